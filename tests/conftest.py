@@ -1,0 +1,33 @@
+"""What all tests share: hypothesis profiles and the choice of tests that need the internet."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    import pytest
+
+# A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:
+# a failure there is the change's doing, and chance finds its bugs where somebody can look into them.
+settings.register_profile(
+    "fast",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("fast"), derandomize=False, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests that need the internet, unless `-m` speaks of them."""
+    if "live" in config.getoption("markexpr"):
+        return
+    live = [item for item in items if item.get_closest_marker("live")]
+    if live:
+        config.hook.pytest_deselected(items=live)
+        items[:] = [item for item in items if not item.get_closest_marker("live")]
