@@ -1,0 +1,77 @@
+"""Every error that ipmicra raises on purpose: one tree, one root, facts as attributes."""
+
+from __future__ import annotations
+
+
+class IpmicraError(Exception):
+    """Root of everything ipmicra raises on purpose."""
+
+
+class InputError(IpmicraError):
+    """What the caller handed in cannot be used; the caller can mend it."""
+
+
+class AddressError(InputError):
+    """Text that is no address, prefix or range."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        """Keep the offending text and why it was refused."""
+        super().__init__(f"{text!r} {reason}")
+        self.text = text
+        self.reason = reason
+
+
+class DumpError(InputError):
+    """A dump that cannot be read as a whole."""
+
+    def __init__(self, dump: str, byte: int, reason: str) -> None:
+        """Name the dump, the byte at which it stopped making sense, and why."""
+        super().__init__(f"{dump}: byte {byte}: {reason}")
+        self.dump = dump
+        self.byte = byte
+        self.reason = reason
+
+
+class UnknownDialectError(DumpError):
+    """A dump whose content is in no dialect that ipmicra reads."""
+
+
+class TruncatedDumpError(DumpError):
+    """A compressed dump that ends too early or is damaged."""
+
+
+class HierarchyError(IpmicraError):
+    """A hierarchy file that cannot be used."""
+
+
+class MissingHierarchyError(HierarchyError):
+    """There is no hierarchy at the given path."""
+
+    def __init__(self, path: str) -> None:
+        """Name the path and the command that makes a hierarchy."""
+        super().__init__(f"no hierarchy at {path}: build one with `ipmicra build DUMP… -o {path}`")
+        self.path = path
+
+
+class CorruptHierarchyError(HierarchyError):
+    """A file that is no hierarchy, is cut, or contradicts itself."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        """Name the byte at fault and what is wrong there."""
+        super().__init__(f"byte {offset}: {reason}")
+        self.offset = offset
+        self.reason = reason
+
+
+class CapacityError(IpmicraError):
+    """More data than the hierarchy format can number."""
+
+
+class FetchError(IpmicraError):
+    """A download that could not be completed."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        """Name the address and what went wrong."""
+        super().__init__(f"{url}: {reason}")
+        self.url = url
+        self.reason = reason

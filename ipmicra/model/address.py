@@ -1,0 +1,55 @@
+"""Addresses, prefixes and ranges as text and numbers."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from ipmicra.errors import AddressError
+
+type_of_family = {4: IPv4Address, 6: IPv6Address}
+_FORMS = "is no address, prefix or range"
+
+
+def is_prefix(first: int, last: int) -> bool:
+    """Tell whether an inclusive range is a single CIDR prefix.
+
+    10.0.0.0-10.0.0.255: size 0x100 is a power of two and divides the start.
+    """
+    size = last - first + 1
+    return size & (size - 1) == 0 and first % size == 0
+
+
+def prefix_text(first: IPv4Address | IPv6Address, last: IPv4Address | IPv6Address) -> str | None:
+    """Write a range as a prefix, None if it is not one."""
+    low, high = int(first), int(last)
+    if not is_prefix(low, high):
+        return None
+    return f"{first}/{first.max_prefixlen - (high - low).bit_length()}"
+
+
+def read_address(text: str) -> IPv4Address | IPv6Address:
+    """Read an address; an IPv4-mapped IPv6 address is read as the IPv4 address it stands for."""
+    try:
+        address = ip_address(text.strip())
+    except ValueError as error:
+        raise AddressError(text, "is no address") from error
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]:
+    """Read an address, a prefix or `first - last` as an inclusive range."""
+    stripped = text.strip()
+    try:
+        if "/" in stripped:
+            network = ip_network(stripped, strict=False)
+            return network.network_address, network.broadcast_address
+        if "-" in stripped:
+            first, last = (ip_address(part.strip()) for part in stripped.split("-"))
+        else:
+            first = last = read_address(stripped)
+    except (ValueError, AddressError) as error:
+        raise AddressError(text, _FORMS) from error
+    if first.version != last.version or int(first) > int(last):
+        raise AddressError(text, _FORMS)
+    return first, last

@@ -1,0 +1,48 @@
+"""A node of the hierarchy."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import prefix_text
+from ipmicra.model.organisation import Organisation
+from ipmicra.model.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subnet:
+    """An inclusive range of addresses with its registration."""
+
+    row: int
+    """Number in its hierarchy; another edition may number differently."""
+    first: IPv4Address | IPv6Address
+    last: IPv4Address | IPv6Address
+    depth: int
+    """Subnets above it; 0 for the root."""
+    netname: str | None
+    organisation: Organisation | None
+    registry: Registry
+    country: str | None
+    status: str | None
+    date: datetime.date | None
+    """Last change of the registration."""
+    geoloc: str | None
+    """Latitude and longitude as registered."""
+    geofeed: str | None
+    """Address of an RFC 8805 geofeed."""
+
+    @property
+    def prefix(self) -> str | None:
+        """The subnet as a CIDR prefix, None if it is not one."""
+        return prefix_text(self.first, self.last)
+
+    @property
+    def label(self) -> str:
+        """The prefix, or first and last address."""
+        return self.prefix or f"{self.first} - {self.last}"
+
+    def __contains__(self, address: IPv4Address | IPv6Address) -> bool:
+        """Tell whether an address lies inside."""
+        return self.first.version == address.version and int(self.first) <= int(address) <= int(self.last)

@@ -1,0 +1,246 @@
+"""What reading one dump gives: registrations, organisations and findings as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.model.finding import FATE_OF, Finding, Reason, Tally
+from ipmicra.parse import sheets
+from ipmicra.parse.fields import ORGANISATION_TEXTS, STORED_TEXTS
+from ipmicra.parse.sheets import Sheet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Columns that registrations of both families and organisations share."""
+
+    text: NDArray[np.uint64]
+    """Where the row's texts start; they follow each other."""
+    lengths: NDArray[np.uint16]
+    """Bytes of each text, (row, text)."""
+    country: NDArray[np.uint16]
+    """Two letters as first << 8 | second, 0 for none."""
+    date: NDArray[np.uint16]
+    """Days since 1969-12-31, 0 for none."""
+    line: NDArray[np.uint32]
+    registry: NDArray[np.uint8]
+    holder: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Findings of one dump, as columns."""
+
+    line: NDArray[np.uint32]
+    reason: NDArray[np.uint8]
+    text: NDArray[np.uint64]
+    length: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """One dump, read."""
+
+    first4: NDArray[np.uint32]
+    last4: NDArray[np.uint32]
+    rows4: Rows
+    wide6: NDArray[np.uint64]
+    """First high, first low, last high, last low, (row, 4)."""
+    rows6: Rows
+    organisations: Rows
+    findings: Findings
+    text: NDArray[np.uint8]
+    """All texts, in UTF-8."""
+    tally: Tally
+    lines: int
+
+    def spell_findings(self, dump: str) -> list[Finding]:
+        """Spell out all findings, in the order of the lines."""
+        order = np.argsort(self.findings.line, kind="stable")
+        return [self.spell_finding(int(i), dump) for i in order]
+
+    def spell_finding(self, i: int, dump: str) -> Finding:
+        """Spell out one finding."""
+        reason = Reason(int(self.findings.reason[i]))
+        start = int(self.findings.text[i])
+        detail = self.text[start : start + int(self.findings.length[i])].tobytes()
+        return Finding(
+            dump=dump,
+            line=int(self.findings.line[i]),
+            fate=FATE_OF[reason],
+            reason=reason,
+            detail=detail.decode("utf-8", "replace"),
+        )
+
+
+class _Growing:
+    """A column that grows in place, so that appending never copies it as a whole."""
+
+    def __init__(self, dtype: type[np.generic], *width: int) -> None:
+        self._data = np.empty((0, *width), dtype)
+        self._size = 0
+
+    def extend(self, values: NDArray[Any], base: int = 0) -> None:
+        """Append rows, each raised by a base."""
+        needed = self._size + len(values)
+        if needed > len(self._data):
+            room = max(needed, len(self._data) * 3 // 2)
+            self._data.resize((room, *self._data.shape[1:]), refcheck=False)
+        target = self._data[self._size : needed]
+        target[...] = values
+        if base:
+            target += self._data.dtype.type(base)
+        self._size = needed
+
+    def finish(self) -> NDArray[Any]:
+        """Give the rows, without spare room."""
+        self._data.resize((self._size, *self._data.shape[1:]), refcheck=False)
+        return self._data
+
+
+class _GrowingRows:
+    """Growing columns for `Rows`."""
+
+    def __init__(self, texts: int) -> None:
+        self._texts = texts
+        self._text, self._lengths = _Growing(np.uint64), _Growing(np.uint16, texts)
+        self._country, self._date = _Growing(np.uint16), _Growing(np.uint16)
+        self._line = _Growing(np.uint32)
+        self._registry, self._holder = _Growing(np.uint8), _Growing(np.uint8)
+
+    def extend(self, rows: NDArray[np.uint32], text_base: int) -> None:
+        """Append rows of a sheet, whose texts start at a base."""
+        self._text.extend(rows[:, sheets.AT], text_base)
+        self._lengths.extend(rows[:, sheets.LENGTHS : sheets.LENGTHS + self._texts])
+        self._country.extend(rows[:, sheets.COUNTRY])
+        self._date.extend(rows[:, sheets.DATE])
+        self._line.extend(rows[:, sheets.LINE])
+        self._registry.extend(rows[:, sheets.REGISTRY])
+        self._holder.extend(rows[:, sheets.HOLDER])
+
+    def join(self, rows: Rows, text_base: int) -> None:
+        """Append the rows of another dump."""
+        self._text.extend(rows.text, text_base)
+        self._lengths.extend(rows.lengths)
+        self._country.extend(rows.country)
+        self._date.extend(rows.date)
+        self._line.extend(rows.line)
+        self._registry.extend(rows.registry)
+        self._holder.extend(rows.holder)
+
+    def finish(self) -> Rows:
+        """Give the columns."""
+        return Rows(
+            text=self._text.finish(),
+            lengths=self._lengths.finish(),
+            country=self._country.finish(),
+            date=self._date.finish(),
+            line=self._line.finish(),
+            registry=self._registry.finish(),
+            holder=self._holder.finish(),
+        )
+
+
+class _GrowingFindings:
+    """Growing columns for `Findings`."""
+
+    def __init__(self) -> None:
+        self._line, self._reason = _Growing(np.uint32), _Growing(np.uint8)
+        self._text, self._length = _Growing(np.uint64), _Growing(np.uint8)
+
+    def extend(self, findings: NDArray[np.uint32], text_base: int) -> None:
+        """Append findings of a sheet, whose texts start at a base."""
+        self._line.extend(findings[:, sheets.FINDING_LINE])
+        self._reason.extend(findings[:, sheets.FINDING_REASON])
+        self._text.extend(findings[:, sheets.FINDING_AT], text_base)
+        self._length.extend(findings[:, sheets.FINDING_LENGTH])
+
+    def join(self, findings: Findings, text_base: int) -> None:
+        """Append the findings of another dump."""
+        self._line.extend(findings.line)
+        self._reason.extend(findings.reason)
+        self._text.extend(findings.text, text_base)
+        self._length.extend(findings.length)
+
+    def finish(self) -> Findings:
+        """Give the columns."""
+        return Findings(
+            line=self._line.finish(),
+            reason=self._reason.finish(),
+            text=self._text.finish(),
+            length=self._length.finish(),
+        )
+
+
+class Gatherer:
+    """Appends sheets to each other until a dump is read."""
+
+    def __init__(self) -> None:
+        """Start with no rows."""
+        self._first4, self._last4 = _Growing(np.uint32), _Growing(np.uint32)
+        self._wide6 = _Growing(np.uint64, 4)
+        self._rows4, self._rows6 = _GrowingRows(STORED_TEXTS), _GrowingRows(STORED_TEXTS)
+        self._organisations = _GrowingRows(ORGANISATION_TEXTS)
+        self._findings = _GrowingFindings()
+        self._text = _Growing(np.uint8)
+        self._counts = np.zeros(sheets.COUNTS, np.int64)
+
+    @property
+    def lines(self) -> int:
+        """Lines gathered so far."""
+        return int(self._counts[sheets.LINES])
+
+    def add(self, sheet: Sheet) -> None:
+        """Append what a kernel wrote."""
+        counts = sheet.counts
+        base = int(self._counts[sheets.TEXT])
+        rows4 = sheet.rows4[: counts[sheets.ROWS4]]
+        self._first4.extend(rows4[:, sheets.FIRST])
+        self._last4.extend(rows4[:, sheets.LAST])
+        self._rows4.extend(rows4, base)
+        self._wide6.extend(sheet.wide6[: counts[sheets.ROWS6]])
+        self._rows6.extend(sheet.rows6[: counts[sheets.ROWS6]], base)
+        self._organisations.extend(sheet.organisations[: counts[sheets.ORGANISATIONS]], base)
+        self._findings.extend(sheet.findings[: counts[sheets.FINDINGS]], base)
+        self._text.extend(sheet.text[: counts[sheets.TEXT]])
+        self._counts += counts
+
+    def join(self, columns: Columns) -> None:
+        """Append another dump; the tallies add up."""
+        base = int(self._counts[sheets.TEXT])
+        self._first4.extend(columns.first4)
+        self._last4.extend(columns.last4)
+        self._rows4.join(columns.rows4, base)
+        self._wide6.extend(columns.wide6)
+        self._rows6.join(columns.rows6, base)
+        self._organisations.join(columns.organisations, base)
+        self._findings.join(columns.findings, base)
+        self._text.extend(columns.text)
+        tally = columns.tally
+        self._counts[sheets.TEXT] += len(columns.text)
+        self._counts[sheets.LINES] += columns.lines
+        self._counts[sheets.KEPT :] += (tally.kept, tally.repaired, tally.skipped, tally.unknown)
+
+    def finish(self) -> Columns:
+        """Give the columns of the whole dump."""
+        kept, repaired, skipped, unknown = (int(count) for count in self._counts[sheets.KEPT :])
+        return Columns(
+            first4=self._first4.finish(),
+            last4=self._last4.finish(),
+            rows4=self._rows4.finish(),
+            wide6=self._wide6.finish(),
+            rows6=self._rows6.finish(),
+            organisations=self._organisations.finish(),
+            findings=self._findings.finish(),
+            text=self._text.finish(),
+            tally=Tally(kept=kept, repaired=repaired, skipped=skipped, unknown=unknown),
+            lines=self.lines,
+        )

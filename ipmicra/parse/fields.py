@@ -1,0 +1,132 @@
+"""Which attribute means what: the key table of the paragraph dialects."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Field(IntEnum):
+    """What an attribute's value is used for. The first seven are stored with a registration."""
+
+    NETNAME = 0
+    DESCR = 1
+    HANDLE = 2
+    MAINTAINER = 3
+    STATUS = 4
+    GEOLOC = 5
+    GEOFEED = 6
+    RANGE = 7
+    COUNTRY = 8
+    MODIFIED = 9
+    CHANGED = 10
+    CREATED = 11
+    SOURCE = 12
+    NAME = 13
+    OWNER = 14
+    OWNERID = 15
+    REMARK = 16
+    ADDRESS = 17
+    ORGID = 18
+    NONE = 19
+    """Known as a class only, such as `NetHandle`."""
+
+
+STORED_TEXTS = 7
+"""Texts kept with a registration: `Field.NETNAME` to `Field.GEOFEED`, in that order."""
+
+ORGANISATION_TEXTS = 3
+"""Texts kept with an organisation: handle, name, address."""
+
+
+class Kind(IntEnum):
+    """What a paragraph becomes, by its first attribute."""
+
+    UNKNOWN = 0
+    REGISTRATION = 1
+    ORGANISATION = 2
+    OTHER = 3
+
+
+class Holder(IntEnum):
+    """What kind of handle a registration names its holder by."""
+
+    NONE = 0
+    ORG = 1
+    OWNERID = 2
+    ORGID = 3
+    OPAQUE = 4
+
+
+KEYS: dict[str, tuple[Field, Kind]] = {
+    "inetnum": (Field.RANGE, Kind.REGISTRATION),
+    "inet6num": (Field.RANGE, Kind.REGISTRATION),
+    "nethandle": (Field.NONE, Kind.REGISTRATION),
+    "v6nethandle": (Field.NONE, Kind.REGISTRATION),
+    "netrange": (Field.RANGE, Kind.UNKNOWN),
+    "organisation": (Field.NONE, Kind.ORGANISATION),
+    "orgid": (Field.ORGID, Kind.ORGANISATION),
+    "netname": (Field.NETNAME, Kind.UNKNOWN),
+    "descr": (Field.DESCR, Kind.UNKNOWN),
+    "org": (Field.HANDLE, Kind.UNKNOWN),
+    "ownerid": (Field.OWNERID, Kind.UNKNOWN),
+    "owner": (Field.OWNER, Kind.UNKNOWN),
+    "org-name": (Field.NAME, Kind.UNKNOWN),
+    "orgname": (Field.NAME, Kind.UNKNOWN),
+    "mnt-by": (Field.MAINTAINER, Kind.UNKNOWN),
+    "status": (Field.STATUS, Kind.UNKNOWN),
+    "nettype": (Field.STATUS, Kind.UNKNOWN),
+    "country": (Field.COUNTRY, Kind.UNKNOWN),
+    "last-modified": (Field.MODIFIED, Kind.UNKNOWN),
+    "changed": (Field.CHANGED, Kind.UNKNOWN),
+    "updated": (Field.CHANGED, Kind.UNKNOWN),
+    "created": (Field.CREATED, Kind.UNKNOWN),
+    "regdate": (Field.CREATED, Kind.UNKNOWN),
+    "geoloc": (Field.GEOLOC, Kind.UNKNOWN),
+    "geofeed": (Field.GEOFEED, Kind.UNKNOWN),
+    "remarks": (Field.REMARK, Kind.UNKNOWN),
+    "comment": (Field.REMARK, Kind.UNKNOWN),
+    "source": (Field.SOURCE, Kind.UNKNOWN),
+    "address": (Field.ADDRESS, Kind.UNKNOWN),
+    "street": (Field.ADDRESS, Kind.UNKNOWN),
+    "city": (Field.ADDRESS, Kind.UNKNOWN),
+    "state/prov": (Field.ADDRESS, Kind.UNKNOWN),
+    "postalcode": (Field.ADDRESS, Kind.UNKNOWN),
+}
+"""Key in lower case → the field it fills and what it makes of a paragraph that starts with it."""
+
+OTHER_CLASSES = (
+    "as-block as-set ashandle aut-num domain filter-set inet-rtr irt key-cert limerick mntner nic-hdl "
+    "peering-set person pochandle poem poetic-form role route route6 route-set rtr-set"
+).split()
+"""Classes that are understood and say nothing about subnets."""
+
+KEYS.update(dict.fromkeys(OTHER_CLASSES, (Field.NONE, Kind.OTHER)))
+
+LONGEST_KEY = 16
+"""Bytes of the longest key that the table can hold."""
+SLOTS = 512
+MIX_LOW, MIX_HIGH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
+_WORD = (1 << 64) - 1
+
+
+def slot_of(low: int, high: int) -> int:
+    """Give the first slot to try for a key held in two little-endian words."""
+    return (((low * MIX_LOW) ^ (high * MIX_HIGH)) & _WORD) >> 55
+
+
+def key_table() -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Lay the keys out for open addressing: words (slot, 2) and field, kind + 1 (slot, 2); 0 is free."""
+    words = np.zeros((SLOTS, 2), np.uint64)
+    meanings = np.zeros((SLOTS, 2), np.uint8)
+    for key, (field, kind) in KEYS.items():
+        padded = key.encode().ljust(LONGEST_KEY, b"\0")
+        low, high = (int.from_bytes(padded[i : i + 8], "little") for i in (0, 8))
+        slot = slot_of(low, high)
+        while meanings[slot, 1]:
+            slot = (slot + 1) % SLOTS
+        words[slot] = low, high
+        meanings[slot] = field, kind + 1
+    return words, meanings

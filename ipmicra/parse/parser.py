@@ -1,0 +1,73 @@
+"""Feeding chunks of a dump to the kernel of its dialect."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ipmicra.model.registry import Registry
+from ipmicra.parse.columns import Columns, Gatherer
+from ipmicra.parse.dialect import Dialect
+from ipmicra.parse.iana import read_iana
+from ipmicra.parse.sheets import Sheet, new_sheet
+
+PADDING = 64
+"""Spare bytes behind the text; the kernels read so far past a position."""
+
+
+def buffer_size(chunk_bytes: int) -> int:
+    """Give the size of a buffer for chunks of so many bytes: text, then room to join values in."""
+    return 3 * chunk_bytes + 4 * PADDING
+
+
+class Parser:
+    """Turns the chunks of one dump into columns. A chunk ends where the dialect lets it."""
+
+    def __init__(self, dialect: Dialect, registry: Registry) -> None:
+        """Read a dialect; paragraphs that name no registry belong to the given one."""
+        self._dialect = dialect
+        self._registry = int(registry)
+        self._capacity = 1 << 16
+        self._sheet = new_sheet(self._capacity)
+        self._gatherer = Gatherer()
+
+    def feed(self, buffer: bytearray, size: int) -> None:
+        """Read the first bytes of a buffer that `buffer_size` made large enough; it may be written to."""
+        sheet = self._sheet_for(size)
+        sheet.counts[:] = 0
+        buffer[size] = ord("\n")
+        first_line = self._gatherer.lines + 1
+        if self._dialect is Dialect.IANA:
+            read_iana(bytes(memoryview(buffer)[:size]), sheet)
+        else:
+            _kernel(self._dialect)(np.frombuffer(buffer, np.uint8), size, first_line, self._registry, sheet)
+        self._gatherer.add(sheet)
+
+    def finish(self) -> Columns:
+        """Give the columns of all that was fed."""
+        return self._gatherer.finish()
+
+    def _sheet_for(self, size: int) -> Sheet:
+        if size > self._capacity:
+            self._capacity = size
+            self._sheet = new_sheet(size)
+        return self._sheet
+
+
+def _kernel(dialect: Dialect):  # type: ignore[no-untyped-def] # noqa: ANN202
+    """Import the kernel of a dialect: the compiler behind it is loaded only here."""
+    if dialect is Dialect.STATISTICS:
+        from ipmicra.parse.kernels.statistics import read_statistics
+
+        return read_statistics
+    from ipmicra.parse.kernels.paragraphs import read_paragraphs
+
+    return read_paragraphs
+
+
+def parse_bytes(data: bytes, dialect: Dialect, registry: Registry = Registry.NONE) -> Columns:
+    """Read a whole dump that is in memory."""
+    parser = Parser(dialect, registry)
+    buffer = bytearray(buffer_size(len(data)))
+    buffer[: len(data)] = data
+    parser.feed(buffer, len(data))
+    return parser.finish()
