@@ -1,0 +1,1 @@
+"""The tree of subnets: nesting, the `.ipm` format, look-ups."""

@@ -1,0 +1,177 @@
+"""The `.ipm` file: its names, its header and its section table. See docs/file-format.md.
+
+A header, a table of sections, then the sections: columns of little-endian numbers and pools of text.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from ipmicra.errors import CorruptHierarchyError
+
+MAGIC = b"IPMICRA\0"
+VERSION = 1
+HEADER = struct.Struct("<8sHHIQ32sI")
+"""Magic, version, number of sections, spare, size of the file, content hash, checksum of header and table."""
+ENTRY = struct.Struct("<24s4sIQQ16s")
+"""Name, number type, spare, offset, size in bytes, hash."""
+ALIGNMENT = 64
+MOST_SECTIONS = 64
+SECTION_HASH_BYTES = 16
+CONTENT_HASH_BYTES = 32
+
+NUMBER_TYPES = {b"u1": "B", b"u2": "H", b"u4": "I", b"u8": "Q", b"i8": "q"}
+"""Number types of sections and what `memoryview.cast` calls them."""
+ITEM_BYTES = {b"u1": 1, b"u2": 2, b"u4": 4, b"u8": 8, b"i8": 8}
+
+META = "meta"
+"""JSON: edition, dumps, counts."""
+BOUNDS4, BOUNDS6 = "bounds4", "bounds6"
+"""First and last of each subnet: two u4, or four u8 (high and low words)."""
+PARENT, ORGANISATION, NETNAME = "parent", "organisation", "netname"
+COUNTRY, STATUS, REGISTRY, DATE = "country", "status", "registry", "date"
+COUNTRIES, STATUSES = "countries", "statuses"
+"""What the codes in country and status stand for."""
+SEGMENTS, SEGMENT_INDEX = "segments", "segment index"
+NAMES = "names"
+ORGANISATION_AT, ORGANISATIONS = "organisation at", "organisations"
+GEO_ROWS, GEOLOC, GEOFEED = "geo rows", "geoloc", "geofeed"
+CUT_ROWS, CUT_RANGES = "cut rows", "cut ranges"
+
+REQUIRED: dict[str, tuple[bytes, ...]] = {
+    META: (b"u1",),
+    BOUNDS4: (b"u4",),
+    BOUNDS6: (b"u8",),
+    PARENT: (b"u4",),
+    ORGANISATION: (b"u4",),
+    NETNAME: (b"u4",),
+    COUNTRY: (b"u1", b"u2"),
+    STATUS: (b"u1", b"u2", b"u4"),
+    REGISTRY: (b"u1",),
+    DATE: (b"u2",),
+    COUNTRIES: (b"u2",),
+    STATUSES: (b"u4",),
+    SEGMENTS: (b"u8",),
+    SEGMENT_INDEX: (b"u4",),
+    NAMES: (b"u1",),
+    ORGANISATION_AT: (b"u4",),
+    ORGANISATIONS: (b"u1",),
+    GEO_ROWS: (b"u4",),
+    GEOLOC: (b"u4",),
+    GEOFEED: (b"u4",),
+    CUT_ROWS: (b"u4",),
+    CUT_RANGES: (b"u8",),
+}
+"""Every section of version 1 with the number types it may have."""
+
+ROW_COLUMNS = (PARENT, ORGANISATION, NETNAME, COUNTRY, STATUS, REGISTRY, DATE)
+"""Sections with one number for each subnet, IPv4 first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Where a section lies."""
+
+    name: str
+    number_type: bytes
+    offset: int
+    size: int
+    """Bytes."""
+    digest: bytes
+
+    @property
+    def count(self) -> int:
+        """Numbers in the section."""
+        return self.size // ITEM_BYTES[self.number_type]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A file's header and section table, checked."""
+
+    content_hash: bytes
+    size: int
+    sections: dict[str, Section]
+
+
+def encode_header(sections: list[Section], size: int, content_hash: bytes) -> bytes:
+    """Write header and table."""
+    table = b"".join(
+        ENTRY.pack(
+            section.name.encode(), section.number_type, 0, section.offset, section.size, section.digest
+        )
+        for section in sections
+    )
+    unsigned = HEADER.pack(MAGIC, VERSION, len(sections), 0, size, content_hash, 0)
+    checksum = zlib.crc32(unsigned + table)
+    return HEADER.pack(MAGIC, VERSION, len(sections), 0, size, content_hash, checksum) + table
+
+
+def read_layout(buffer: memoryview) -> Layout:
+    """Check header and table of a whole file; nothing else is read."""
+    if len(buffer) < HEADER.size:
+        raise CorruptHierarchyError(len(buffer), "too short for a hierarchy")
+    magic, version, count, _spare, size, content_hash, checksum = HEADER.unpack_from(buffer)
+    if magic != MAGIC:
+        raise CorruptHierarchyError(0, "not a hierarchy: the first bytes are not IPMICRA")
+    if version != VERSION:
+        raise CorruptHierarchyError(
+            8, f"format version {version}, this ipmicra reads {VERSION}: build it anew"
+        )
+    if size != len(buffer):
+        raise CorruptHierarchyError(len(buffer), f"{len(buffer)} bytes where the header says {size}")
+    table_end = HEADER.size + count * ENTRY.size
+    if count > MOST_SECTIONS or table_end > size:
+        raise CorruptHierarchyError(10, f"{count} sections do not fit")
+    unsigned = HEADER.pack(magic, version, count, _spare, size, content_hash, 0)
+    if zlib.crc32(unsigned + bytes(buffer[HEADER.size : table_end])) != checksum:
+        raise CorruptHierarchyError(HEADER.size, "header or section table is damaged")
+    sections = [_read_section(buffer, i, table_end, size) for i in range(count)]
+    layout = Layout(
+        content_hash=content_hash, size=size, sections={section.name: section for section in sections}
+    )
+    _check_sections(layout)
+    return layout
+
+
+def _read_section(buffer: memoryview, i: int, table_end: int, size: int) -> Section:
+    """Read one entry of the table and see that it lies in the file."""
+    at = HEADER.size + i * ENTRY.size
+    name, number_type, _spare, offset, length, digest = ENTRY.unpack_from(buffer, at)
+    number_type = number_type.rstrip(b"\0")
+    if number_type not in NUMBER_TYPES or length % ITEM_BYTES[number_type] or offset % ALIGNMENT:
+        raise CorruptHierarchyError(at, f"section {i} has no sound type, size or offset")
+    if offset < table_end or offset + length > size:
+        raise CorruptHierarchyError(at, f"section {i} lies outside the file")
+    return Section(
+        name=name.rstrip(b"\0").decode("ascii", "replace"),
+        number_type=number_type,
+        offset=offset,
+        size=length,
+        digest=digest,
+    )
+
+
+def _check_sections(layout: Layout) -> None:
+    """See that all sections are there and that their sizes fit each other."""
+    for name, types in REQUIRED.items():
+        section = layout.sections.get(name)
+        if section is None:
+            raise CorruptHierarchyError(HEADER.size, f"section {name!r} is missing")
+        if section.number_type not in types:
+            raise CorruptHierarchyError(section.offset, f"section {name!r} has the wrong number type")
+    counts = {name: section.count for name, section in layout.sections.items()}
+    rows = counts[BOUNDS4] // 2 + counts[BOUNDS6] // 4
+    sound = (
+        counts[BOUNDS4] % 2 == 0 < counts[BOUNDS4],
+        counts[BOUNDS6] % 4 == 0 < counts[BOUNDS6],
+        all(counts[name] == rows for name in ROW_COLUMNS),
+        counts[SEGMENTS] > 0,
+        counts[SEGMENT_INDEX] >= 2 and (counts[SEGMENT_INDEX] - 1).bit_count() == 1,  # noqa: PLR2004
+        counts[GEO_ROWS] == counts[GEOLOC] == counts[GEOFEED],
+        counts[CUT_ROWS] * 4 == counts[CUT_RANGES],
+    )
+    if not all(sound):
+        raise CorruptHierarchyError(HEADER.size, "the sizes of the sections do not fit each other")

@@ -1,0 +1,302 @@
+"""The hierarchy as a library: addresses in, subnets and their relations out."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from functools import cached_property
+from ipaddress import IPv4Address, IPv6Address
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ipmicra.errors import CorruptHierarchyError, InputError
+from ipmicra.hierarchy import format as names
+from ipmicra.hierarchy.finder import Finder, text_finder
+from ipmicra.hierarchy.organisations import Organisations
+from ipmicra.hierarchy.sections import Sections, read_text
+from ipmicra.model.edition import DumpRecord, Edition
+from ipmicra.model.organisation import Organisation
+from ipmicra.model.registry import Registry
+from ipmicra.model.subnet import Subnet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ipmicra.hierarchy.many import Addresses, ManyFinder
+
+Address = str | int | IPv4Address | IPv6Address
+_DAY_ZERO = datetime.date(1969, 12, 31)
+
+
+class Hierarchy:
+    """A tree of subnets, read from any buffer that holds a hierarchy file.
+
+    Subnets are numbered by row: IPv4 first, then IPv6, each in preorder, so that a subnet's descendants
+    follow it. Nothing is changed after construction: threads may share one.
+    """
+
+    def __init__(self, buffer: bytes | bytearray | memoryview) -> None:
+        """Check header and section table."""
+        self._sections = Sections(memoryview(buffer))
+        self._finder = Finder(self._sections)
+        self._rows4 = self._finder.base6
+        self._count = self._sections.layout.sections[names.PARENT].count
+        self._parent = self._sections.view(names.PARENT)
+        self.organisations = Organisations(self._sections)
+        self.row_of = text_finder(self._sections, self._finder.row_of)
+        """Give the row of the narrowest subnet that holds an address, given as text."""
+
+    def __len__(self) -> int:
+        """Count the subnets."""
+        return self._count
+
+    def __repr__(self) -> str:
+        """Name the edition and its size."""
+        return f"<Hierarchy {self.content_hash[:12]}: {self._count} subnets>"
+
+    # --- what it is
+
+    @property
+    def content_hash(self) -> str:
+        """Hash of what the hierarchy says, in hexadecimal."""
+        return self._sections.layout.content_hash.hex()
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """Counts, tally and dumps as the build left them."""
+        try:
+            meta = json.loads(bytes(self._sections.view(names.META)))
+        except ValueError as error:
+            offset = self._sections.layout.sections[names.META].offset
+            raise CorruptHierarchyError(offset, f"the metadata cannot be read: {error}") from error
+        return meta if isinstance(meta, dict) else {}
+
+    @property
+    def edition(self) -> Edition:
+        """Which hierarchy this is, and the dumps it came from."""
+        try:
+            dumps = tuple(
+                DumpRecord(
+                    name=str(dump["name"]),
+                    dialect=str(dump["dialect"]),
+                    date=str(dump["date"]),
+                    size_bytes=int(dump["size_bytes"]),
+                )
+                for dump in self.meta.get("dumps", [])
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            offset = self._sections.layout.sections[names.META].offset
+            raise CorruptHierarchyError(offset, f"the list of dumps cannot be read: {error}") from error
+        return Edition(content_hash=self.content_hash, dumps=dumps)
+
+    def verify(self) -> None:
+        """Read everything and compare it with the stored hashes; raise if a byte differs."""
+        for section in self._sections.damaged():
+            raise CorruptHierarchyError(section.offset, f"section {section.name!r} is damaged")
+
+    # --- addresses to subnets
+
+    def lookup(self, address: Address) -> Subnet:
+        """Give the narrowest subnet that holds an address; the root if nobody registered it."""
+        return self.subnet(self._finder.row_of(address))
+
+    def lookup_many(self, addresses: Addresses) -> NDArray[np.uint32]:
+        """Give the row of the narrowest subnet of each address.
+
+        IPv4 addresses come as an array of whole numbers, IPv6 addresses as (n, 2) of uint64 (high word
+        first) or (n, 16) of uint8, both mixed as a sequence of texts or `ipaddress` objects.
+        """
+        return self._many.rows_of(addresses)
+
+    def lineage(self, address: Address | Subnet) -> list[Subnet]:
+        """Give all subnets that hold an address (or that enclose a subnet, with itself), widest first."""
+        row = address.row if isinstance(address, Subnet) else self._finder.row_of(address)
+        rows = self.lineage_rows(row)
+        return [self._subnet(row, depth) for depth, row in enumerate(rows)]
+
+    def lineage_rows(self, row: int) -> list[int]:
+        """Give the rows from the root down to a row."""
+        rows = [self._checked(row)]
+        while (above := self._above(rows[-1])) != rows[-1]:
+            rows.append(above)
+        return rows[::-1]
+
+    # --- relations between subnets, by row
+
+    def parent(self, row: int) -> int | None:
+        """Give the row of the parent, None for a root."""
+        above = self._above(self._checked(row))
+        return None if above == row else above
+
+    def parent_many(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        """Give the row of each parent, -1 for a root."""
+        import numpy as np
+
+        above = self._sections.array(names.PARENT)[rows].astype(np.int64)
+        return np.where(above == rows, -1, above)
+
+    def children(self, row: int) -> NDArray[np.int64]:
+        """Give the rows of the subnets directly inside."""
+        import numpy as np
+
+        stop = self._behind_descendants(row)
+        parents = self._sections.array(names.PARENT)[row + 1 : stop]
+        return np.flatnonzero(parents == row) + row + 1
+
+    def descendants(self, row: int) -> range:
+        """Give the rows of all subnets inside, however deep."""
+        return range(row + 1, self._behind_descendants(row))
+
+    def siblings(self, row: int) -> NDArray[np.int64]:
+        """Give the rows of the other subnets directly inside the parent; none for a root."""
+        above = self.parent(row)
+        rows = self.children(row if above is None else above)
+        return rows[:0] if above is None else rows[rows != row]
+
+    def subnets_of(self, organisation: Organisation | int | str) -> NDArray[np.int64]:
+        """Give the rows of an organisation's subnets; a text is a handle."""
+        import numpy as np
+
+        if isinstance(organisation, str):
+            numbers = [found.number for found in self.organisations.by_handle(organisation)]
+        else:
+            numbers = [organisation.number if isinstance(organisation, Organisation) else organisation]
+        held = self._sections.array(names.ORGANISATION)
+        return np.flatnonzero(np.isin(held, numbers) if len(numbers) != 1 else held == numbers[0])
+
+    def organisation_many(self, rows: NDArray[Any]) -> NDArray[np.uint32]:
+        """Give the organisation's number of each row, 0 for none."""
+        held: NDArray[np.uint32] = self._sections.array(names.ORGANISATION)[rows]
+        return held
+
+    def search(self, query: str, limit: int | None = None) -> list[Organisation]:
+        """Find organisations whose handle or name contains a text, whatever its case."""
+        if not query.strip():
+            message = "an empty query finds everything; give part of a name or handle"
+            raise InputError(message)
+        return list(islice(self.organisations.search(query.strip()), limit))
+
+    # --- rows to subnets
+
+    def subnet(self, row: int) -> Subnet:
+        """Spell out a subnet."""
+        return self._subnet(row, len(self.lineage_rows(row)) - 1)
+
+    def subnets(self, rows: Iterable[int]) -> list[Subnet]:
+        """Spell out several subnets."""
+        return [self.subnet(int(row)) for row in rows]
+
+    def bounds(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
+        """Give first and last address of a row."""
+        if self._checked(row) < self._rows4:
+            view = self._sections.view(names.BOUNDS4)
+            return IPv4Address(view[2 * row]), IPv4Address(view[2 * row + 1])
+        view, at = self._sections.view(names.BOUNDS6), 4 * (row - self._rows4)
+        return IPv6Address(view[at] << 64 | view[at + 1]), IPv6Address(view[at + 2] << 64 | view[at + 3])
+
+    def bounds_array(self, family: int) -> NDArray[Any]:
+        """Give first and last of every subnet: (row, 2) of uint32, or for IPv6 (row, 4) of uint64."""
+        if family == 4:  # noqa: PLR2004
+            return self._sections.array(names.BOUNDS4).reshape(-1, 2)
+        return self._sections.array(names.BOUNDS6).reshape(-1, 4)
+
+    def registered_range(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
+        """Give the range as registered, of which the subnet may be a piece (see `docs/overlaps.md`)."""
+        rows = self._sections.view(names.CUT_ROWS)
+        at = bisect_left(rows, self._checked(row))
+        if at == len(rows) or rows[at] != row:
+            return self.bounds(row)
+        high, low, last_high, last_low = self._sections.view(names.CUT_RANGES)[4 * at : 4 * at + 4]
+        if row < self._rows4:
+            return IPv4Address(low & 0xFFFFFFFF), IPv4Address(last_low & 0xFFFFFFFF)
+        return IPv6Address(high << 64 | low), IPv6Address(last_high << 64 | last_low)
+
+    def _subnet(self, row: int, depth: int) -> Subnet:
+        first, last = self.bounds(row)
+        organisation = self._sections.view(names.ORGANISATION)[row]
+        days = self._sections.view(names.DATE)[row]
+        geoloc, geofeed = self._geo(row)
+        try:
+            registry = Registry(self._sections.view(names.REGISTRY)[row])
+        except ValueError as error:
+            offset = self._sections.layout.sections[names.REGISTRY].offset
+            raise CorruptHierarchyError(offset + row, str(error)) from error
+        return Subnet(
+            row=row,
+            first=first,
+            last=last,
+            depth=depth,
+            netname=self._name(self._sections.view(names.NETNAME)[row]),
+            organisation=self.organisations[organisation] if organisation else None,
+            registry=registry,
+            country=self._country(row),
+            status=self._status(row),
+            date=_DAY_ZERO + datetime.timedelta(days=days) if days else None,
+            geoloc=geoloc,
+            geofeed=geofeed,
+        )
+
+    def _name(self, at: int) -> str | None:
+        """Read a text of the names' pool; 0 is the empty one."""
+        return read_text(self._sections.view(names.NAMES), at)[0] or None if at else None
+
+    def _country(self, row: int) -> str | None:
+        letters = self._code(names.COUNTRY, names.COUNTRIES, row)
+        return chr(letters >> 8) + chr(letters & 0xFF) if letters else None
+
+    def _status(self, row: int) -> str | None:
+        return self._name(self._code(names.STATUS, names.STATUSES, row))
+
+    def _code(self, column: str, values: str, row: int) -> int:
+        """Translate a code into what it stands for."""
+        code, known = self._sections.view(column)[row], self._sections.view(values)
+        if code >= len(known):
+            raise CorruptHierarchyError(
+                self._sections.layout.sections[column].offset, f"{column} {code} is not listed"
+            )
+        return int(known[code])
+
+    def _geo(self, row: int) -> tuple[str | None, str | None]:
+        """Give geoloc and geofeed, which few subnets have."""
+        rows = self._sections.view(names.GEO_ROWS)
+        at = bisect_left(rows, row)
+        if at == len(rows) or rows[at] != row:
+            return None, None
+        return self._name(self._sections.view(names.GEOLOC)[at]), self._name(
+            self._sections.view(names.GEOFEED)[at]
+        )
+
+    def _checked(self, row: int) -> int:
+        """See that a row exists."""
+        if not 0 <= row < self._count:
+            message = f"there is no row {row}: the hierarchy has {self._count}"
+            raise InputError(message)
+        return row
+
+    def _above(self, row: int) -> int:
+        """Give a row's parent, the root's own row for a root."""
+        above = self._parent[row]
+        if above > row or (above == row and row not in {0, self._rows4}) or (above < self._rows4 <= row):
+            offset = self._sections.layout.sections[names.PARENT].offset
+            raise CorruptHierarchyError(offset + 4 * row, f"row {row} has no sound parent")
+        return int(above)
+
+    def _behind_descendants(self, row: int) -> int:
+        """Give the row behind the last descendant: the first that starts after the subnet's end."""
+        if self._checked(row) < self._rows4:
+            view = self._sections.view(names.BOUNDS4)
+            return bisect_right(view[::2], view[2 * row + 1], row)
+        view, at = self._sections.view(names.BOUNDS6), row - self._rows4
+        high, low = view[4 * at + 2], view[4 * at + 3]
+        behind = bisect_right(view[::4], high, at)
+        start = bisect_left(view[::4], high, at, behind)
+        return self._rows4 + bisect_right(view[1::4], low, start, behind)
+
+    @cached_property
+    def _many(self) -> ManyFinder:
+        from ipmicra.hierarchy.many import ManyFinder
+
+        return ManyFinder(self._sections)

@@ -1,0 +1,1 @@
+"""Compiled loops of building and of large look-ups; import only where one runs."""

@@ -1,0 +1,150 @@
+"""Who holds each subnet: the best handle, maintainer or description that its registration has."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from ipmicra.hierarchy.kernels.duplicates import is_better
+from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS, find_slot, grow, grow_slots, hash_bytes
+from ipmicra.model.organisation import HolderEvidence
+from ipmicra.parse.fields import Field, Holder
+
+DESCR, HANDLE, MAINTAINER = int(Field.DESCR), int(Field.HANDLE), int(Field.MAINTAINER)
+OPAQUE = int(Holder.OPAQUE)
+BY_MAINTAINER, BY_DESCRIPTION = int(HolderEvidence.MAINTAINER), int(HolderEvidence.DESCRIPTION)
+ROOM = 2048
+"""Bytes that one key takes at most: a kind, a registry and the longest text."""
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_edge(byte):
+    """Tell whether a byte counts as nothing at the ends of a description."""
+    return byte == 32 or byte == 9 or byte == 44 or byte == 46 or byte == 59
+
+
+@numba.njit(nogil=True, cache=True)
+def put_key(pool, size, text, start, end, kind, registry):
+    """Write a holder's key behind the pool: kind, registry where handles are local to one, folded text.
+
+    Letters become upper case and runs of blanks one space; a description also loses `.,;` at its ends.
+    """
+    pool[size] = kind
+    pool[size + 1] = registry if kind >= OPAQUE else 0
+    size += 2
+    if kind == BY_DESCRIPTION:
+        while start < end and _is_edge(text[start]):
+            start += 1
+        while end > start and _is_edge(text[end - 1]):
+            end -= 1
+    was_blank = False
+    for i in range(start, end):
+        byte = text[i]
+        is_blank = byte == 32 or byte == 9
+        if not is_blank:
+            if was_blank:
+                pool[size] = 32
+                size += 1
+            pool[size] = byte - 32 if 97 <= byte <= 122 else byte
+            size += 1
+        was_blank = is_blank
+    return size
+
+
+@numba.njit(nogil=True, cache=True)
+def _evidence(lengths, holder, row):
+    """Give (kind, column) of the best evidence; kind 0 if there is none."""
+    if lengths[row, HANDLE]:
+        return np.int64(holder[row]), HANDLE
+    if lengths[row, MAINTAINER]:
+        return np.int64(BY_MAINTAINER), MAINTAINER
+    if lengths[row, DESCR]:
+        return np.int64(BY_DESCRIPTION), DESCR
+    return np.int64(0), HANDLE
+
+
+@numba.njit(nogil=True, cache=True)
+def _start_of(starts, lengths, row, column):
+    """Give where one text of a row starts."""
+    at = np.int64(starts[row])
+    for i in range(column):
+        at += np.int64(lengths[row, i])
+    return at
+
+
+@numba.njit(nogil=True, cache=True)
+def number_organisations(text, starts, lengths, country, date, registry, holder):
+    """Keep the best object of each handle; give (slots, pool, ends, object row of each key)."""
+    slots = np.zeros(FIRST_SLOTS, np.uint64)
+    pool = np.empty(1 << 16, np.uint8)
+    ends = np.empty(1 << 12, np.int64)
+    best = np.empty(1 << 12, np.int64)
+    count = 0
+    size = 0
+    for row in range(starts.size):
+        pool = grow(pool, size + ROOM)
+        start = np.int64(starts[row])
+        behind = put_key(
+            pool, size, text, start, start + np.int64(lengths[row, 0]), holder[row], registry[row]
+        )
+        hashed = hash_bytes(pool, size, behind)
+        slot = find_slot(slots, pool, ends, pool, size, behind, hashed)
+        if slots[slot] == 0:
+            ends, best = grow(ends, count + 1), grow(best, count + 1)
+            ends[count], best[count] = behind, row
+            size = behind
+            count += 1
+            slots[slot] = hashed << np.uint64(32) | np.uint64(count)
+            if count * 2 > slots.size:
+                slots = grow_slots(slots)
+        else:
+            number = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+            if is_better(text, starts, lengths, country, date, registry, row, best[number]):
+                best[number] = row
+    return slots, pool[:size], ends[:count], best[:count]
+
+
+@numba.njit(nogil=True, cache=True)
+def number_holders(text, starts, lengths, registry, holder, table, numbers):
+    """Number the holders of registrations in the order of rows, on top of the holders in a table.
+
+    Writes 1 + the holder's number into numbers, 0 where nothing names one. The table is (slots, pool, ends,
+    kinds, source row), as this function gives it.
+    """
+    slots, pool, ends, kinds, sources = table
+    count = ends.size
+    size = ends[count - 1] if count else 0
+    for row in range(starts.size):
+        kind, column = _evidence(lengths, holder, row)
+        if kind == 0:
+            numbers[row] = 0
+            continue
+        pool = grow(pool, size + ROOM)
+        start = _start_of(starts, lengths, row, column)
+        stop = start + np.int64(lengths[row, column])
+        behind = put_key(pool, size, text, start, stop, kind, registry[row])
+        hashed = hash_bytes(pool, size, behind)
+        slot = find_slot(slots, pool, ends, pool, size, behind, hashed)
+        if slots[slot] == 0:
+            ends, kinds, sources = grow(ends, count + 1), grow(kinds, count + 1), grow(sources, count + 1)
+            ends[count], kinds[count], sources[count] = behind, kind, row
+            size = behind
+            count += 1
+            slots[slot] = hashed << np.uint64(32) | np.uint64(count)
+            numbers[row] = count
+            if count * 2 > slots.size:
+                slots = grow_slots(slots)
+        else:
+            numbers[row] = slots[slot] & np.uint64(0xFFFFFFFF)
+    return slots, pool[:size].copy(), ends[:count].copy(), kinds[:count].copy(), sources[:count].copy()
+
+
+@numba.njit(nogil=True, cache=True)
+def match_keys(pool, ends, slots, known_pool, known_ends, out):
+    """Write for each key its number among known keys, -1 where it is not known."""
+    begin = 0
+    for i in range(ends.size):
+        hashed = hash_bytes(pool, begin, ends[i])
+        slot = find_slot(slots, known_pool, known_ends, pool, begin, ends[i], hashed)
+        out[i] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1 if slots[slot] else -1
+        begin = ends[i]

@@ -1,0 +1,123 @@
+"""Keeping each text once: a hash table over bytes in a pool.
+
+A slot is hash << 32 | number + 1. Two texts count as the same only if their bytes are: a hash alone would
+merge strangers sooner or later.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+FIRST_SLOTS = 1 << 12
+OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Pool(NamedTuple):
+    """Distinct texts, one behind the other, in the order in which they were first met."""
+
+    bytes: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    """Position behind each text."""
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_bytes(buffer, start, end):
+    """Give 32 well-mixed bits of some bytes."""
+    value = OFFSET
+    for i in range(start, end):
+        value = (value ^ np.uint64(buffer[i])) * PRIME
+    value ^= value >> np.uint64(29)
+    return (value * MIX) >> np.uint64(32)
+
+
+@numba.njit(nogil=True, cache=True)
+def same_bytes(a, a_start, b, b_start, length):
+    """Tell whether two spans hold the same bytes."""
+    for i in range(length):
+        if a[a_start + i] != b[b_start + i]:
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def find_slot(slots, pool, ends, buffer, start, end, hashed):
+    """Give the slot that holds a text, or the free one where it belongs."""
+    mask = np.uint64(slots.size - 1)
+    slot = hashed & mask
+    while slots[slot] != 0:
+        if slots[slot] >> np.uint64(32) == hashed:
+            number = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+            begin = ends[number - 1] if number else 0
+            if ends[number] - begin == end - start and same_bytes(pool, begin, buffer, start, end - start):
+                break
+        slot = slot + np.uint64(1) & mask
+    return slot
+
+
+@numba.njit(nogil=True, cache=True)
+def grow_slots(slots):
+    """Give a table of twice the size with the same content."""
+    larger = np.zeros(slots.size * 2, np.uint64)
+    mask = np.uint64(larger.size - 1)
+    for entry in slots:
+        if entry != 0:
+            slot = entry >> np.uint64(32) & mask
+            while larger[slot] != 0:
+                slot = slot + np.uint64(1) & mask
+            larger[slot] = entry
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def grow(array, needed):
+    """Give an array with room for at least so many elements."""
+    if needed <= array.size:
+        return array
+    larger = np.empty(max(needed, array.size * 3 // 2), array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@numba.njit(nogil=True, cache=True)
+def _intern(text, starts, lengths, numbers):
+    """Number the texts of a column; equal texts get equal numbers, empty ones -1."""
+    slots = np.zeros(FIRST_SLOTS, np.uint64)
+    pool = np.empty(1 << 16, np.uint8)
+    ends = np.empty(1 << 12, np.int64)
+    count = 0
+    size = 0
+    for row in range(starts.size):
+        length = np.int64(lengths[row])
+        if length == 0:
+            numbers[row] = -1
+            continue
+        start = np.int64(starts[row])
+        hashed = hash_bytes(text, start, start + length)
+        slot = find_slot(slots, pool, ends, text, start, start + length, hashed)
+        if slots[slot] == 0:
+            pool = grow(pool, size + length)
+            pool[size : size + length] = text[start : start + length]
+            size += length
+            ends = grow(ends, count + 1)
+            ends[count] = size
+            count += 1
+            slots[slot] = hashed << np.uint64(32) | np.uint64(count)
+            numbers[row] = count - 1
+            if count * 2 > slots.size:
+                slots = grow_slots(slots)
+        else:
+            numbers[row] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+    return pool[:size], ends[:count]
+
+
+def intern(
+    text: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint16]
+) -> tuple[NDArray[np.int32], Pool]:
+    """Number the texts of a column in the order of the rows; -1 stands for an empty one."""
+    numbers = np.empty(len(starts), np.int32)
+    return numbers, Pool(*_intern(text, starts, lengths, numbers))

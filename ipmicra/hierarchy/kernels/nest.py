@@ -1,0 +1,143 @@
+"""Nesting half-open ranges into a tree, and flattening the tree into segments.
+
+Where two ranges overlap in part, the narrower one is cut at the end of the wider one that lies inside it.
+One part then lies inside the wider range and the other outside of it, so that the tree stays a tree, no
+address is lost, and the lineage of an address is exactly the ranges that hold it, widest first. Of two
+equally wide ranges the one that starts later counts as narrower.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+import numba
+import numpy as np
+
+ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+DEEPEST = 1 << 16
+"""Levels of nesting that the stack holds at first; it grows."""
+
+
+@numba.njit(nogil=True, cache=True)
+def _comes_first(pending, first, end, width):
+    """Tell whether a pending piece is before a range in the order first, widest end, widest range."""
+    if pending[0] != first:
+        return pending[0] < first
+    if pending[1] != ALL_ONES - end:
+        return pending[1] < ALL_ONES - end
+    return pending[2] < ALL_ONES - width
+
+
+@numba.njit(nogil=True, cache=True)
+def _width(widths, first, end, i):
+    """Give the width of a whole range, or its rank where widths do not fit a word."""
+    return widths[i] if widths.size else end[i] - first[i]
+
+
+@numba.njit(nogil=True, cache=True)
+def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
+    """Nest ranges sorted by first and widest end; the first of them holds all others.
+
+    Writes for each subnet the range it came from, its bounds and its parent, in preorder, and for each cut
+    the range that was cut and the one that cut it. Gives (subnets, cuts); -1 where the room was too small.
+    """
+    stack = np.empty(DEEPEST, np.int64)
+    depth = 0
+    rows = 0
+    cut_count = 0
+    pending = [(ALL_ONES, ALL_ONES, ALL_ONES, np.int64(-1))]  # a sentinel behind everything
+    i = 0
+    while True:
+        is_piece = pending[0][3] >= 0
+        if i < first.size and is_piece:
+            is_piece = _comes_first(pending[0], first[i], end[i], _width(widths, first, end, i))
+        if is_piece:
+            start, inverse_end, inverse_width, source = heapq.heappop(pending)
+            stop, width = ALL_ONES - inverse_end, ALL_ONES - inverse_width
+        elif i < first.size:
+            start, stop, width, source = first[i], end[i], _width(widths, first, end, i), np.int64(i)
+            i += 1
+        else:
+            return rows, cut_count
+        is_whole = True
+        while depth > 0 and out_end[stack[depth - 1]] < stop:
+            top = stack[depth - 1]
+            if out_end[top] > start:  # overlaps in part
+                if cut_count == len(cuts):
+                    return np.int64(-1), cut_count
+                top_source = np.int64(out_source[top])
+                top_width = _width(widths, first, end, top_source)
+                if top_width < width or (top_width == width and first[top_source] > first[source]):
+                    cuts[cut_count, 0], cuts[cut_count, 1] = top_source, source
+                    heapq.heappush(
+                        pending, (start, ALL_ONES - out_end[top], ALL_ONES - top_width, top_source)
+                    )
+                    out_end[top] = start
+                else:
+                    cuts[cut_count, 0], cuts[cut_count, 1] = source, top_source
+                    middle = out_end[top]
+                    heapq.heappush(pending, (start, ALL_ONES - middle, ALL_ONES - width, source))
+                    heapq.heappush(pending, (middle, ALL_ONES - stop, ALL_ONES - width, source))
+                    is_whole = False
+                cut_count += 1
+                if not is_whole:
+                    break
+            depth -= 1
+        if not is_whole:
+            continue
+        if rows == out_source.size:
+            return np.int64(-1), cut_count
+        out_source[rows] = source
+        out_first[rows] = start
+        out_end[rows] = stop
+        out_parent[rows] = stack[depth - 1] if depth > 0 else 0
+        if depth == stack.size:
+            stack = np.concatenate((stack, np.empty_like(stack)))
+        stack[depth] = rows
+        depth += 1
+        rows += 1
+
+
+@numba.njit(nogil=True, cache=True)
+def depths(parent, out):
+    """Write each subnet's depth, 0 for the root; give the largest."""
+    deepest = 0
+    out[0] = 0
+    for i in range(1, parent.size):
+        out[i] = out[parent[i]] + 1
+        deepest = max(deepest, out[i])
+    return deepest
+
+
+@numba.njit(nogil=True, cache=True)
+def flatten(first, end, parent, segments):
+    """Write the pieces of address space that belong to one narrowest subnet, as start << 32 | row.
+
+    10.0.0.0/8 with 10.1.0.0/16 inside gives: 0 → root, 10.0.0.0 → /8, 10.1.0.0 → /16, 10.2.0.0 → /8,
+    11.0.0.0 → root.
+    """
+    count = 0
+    top = 0
+    last = first.size
+    for i in range(last + 1):
+        start = first[i] if i < last else end[0]
+        while top != 0 and end[top] <= start:
+            stop = end[top]
+            top = np.int64(parent[top])
+            if stop < start:
+                count = _add_segment(segments, count, stop, top)
+        if i < last:
+            count = _add_segment(segments, count, start, i)
+            top = i
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_segment(segments, count, start, row):
+    """Append a segment, in place of one that starts at the same address."""
+    word = np.uint64(start) << np.uint64(32) | np.uint64(row)
+    if count and segments[count - 1] >> np.uint64(32) == np.uint64(start):
+        segments[count - 1] = word
+        return count
+    segments[count] = word
+    return count + 1

@@ -1,0 +1,174 @@
+"""Rows of many addresses: by numpy alone for few of them, by compiled kernels for many."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.errors import AddressError, CorruptHierarchyError
+from ipmicra.hierarchy import format as names
+from ipmicra.hierarchy.sections import Sections
+from ipmicra.model.address import read_address
+
+WORTH_COMPILING = 1 << 20
+"""Addresses for which loading the compiler pays; fewer when it is loaded already."""
+WORTH_KERNEL = 1 << 14
+MAPPED_LOW = np.uint64(0xFFFF)
+ONES32 = np.uint64(0xFFFFFFFF)
+
+Addresses = NDArray[Any] | Sequence[str | int | IPv4Address | IPv6Address]
+
+
+class ManyFinder:
+    """Looks up arrays of addresses in one hierarchy."""
+
+    def __init__(self, sections: Sections) -> None:
+        """Look up in the given sections."""
+        self._sections = sections
+        self._base6 = sections.layout.sections[names.BOUNDS4].count // 2
+        self._table: NDArray[np.uint32] | None = None
+
+    def rows_of(self, addresses: Addresses) -> NDArray[np.uint32]:
+        """Give the row of the narrowest subnet of each address; see `Hierarchy.lookup_many`."""
+        if isinstance(addresses, np.ndarray) and addresses.dtype.kind in "ui":
+            if addresses.ndim == 1:
+                return self._rows4(_narrow(addresses))
+            return self._rows6(_wide(addresses))
+        return self._rows_of_texts(list(addresses))
+
+    def _rows_of_texts(self, addresses: list[Any]) -> NDArray[np.uint32]:
+        """Look up addresses given one by one, of both families."""
+        parsed = [_parsed(address) for address in addresses]
+        rows = np.empty(len(parsed), np.uint32)
+        is_wide = np.array([isinstance(address, IPv6Address) for address in parsed], np.bool_)
+        narrow = [int(address) for address in parsed if isinstance(address, IPv4Address)]
+        wide = [divmod(int(address), 1 << 64) for address in parsed if isinstance(address, IPv6Address)]
+        rows[~is_wide] = self._rows4(np.array(narrow, np.uint32))
+        rows[is_wide] = self._rows6(np.array(wide, np.uint64).reshape(-1, 2))
+        return rows
+
+    def _rows4(self, addresses: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        segments = self._sections.array(names.SEGMENTS)
+        if not self._is_worth_kernel(len(addresses)):
+            keys = addresses.astype(np.uint64) << np.uint64(32) | ONES32
+            found = np.maximum(np.searchsorted(segments, keys, side="right"), 1) - 1
+            return self._checked((segments[found] & ONES32).astype(np.uint32))
+        from ipmicra.hierarchy.kernels.lookup import rows_of
+
+        table = self._wide_table()
+        rows = np.empty(len(addresses), np.uint32)
+        rows_of(segments, table, addresses, rows)
+        return rows
+
+    def _rows6(self, addresses: NDArray[np.uint64]) -> NDArray[np.uint32]:
+        rows = np.empty(len(addresses), np.uint32)
+        is_mapped = (addresses[:, 0] == 0) & (addresses[:, 1] >> np.uint64(32) == MAPPED_LOW)
+        if is_mapped.any():
+            rows[is_mapped] = self._rows4((addresses[is_mapped, 1] & ONES32).astype(np.uint32))
+            rows[~is_mapped] = self._rows6(addresses[~is_mapped])
+            return rows
+        bounds = self._sections.array(names.BOUNDS6).reshape(-1, 4)
+        parent = self._sections.array(names.PARENT)[self._base6 :]
+        if self._is_worth_kernel(len(addresses)):
+            from ipmicra.hierarchy.kernels.lookup import rows_of_wide
+
+            is_sound = rows_of_wide(bounds, parent, self._base6, addresses, rows)
+        else:
+            is_sound = rows_of_few(bounds, parent, self._base6, addresses, rows)
+        if not is_sound:
+            raise CorruptHierarchyError(
+                self._sections.layout.sections[names.PARENT].offset, "a parent follows its child"
+            )
+        return rows
+
+    def _is_worth_kernel(self, count: int) -> bool:
+        return count >= (WORTH_KERNEL if "numba" in sys.modules else WORTH_COMPILING)
+
+    def _checked(self, rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        if rows.size and rows.max() >= self._base6:
+            raise CorruptHierarchyError(
+                self._sections.layout.sections[names.SEGMENTS].offset, "a segment names no subnet"
+            )
+        return rows
+
+    def _wide_table(self) -> NDArray[np.uint32]:
+        """Make the table over the first 24 bits, once; it takes 64 MiB and some hundredths of a second."""
+        if self._table is None:
+            from ipmicra.hierarchy.kernels.lookup import TABLE_BITS, are_sound, fill_table
+
+            segments = self._sections.array(names.SEGMENTS)
+            if not are_sound(segments, self._base6):
+                offset = self._sections.layout.sections[names.SEGMENTS].offset
+                raise CorruptHierarchyError(offset, "the segments are not in order")
+            table = np.empty(1 << TABLE_BITS, np.uint32)
+            fill_table(segments, table)
+            self._table = table
+        return self._table
+
+
+def rows_of_few(
+    bounds: NDArray[np.uint64],
+    parent: NDArray[np.uint32],
+    base: int,
+    addresses: NDArray[np.uint64],
+    rows: NDArray[np.uint32],
+) -> bool:
+    """Do what `kernels.lookup.rows_of_wide` does, all addresses a step at a time."""
+    low = np.zeros(len(addresses), np.int64)
+    high = np.full(len(addresses), len(bounds) - 1, np.int64)
+    while (low < high).any():
+        middle = (low + high + 1) >> 1
+        is_before = _at_most(bounds[middle, :2], addresses)
+        is_open = low < high
+        low = np.where(is_open & is_before, middle, low)
+        high = np.where(is_open & ~is_before, middle - 1, high)
+    while (is_short := (low > 0) & ~_at_most(addresses, bounds[low, 2:])).any():
+        above = parent[low[is_short]].astype(np.int64) - base
+        if (above < 0).any() or (above >= low[is_short]).any():
+            return False
+        low[is_short] = above
+    rows[:] = low + base
+    return True
+
+
+def _at_most(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Compare numbers of two words."""
+    same = left[:, 0] == right[:, 0]
+    return np.where(same, left[:, 1] <= right[:, 1], left[:, 0] < right[:, 0])
+
+
+def _parsed(address: object) -> IPv4Address | IPv6Address:
+    if isinstance(address, IPv4Address | IPv6Address):
+        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+        return mapped or address
+    if isinstance(address, str):
+        return read_address(address)
+    if isinstance(address, int | np.integer) and 0 <= address < 1 << 32:
+        return IPv4Address(int(address))
+    raise AddressError(str(address), "is neither text, an ipaddress object nor an IPv4 number")
+
+
+def _narrow(addresses: NDArray[Any]) -> NDArray[np.uint32]:
+    """See that whole numbers are IPv4 addresses."""
+    if addresses.dtype == np.uint32:
+        return np.ascontiguousarray(addresses)
+    if addresses.size and (addresses.min() < 0 or addresses.max() > 0xFFFFFFFF):  # noqa: PLR2004
+        raise AddressError(
+            "a number", "is no IPv4 address; IPv6 takes an array (n, 2) of uint64 or (n, 16) of bytes"
+        )
+    return addresses.astype(np.uint32)
+
+
+def _wide(addresses: NDArray[Any]) -> NDArray[np.uint64]:
+    """Bring IPv6 addresses into two words each."""
+    if addresses.ndim == 2 and addresses.shape[1] == 2 and addresses.dtype == np.uint64:  # noqa: PLR2004
+        return np.ascontiguousarray(addresses)
+    if addresses.ndim == 2 and addresses.shape[1] == 16 and addresses.dtype == np.uint8:  # noqa: PLR2004
+        return np.ascontiguousarray(addresses).view(">u8").astype(np.uint64)
+    shape = f"an array {addresses.shape} of {addresses.dtype}"
+    raise AddressError(shape, "holds no addresses; IPv6 takes (n, 2) of uint64 or (n, 16) of uint8")

@@ -1,0 +1,176 @@
+"""Registrations of one family → tree of subnets: sorted, merged, nested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.errors import CapacityError
+from ipmicra.hierarchy.kernels.duplicates import pick_winners
+from ipmicra.hierarchy.kernels.nest import depths, flatten, nest
+from ipmicra.hierarchy.kernels.sort import sort_order
+from ipmicra.parse.columns import Rows
+
+ONES32 = np.uint64(0xFFFFFFFF)
+ONES64 = np.uint64(0xFFFFFFFFFFFFFFFF)
+MOST_SUBNETS = 1 << 31
+"""Subnets that one family can have; row numbers take 32 bits and look-ups need one of them."""
+NO_SOURCE = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """The subnets of one family in preorder; the first is the root."""
+
+    source: NDArray[np.int64]
+    """Registration that each subnet came from, `NO_SOURCE` for a root that nobody registered."""
+    bounds: NDArray[Any]
+    """First and last: (row, 2) of 32 bits, or (row, 4) words of 64 bits."""
+    parent: NDArray[np.uint32]
+    """Row of the parent; the root's is itself."""
+    segments: NDArray[np.uint64]
+    """IPv4 only: start << 32 | row of the narrowest subnet."""
+    deepest: int
+    duplicates: NDArray[np.int64]
+    """Registrations that lost, and to which, (n, 2)."""
+    cuts: NDArray[np.int64]
+    """Registrations that were cut, and by which, (n, 2)."""
+
+
+def nest_ipv4(
+    first: NDArray[np.uint32], last: NDArray[np.uint32], rows: Rows, text: NDArray[np.uint8]
+) -> Tree:
+    """Nest IPv4 registrations."""
+    key = first.astype(np.uint64)
+    key <<= np.uint64(32)
+    key |= ONES32 - last
+    order = sort_order([key])
+    sorted_key = key[order]
+    winners, losers = _merge(order, _repeats([sorted_key]), rows, text)
+    sorted_key = key[winners]
+    start = sorted_key >> np.uint64(32)
+    end = ONES32 + np.uint64(1) - (sorted_key & ONES32)
+    del key, sorted_key, order
+    source = winners
+    if not len(start) or start[0] != 0 or end[0] != ONES32 + np.uint64(1):
+        source = np.concatenate(([NO_SOURCE], winners))
+        start = np.concatenate((np.zeros(1, np.uint64), start))
+        end = np.concatenate((np.array([1 << 32], np.uint64), end))
+    origin, start, end, parent, cuts = _nest(start, end, np.empty(0, np.uint64))
+    segments = np.empty(2 * len(start) + 1, np.uint64)
+    segments = segments[: flatten(start, end, parent, segments)]
+    return Tree(
+        source=source[origin],
+        bounds=np.stack((start, end - np.uint64(1)), axis=1).astype(np.uint32),
+        parent=parent,
+        segments=segments,
+        deepest=_deepest(parent),
+        duplicates=losers,
+        cuts=source[cuts],
+    )
+
+
+def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> Tree:
+    """Nest IPv6 registrations: in ranks of their bounds, in which nesting is the same."""
+    order = sort_order([wide[:, 0], wide[:, 1], ONES64 - wide[:, 2], ONES64 - wide[:, 3]])
+    ordered = wide[order]
+    winners, losers = _merge(order, _repeats([ordered[:, i] for i in range(4)]), rows, text)
+    ranges = wide[winners]
+    source = winners
+    if not len(ranges) or ranges[0, :2].any() or not (ranges[0, 2:] == ONES64).all():
+        source = np.concatenate(([NO_SOURCE], winners))
+        ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), ranges))
+    start, end, values = _ranks(ranges)
+    origin, start, end, parent, cuts = _nest(start, end, _width_ranks(ranges))
+    return Tree(
+        source=source[origin],
+        bounds=np.concatenate((values[start], _minus_one(values[end])), axis=1),
+        parent=parent,
+        segments=np.empty(0, np.uint64),
+        deepest=_deepest(parent),
+        duplicates=losers,
+        cuts=source[cuts],
+    )
+
+
+def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
+    """Tell for each row whether it has the same keys as the row before."""
+    same = np.ones(len(keys[0]), np.bool_)
+    same[:1] = False
+    for key in keys:
+        same[1:] &= key[1:] == key[:-1]
+    return same
+
+
+def _merge(
+    order: NDArray[np.uint32], is_same: NDArray[np.bool_], rows: Rows, text: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keep the best registration of each range; give the kept ones in order, and (loser, winner) pairs."""
+    losers = np.empty((int(is_same.sum()), 2), np.int64)
+    if not len(losers):
+        return order.astype(np.int64), losers
+    winners = np.empty(len(order) - len(losers), np.int64)
+    pick_winners(
+        order, is_same, text, rows.text, rows.lengths, rows.country, rows.date, rows.registry, winners, losers
+    )
+    return winners, losers
+
+
+def _nest(
+    start: NDArray[np.uint64], end: NDArray[np.uint64], widths: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
+    """Run the nesting kernel with as much room as the cuts turn out to need."""
+    room, cut_room = len(start) + len(start) // 16 + 1024, len(start) // 16 + 1024
+    while room < MOST_SUBNETS:
+        origin, parent = np.empty(room, np.uint32), np.empty(room, np.uint32)
+        out_start, out_end = np.empty(room, np.uint64), np.empty(room, np.uint64)
+        cuts = np.empty((cut_room, 2), np.int64)
+        count, cut_count = nest(start, end, widths, origin, out_start, out_end, parent, cuts)
+        if count >= 0:
+            return origin[:count], out_start[:count], out_end[:count], parent[:count], cuts[:cut_count]
+        room, cut_room = 2 * room, 4 * cut_room
+    message = f"more than {MOST_SUBNETS} subnets, most of them pieces of overlapping ranges"
+    raise CapacityError(message)
+
+
+def _deepest(parent: NDArray[np.uint32]) -> int:
+    return int(depths(parent, np.empty(len(parent), np.uint32)))
+
+
+def _ranks(
+    ranges: NDArray[np.uint64],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Number the bounds of half-open ranges in order; give starts, ends and the value of each number."""
+    count = len(ranges)
+    ends = ranges[:, 2:].copy()
+    ends[:, 1] += np.uint64(1)
+    ends[:, 0] += ends[:, 1] == 0
+    values = np.concatenate((ranges[:, :2], ends))
+    is_over = np.zeros(2 * count, np.uint64)
+    is_over[count:] = (ends == 0).all(axis=1)  # the end of the space, 2**128, does not fit
+    order = sort_order([is_over, values[:, 0], values[:, 1]])
+    is_new = ~_repeats([is_over[order], values[order, 0], values[order, 1]])
+    numbers = np.cumsum(is_new) - 1
+    ranks = np.empty(2 * count, np.uint64)
+    ranks[order] = numbers
+    return ranks[:count], ranks[count:], values[order[is_new]]
+
+
+def _width_ranks(ranges: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Number the widths of ranges in order; equal widths get equal numbers."""
+    low = ranges[:, 3] - ranges[:, 1]
+    high = ranges[:, 2] - ranges[:, 0] - (ranges[:, 3] < ranges[:, 1]).astype(np.uint64)
+    order = sort_order([high, low])
+    ranks = np.empty(len(ranges), np.uint64)
+    ranks[order] = np.cumsum(~_repeats([high[order], low[order]]))
+    return ranks
+
+
+def _minus_one(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Subtract one from numbers of two words; the end of the space, stored as 0, gives all ones."""
+    result = values - np.array([0, 1], np.uint64)
+    result[:, 0] -= (values[:, 1] == 0).astype(np.uint64)
+    return result

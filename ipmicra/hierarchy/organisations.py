@@ -1,0 +1,84 @@
+"""The organisations of a hierarchy: by number, by handle, by words in their names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from ipmicra.errors import CorruptHierarchyError
+from ipmicra.hierarchy import format as names
+from ipmicra.hierarchy.sections import Sections, read_text
+from ipmicra.model.organisation import HolderEvidence, Organisation
+from ipmicra.model.registry import Registry
+
+FIXED_BYTES = 4
+"""Evidence, registry and two letters of country before the texts of a record."""
+
+
+class Organisations:
+    """Reads organisation records; numbers count from 1."""
+
+    def __init__(self, sections: Sections) -> None:
+        """Read from the given sections."""
+        self._at = sections.view(names.ORGANISATION_AT)
+        self._records = sections.view(names.ORGANISATIONS)
+        self._offset = sections.layout.sections[names.ORGANISATIONS].offset
+
+    def __len__(self) -> int:
+        """Count the organisations."""
+        return len(self._at)
+
+    def __getitem__(self, number: int) -> Organisation:
+        """Read one organisation."""
+        if not 1 <= number <= len(self._at):
+            raise CorruptHierarchyError(self._offset, f"there is no organisation {number}")
+        at = self._at[number - 1]
+        if at + FIXED_BYTES > len(self._records):
+            raise CorruptHierarchyError(self._offset, f"organisation {number} lies outside its section")
+        evidence, registry, *letters = self._records[at : at + FIXED_BYTES]
+        handle, at = read_text(self._records, at + FIXED_BYTES)
+        name, at = read_text(self._records, at)
+        address, at = read_text(self._records, at)
+        try:
+            return Organisation(
+                number=number,
+                handle=handle or None,
+                name=name or None,
+                address=address or None,
+                country=bytes(letters).decode("ascii", "replace") if letters[0] else None,
+                registry=Registry(registry),
+                evidence=HolderEvidence(evidence),
+            )
+        except ValueError as error:
+            raise CorruptHierarchyError(self._offset, f"organisation {number}: {error}") from error
+
+    def search(self, query: str) -> Iterator[Organisation]:
+        """Yield organisations whose handle or name contains a text, whatever its case."""
+        pattern = _pattern(query)
+        wanted = query.casefold()
+        position = 0
+        while (match := pattern.search(self._records, position)) is not None:
+            number = bisect_right(self._at, match.start())
+            if number == 0:
+                return
+            organisation = self[number]
+            if any(wanted in (text or "").casefold() for text in (organisation.handle, organisation.name)):
+                yield organisation
+            position = max(
+                self._at[number] if number < len(self._at) else len(self._records), match.start() + 1
+            )
+
+    def by_handle(self, handle: str) -> list[Organisation]:
+        """Give the organisations with exactly this handle; registries may use the same one."""
+        wanted = handle.casefold()
+        return [found for found in self.search(handle) if (found.handle or "").casefold() == wanted]
+
+
+def _pattern(query: str) -> re.Pattern[bytes]:
+    """Match a text in UTF-8 whatever its case, also where upper and lower case differ in length."""
+    letters = []
+    for letter in query:
+        forms = {form.encode() for form in (letter, letter.lower(), letter.upper(), letter.casefold())}
+        letters.append(b"(?:" + b"|".join(re.escape(form) for form in sorted(forms)) + b")")
+    return re.compile(b"".join(letters))
