@@ -1,0 +1,1 @@
+"""The command line: each command reads arguments, calls `app` and prints."""

@@ -1,0 +1,170 @@
+"""`ipmicra fetch`: download dumps."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from ipmicra.app.fetch import DumpChoice, FetchReport, choose, fetch_many
+from ipmicra.edge.fetch.options import Progress as FetchProgress
+from ipmicra.errors import InputError
+from ipmicra.model.dump_source import DumpKind, DumpSource
+
+FAILED, DONE_IN_PART, INTERRUPTED = 1, 3, 130
+"""Exit codes; 0 is done, 2 wrong usage."""
+
+COLUMNS = ("status", "name", "registry", "kind", "bytes_total", "path", "url", "note")
+"""What is printed of a row where JSON is not asked for, as far as the row has it."""
+
+
+class KindOption(StrEnum):
+    """What `--kind` takes."""
+
+    WHOIS = "whois"
+    STATISTICS = "statistics"
+    IANA = "iana"
+    ALL = "all"
+
+
+def fetch(
+    registries: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="REGISTRY",
+            help="afrinic, apnic, arin, lacnic, ripe or iana, or the name of a dump; all if none is named.",
+        ),
+    ] = None,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="DIR", file_okay=False, help="Folder for the dumps.")
+    ] = Path("rir_dumps"),
+    kind: Annotated[KindOption, typer.Option(help="Which dumps.")] = KindOption.ALL,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="A mirror that has each dump as URL/NAME.")
+    ] = None,
+    only_list: Annotated[bool, typer.Option("--list", help="Show the dumps, download nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Download the registries' dumps, only what changed.
+
+    What was cut short goes on where it stopped when the same command is run again.
+
+    ARIN's bulk dump needs an API key of ARIN's in IPMICRA_ARIN_KEY.
+    """
+    try:
+        chosen_kind = None if kind is KindOption.ALL else DumpKind(kind.value)
+        choice = choose(registries or (), kind=chosen_kind, base_url=base_url)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
+    if only_list:
+        _print_rows([_source_row(source) for source in (*choice.sources, *choice.left_out)], as_json=as_json)
+        return
+    report = _run(choice.sources, to)
+    _print_rows(_report_rows(choice, report), as_json=as_json)
+    _explain(choice, report)
+    if report.failures:
+        raise typer.Exit(DONE_IN_PART if report.results else FAILED)
+
+
+def _run(sources: Sequence[DumpSource], folder: Path) -> FetchReport:
+    """Download, with bars on a terminal."""
+    try:
+        with _bars(sources) as show:
+            return fetch_many(sources, folder, sleep=time.sleep, progress=show)
+    except KeyboardInterrupt:
+        typer.echo(
+            f"interrupted: what was received is kept in {folder}; run the same command to go on", err=True
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _bars(sources: Sequence[DumpSource]) -> Iterator[Callable[[FetchProgress], None] | None]:
+    """Draw a bar for each dump on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    width = max(len(source.name) for source in sources)
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}"), *columns, console=Console(stderr=True)) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(progress: FetchProgress) -> None:
+            """Move the bar of a dump."""
+            if progress.name not in tasks:
+                tasks[progress.name] = bars.add_task(escape(progress.name.ljust(width)), total=None)
+            bars.update(tasks[progress.name], completed=progress.bytes_done, total=progress.bytes_total)
+
+        yield show
+
+
+def _source_row(source: DumpSource) -> dict[str, Any]:
+    """Describe where a dump comes from; where a key goes there is a mark, never the key."""
+    return {
+        "name": source.name,
+        "registry": source.registry.label,
+        "kind": source.kind.value,
+        "url": source.url,
+        "checksum_url": source.checksum_url,
+        "needs_key": source.needs_key,
+        "note": source.note,
+    }
+
+
+def _report_rows(choice: DumpChoice, report: FetchReport) -> list[dict[str, Any]]:
+    """Describe what became of each dump."""
+    rows = {source.name: _row(source, "skipped") for source in (*choice.sources, *choice.left_out)}
+    for result in report.results:
+        rows[result.path.name] |= {
+            "status": result.status,
+            "path": str(result.path),
+            "bytes_received": result.bytes_received,
+            "bytes_total": result.bytes_total,
+            "checksum": result.checksum,
+        }
+    for failure in report.failures:
+        rows[failure.source.name] |= {"status": "failed", "reason": str(failure.error)}
+    return list(rows.values())
+
+
+def _row(source: DumpSource, status: str) -> dict[str, Any]:
+    """Start the row of a dump."""
+    empty = {"path": None, "bytes_received": 0, "bytes_total": None, "checksum": None, "reason": None}
+    named = {"name": source.name, "registry": source.registry.label, "kind": source.kind.value}
+    return named | {"status": status} | empty
+
+
+def _print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Print rows as JSON, or as columns divided by tabs."""
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        values = [row[name] for name in COLUMNS if name in row]
+        typer.echo("\t".join("" if value is None else str(value) for value in values))
+
+
+def _explain(choice: DumpChoice, report: FetchReport) -> None:
+    """Say on standard error what is missing and why."""
+    for source in choice.left_out:
+        typer.echo(f"left out: {source.name}: set {source.needs_key} to fetch it", err=True)
+    for failure in report.failures:
+        typer.echo(f"failed: {failure.source.name}: {failure.error}", err=True)
+    if report.failures:
+        typer.echo("run the same command to go on with what is missing", err=True)

@@ -1,0 +1,1 @@
+"""Everything that touches disk, network, clock, randomness or SQL."""

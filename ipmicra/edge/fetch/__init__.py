@@ -1,0 +1,1 @@
+"""Downloading dumps: resumable, conditional, checked against published checksums."""

@@ -1,0 +1,149 @@
+"""Downloads that are killed on the way, for real."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import requests
+
+from ipmicra.edge.fetch.download import fetch
+from ipmicra.edge.fetch.options import FetchOptions, FetchResult
+from ipmicra.errors import FetchError
+from ipmicra.model.dump_source import DumpKind, DumpSource
+from ipmicra.model.registry import Registry
+from tests.servers.dump_server import DumpServer, Mood
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+NAME = "dump.db.gz"
+PATH = f"/{NAME}"
+OLD, NEW = random.Random(1).randbytes(600_000), random.Random(2).randbytes(600_000)
+"""Of the same size, so that size alone tells nothing."""
+
+CHILD = """
+import os, signal, sys, time
+from pathlib import Path
+import requests
+from ipmicra.edge.fetch.download import fetch
+from ipmicra.model.dump_source import DumpKind, DumpSource
+from ipmicra.model.registry import Registry
+
+url, folder, step = sys.argv[1], sys.argv[2], int(sys.argv[3])
+steps = 0
+
+def die_at_step(event, arguments):
+    global steps
+    if event in {"open", "os.rename", "os.remove", "fcntl.flock"} and (
+        event == "fcntl.flock" or str(arguments[0]).startswith(folder)
+    ):
+        steps += 1
+        if steps == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+source = DumpSource(name="dump.db.gz", registry=Registry.RIPE, kind=DumpKind.WHOIS, url=url)
+with requests.Session() as session:
+    session.trust_env = False
+    sys.addaudithook(die_at_step)
+    fetch(source, Path(folder), session=session, sleep=time.sleep)
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[DumpServer]:
+    with DumpServer() as server:
+        yield server
+
+
+def fetch_here(server: DumpServer, folder: Path, attempts: int = 5) -> FetchResult:
+    url = f"{server.url}{PATH}"
+    source = DumpSource(name=NAME, registry=Registry.RIPE, kind=DumpKind.WHOIS, url=url)
+    with requests.Session() as session:
+        session.trust_env = False
+        options = FetchOptions(attempts=attempts)
+        return fetch(source, folder, session=session, sleep=time.sleep, options=options)
+
+
+def start_child(server: DumpServer, folder: Path, step: int = 0) -> subprocess.Popen[bytes]:
+    """Fetch in another process, which kills itself before a step on the disk; never at step 0."""
+    command = [sys.executable, "-c", CHILD, f"{server.url}{PATH}", str(folder), str(step)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+
+
+def end_of(child: subprocess.Popen[bytes]) -> int:
+    """Wait for a process and give its exit code."""
+    _, errors = child.communicate(timeout=20)
+    assert errors == b"", errors.decode()
+    return child.returncode
+
+
+def wait_for_growth(path: Path, size: int) -> None:
+    """Wait until a file is larger than a size."""
+    deadline = time.monotonic() + 20
+    while not path.exists() or path.stat().st_size <= size:
+        assert time.monotonic() < deadline, f"{path} did not grow"
+        time.sleep(0.002)
+
+
+def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServer, tmp_path: Path) -> None:
+    """Each run goes on where the one before was killed, and the old dump stays until the new one is whole."""
+    server.publish(PATH, OLD)
+    fetch_here(server, tmp_path)
+    server.publish(PATH, NEW, etag='"v2"')
+    part, size = tmp_path / f"{NAME}.part", 0
+    for _ in range(3):
+        server.expect(PATH, Mood(pause_s=0.005, piece_bytes=1 << 14))
+        child = start_child(server, tmp_path)
+        wait_for_growth(part, size)
+        child.kill()
+        assert end_of(child) == -9
+        size = part.stat().st_size
+        assert (tmp_path / NAME).read_bytes() == OLD
+    assert 0 < size < len(NEW)
+    result = fetch_here(server, tmp_path)
+    assert (result.status, result.bytes_received) == ("resumed", len(NEW) - size)
+    assert (tmp_path / NAME).read_bytes() == NEW
+    assert server.asked_for(PATH)[-1]["Range"] == f"bytes={size}-"
+
+
+def test_kill_before_any_step_on_disk_leaves_the_old_dump_or_the_new(
+    server: DumpServer, tmp_path: Path
+) -> None:
+    """One process for each step: it dies there, and the next fetch sets all right.
+
+    Beside the old dump each finds a part of a version in between. The next fetch must also do without the
+    part, should somebody have swept it away.
+    """
+    folders = [tmp_path / str(step) for step in range(1, 17)]
+    for folder in folders:
+        server.publish(PATH, OLD)
+        fetch_here(server, folder)
+        server.publish(PATH, OLD[::-1], etag='"between"')
+        server.expect(PATH, Mood(cut_after=100_000))
+        with pytest.raises(FetchError):
+            fetch_here(server, folder, attempts=1)
+    server.publish(PATH, NEW, etag='"v2"')
+    children = [start_child(server, folder, step) for step, folder in enumerate(folders, start=1)]
+    codes = [end_of(child) for child in children]
+    died = codes.count(-9)
+    assert died >= 8
+    assert codes == [-9] * died + [0] * (len(codes) - died)
+    assert codes[-1] == 0, "not every step was tried"
+    found = [(folder / NAME).read_bytes() for folder in folders]
+    assert set(found) == {OLD, NEW}
+    swept = [Path(shutil.copytree(folder, f"{folder}-swept")) for folder in folders]
+    for folder in swept:
+        (folder / f"{NAME}.part").unlink(missing_ok=True)
+    for folder in folders + swept:
+        fetch_here(server, folder)
+        assert (folder / NAME).read_bytes() == NEW
+        assert {path.name for path in folder.iterdir()} == {NAME, f".{NAME}.json"}
+        assert fetch_here(server, folder).status == "unchanged"

@@ -1,0 +1,1 @@
+"""Small real servers on loopback, for what HTTP itself can break."""
