@@ -1,0 +1,86 @@
+"""Location-aware delegation of web sites to crawlers, on the Internet's own address hierarchy."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.errors import (
+        AddressError,
+        CapacityError,
+        CorruptHierarchyError,
+        DumpError,
+        FetchError,
+        HierarchyError,
+        InputError,
+        IpmicraError,
+        MissingHierarchyError,
+        TruncatedDumpError,
+        UnknownDialectError,
+    )
+    from ipmicra.model.edition import DumpRecord, Edition
+    from ipmicra.model.finding import Fate, Finding, Reason, Tally
+    from ipmicra.model.organisation import HolderEvidence, Organisation
+    from ipmicra.model.registry import Registry
+    from ipmicra.model.subnet import Subnet
+
+__all__ = [
+    "AddressError",
+    "BuildOptions",
+    "BuildProgress",
+    "BuildReport",
+    "CapacityError",
+    "CorruptHierarchyError",
+    "DumpError",
+    "DumpRecord",
+    "Edition",
+    "Fate",
+    "FetchError",
+    "Finding",
+    "Hierarchy",
+    "HierarchyError",
+    "HolderEvidence",
+    "InputError",
+    "IpmicraError",
+    "MissingHierarchyError",
+    "Organisation",
+    "Reason",
+    "Registry",
+    "Subnet",
+    "Tally",
+    "TruncatedDumpError",
+    "UnknownDialectError",
+    "build",
+]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.edge.hierarchy_file": "Hierarchy",
+    "ipmicra.errors": (
+        "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
+        "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError"
+    ),
+    "ipmicra.model.edition": "DumpRecord Edition",
+    "ipmicra.model.finding": "Fate Finding Reason Tally",
+    "ipmicra.model.organisation": "HolderEvidence Organisation",
+    "ipmicra.model.registry": "Registry",
+    "ipmicra.model.subnet": "Subnet",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used: a look-up needs neither the compiler nor the builder."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return [*__all__, "__version__"]

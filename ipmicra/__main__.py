@@ -1,0 +1,5 @@
+"""`python -m ipmicra`."""
+
+from ipmicra.cli.main import run
+
+run()

@@ -1,0 +1,238 @@
+"""Building a hierarchy: dumps in, one file and a report out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ipmicra.app.findings import FindingList, Origins
+from ipmicra.app.kernels import compiling_announced, warm_up
+from ipmicra.edge.dumps import DumpInfo, inspect, read_dump
+from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.errors import DumpError, InputError
+from ipmicra.hierarchy.assemble import Assembled, assemble
+from ipmicra.hierarchy.encode import encode
+from ipmicra.model.edition import DumpRecord, Edition
+from ipmicra.model.finding import Tally
+from ipmicra.parse.columns import Columns, Gatherer
+
+_DAY_ZERO = datetime.date(1969, 12, 31)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpReport:
+    """What became of one dump."""
+
+    info: DumpInfo
+    tally: Tally
+    lines: int
+    date: str
+    """Newest registration in it, ISO 8601; the file's own date where none is dated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReport:
+    """What a build read and made."""
+
+    output: Path
+    size_bytes: int
+    dumps: tuple[DumpReport, ...]
+    failures: tuple[DumpError, ...]
+    """Dumps left out because they cannot be read; only with `keep_going`."""
+    subnets: int
+    """Subnets that somebody registered."""
+    organisations: int
+    max_depth: int
+    overlaps: int
+    duplicates: int
+    edition: Edition
+    findings: FindingList
+
+    @property
+    def tally(self) -> Tally:
+        """Paragraphs of all dumps by fate."""
+        return sum((dump.tally for dump in self.dumps), Tally())
+
+    def tally_by_dialect(self) -> dict[str, Tally]:
+        """Paragraphs by fate, dialect by dialect."""
+        tallies: dict[str, Tally] = defaultdict(Tally)
+        for dump in self.dumps:
+            tallies[dump.info.dialect.value] += dump.tally
+        return dict(tallies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildProgress:
+    """How far a build is."""
+
+    stage: str
+    """`reading`, `nesting` or `writing`."""
+    done_bytes: int
+    total_bytes: int
+    """Bytes of the dumps as they are on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How to build."""
+
+    jobs: int | None = None
+    """Dumps read at the same time; by default as many as there are processors."""
+    keep_going: bool = False
+    """Leave out dumps that cannot be read instead of stopping at them."""
+
+
+def build(
+    dumps: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    options: BuildOptions | None = None,
+    progress: Callable[[BuildProgress], None] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> BuildReport:
+    """Read dumps and write a hierarchy. The file appears complete or not at all."""
+    run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
+    run.inspect_all([Path(dump) for dump in dumps])
+    with compiling_announced(say or (lambda _message: None)):
+        warm_up()
+    run.read_all()
+    return run.finish(Path(output))
+
+
+class _Build:
+    """One build under way."""
+
+    def __init__(self, options: BuildOptions, progress: Callable[[BuildProgress], None]) -> None:
+        self._options = options
+        self._progress = progress
+        self._infos: list[DumpInfo] = []
+        self._failures: list[DumpError] = []
+        self._reports: list[DumpReport] = []
+        self._gatherer = Gatherer()
+        self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
+        self._filled = dict.fromkeys(self._edges, 0)
+        self._done: dict[Path, int] = {}
+
+    def inspect_all(self, paths: list[Path]) -> None:
+        """Recognise every dump before the first is read."""
+        if not paths:
+            raise InputError("no dump given; `ipmicra fetch` downloads them into rir_dumps/")
+        for path in sorted(set(paths)):
+            self._guarded(lambda path=path: self._infos.append(_inspected(path)))  # type: ignore[misc]
+
+    def read_all(self) -> None:
+        """Read the dumps, several at the same time, and join them in the order of their names."""
+        jobs = max(1, min(self._options.jobs or os.cpu_count() or 1, len(self._infos)))
+        with ThreadPoolExecutor(jobs, thread_name_prefix="dump") as pool:
+            futures = [(info, pool.submit(self._read, info)) for info in self._infos]
+            try:
+                while futures:
+                    info, future = futures.pop(0)
+                    self._guarded(lambda: self._join(info, future.result()))  # noqa: B023 - called at once
+                    del future
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        if not self._reports:
+            raise self._failures[0]
+
+    def finish(self, output: Path) -> BuildReport:
+        """Nest what was read, write it and report."""
+        columns = self._gatherer.finish()
+        self._show("nesting")
+        assembled = assemble(columns)
+        self._show("writing")
+        names = [report.info.path.name for report in self._reports]
+        findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
+        dumps = tuple(_record(report) for report in self._reports)
+        encoded = encode(assembled.sections, self._meta(assembled, dumps))
+        return BuildReport(
+            output=output,
+            size_bytes=write_atomically(output, encoded.pieces()),
+            dumps=tuple(self._reports),
+            failures=tuple(self._failures),
+            edition=Edition(content_hash=encoded.content_hash.hex(), dumps=dumps),
+            findings=findings,
+            **_counts(assembled),
+        )
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Take a step; a dump that cannot be read is noted, if that is wanted."""
+        try:
+            step()
+        except DumpError as error:
+            if not self._options.keep_going:
+                raise
+            self._failures.append(error)
+
+    def _read(self, info: DumpInfo) -> Columns:
+        def show(done: int) -> None:
+            self._done[info.path] = done
+            self._show("reading")
+
+        return read_dump(info, show)
+
+    def _join(self, info: DumpInfo, columns: Columns) -> None:
+        """Append a dump to those before it."""
+        counts = {
+            "rows4": len(columns.rows4),
+            "rows6": len(columns.rows6),
+            "findings": len(columns.findings.line),
+        }
+        for table, count in counts.items():
+            self._edges[table].append(self._filled[table])
+            self._filled[table] += count
+        date = _newest_date(columns, info.date)
+        self._reports.append(DumpReport(info=info, tally=columns.tally, lines=columns.lines, date=date))
+        self._gatherer.join(columns)
+
+    def _show(self, stage: str) -> None:
+        total = sum(info.size_bytes for info in self._infos)
+        self._progress(BuildProgress(stage=stage, done_bytes=sum(self._done.values()), total_bytes=total))
+
+    def _meta(self, assembled: Assembled, dumps: tuple[DumpRecord, ...]) -> dict[str, Any]:
+        """Say what a hierarchy came from; no clock, so that the same dumps give the same bytes."""
+        tally = sum((report.tally for report in self._reports), Tally())
+        return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
+
+
+def _inspected(path: Path) -> DumpInfo:
+    try:
+        return inspect(path)
+    except FileNotFoundError as error:
+        raise DumpError(str(path), 0, "there is no such file") from error
+    except IsADirectoryError as error:
+        raise DumpError(str(path), 0, f"a folder; name its dumps, as in {path}/*.gz") from error
+    except PermissionError as error:
+        raise DumpError(str(path), 0, "it may not be read") from error
+
+
+def _newest_date(columns: Columns, file_date: str) -> str:
+    """Give the newest date in a dump; a slip of the pen into the future does not count."""
+    latest = (datetime.date.fromisoformat(file_date) - _DAY_ZERO).days
+    newest = 0
+    for rows in (columns.rows4, columns.rows6):
+        newest = max(newest, int(rows.date[rows.date <= latest].max(initial=0)))
+    return (_DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else file_date
+
+
+def _record(report: DumpReport) -> DumpRecord:
+    info = report.info
+    return DumpRecord(
+        name=info.path.name, dialect=info.dialect.value, date=report.date, size_bytes=info.size_bytes
+    )
+
+
+def _counts(assembled: Assembled) -> dict[str, int]:
+    return {
+        "subnets": assembled.registered,
+        "organisations": assembled.organisations,
+        "max_depth": assembled.deepest,
+        "overlaps": len(assembled.tree4.cuts) + len(assembled.tree6.cuts),
+        "duplicates": len(assembled.tree4.duplicates) + len(assembled.tree6.duplicates),
+    }

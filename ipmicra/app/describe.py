@@ -1,0 +1,93 @@
+"""Subnets, organisations and builds as plain dictionaries: what `--json` prints."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from ipmicra.model.edition import Edition
+from ipmicra.model.finding import Finding
+from ipmicra.model.organisation import Organisation
+from ipmicra.model.subnet import Subnet
+
+if TYPE_CHECKING:
+    from ipmicra.app.build import BuildReport, DumpReport
+
+
+def describe_subnet(subnet: Subnet) -> dict[str, Any]:
+    """Describe a subnet."""
+    organisation = subnet.organisation
+    return {
+        "first": str(subnet.first),
+        "last": str(subnet.last),
+        "prefix": subnet.prefix,
+        "netname": subnet.netname,
+        "organisation": organisation and {"handle": organisation.handle, "name": organisation.name},
+        "registry": subnet.registry.label,
+        "country": subnet.country,
+        "status": subnet.status,
+        "depth": subnet.depth,
+        "date": subnet.date and subnet.date.isoformat(),
+        "geoloc": subnet.geoloc,
+        "geofeed": subnet.geofeed,
+    }
+
+
+def describe_organisation(organisation: Organisation) -> dict[str, Any]:
+    """Describe an organisation."""
+    return {
+        "handle": organisation.handle,
+        "name": organisation.name,
+        "address": organisation.address,
+        "country": organisation.country,
+        "registry": organisation.registry.label,
+        "evidence": organisation.evidence.name.lower(),
+    }
+
+
+def describe_edition(edition: Edition) -> dict[str, Any]:
+    """Describe an edition."""
+    return {"content_hash": edition.content_hash, "dumps": [asdict(dump) for dump in edition.dumps]}
+
+
+def describe_finding(finding: Finding) -> dict[str, Any]:
+    """Describe a finding."""
+    return {
+        "dump": finding.dump,
+        "line": finding.line,
+        "fate": finding.fate.name.lower(),
+        "reason": finding.reason.name.lower(),
+        "text": finding.reason.text,
+        "detail": finding.detail,
+    }
+
+
+def describe_build(report: BuildReport) -> dict[str, Any]:
+    """Describe what a build read and made."""
+    return {
+        **asdict(report.tally),
+        "dialects": {name: asdict(tally) for name, tally in report.tally_by_dialect().items()},
+        "files": [_describe_dump(dump) for dump in report.dumps],
+        "subnets": report.subnets,
+        "organisations": report.organisations,
+        "max_depth": report.max_depth,
+        "overlaps": report.overlaps,
+        "duplicates": report.duplicates,
+        "findings": {reason.name.lower(): count for reason, count in report.findings.counts().items()},
+        "failures": [
+            {"file": error.dump, "byte": error.byte, "reason": error.reason} for error in report.failures
+        ],
+        "edition": describe_edition(report.edition),
+        "output": str(report.output),
+        "size_bytes": report.size_bytes,
+    }
+
+
+def _describe_dump(dump: DumpReport) -> dict[str, Any]:
+    return {
+        "file": dump.info.path.name,
+        "dialect": dump.info.dialect.value,
+        "date": dump.date,
+        "lines": dump.lines,
+        **asdict(dump.tally),
+    }

@@ -1,0 +1,107 @@
+"""The findings of a build, and where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.hierarchy.assemble import Assembled
+from ipmicra.model.finding import Fate, Finding, Reason
+from ipmicra.parse.columns import Columns
+
+
+class Origins:
+    """Which dump each row and finding came from."""
+
+    def __init__(self, names: list[str], edges: dict[str, list[int]], columns: Columns) -> None:
+        """Keep where each dump's rows start."""
+        self._names = names
+        self._edges = edges
+        self._columns = columns
+
+    def of_row(self, family: int, row: int) -> tuple[str, int]:
+        """Give dump and line of a registration."""
+        rows = self._columns.rows4 if family == 4 else self._columns.rows6  # noqa: PLR2004
+        return self._name(f"rows{family}", row), int(rows.line[row])
+
+    def of_finding(self, i: int) -> str:
+        """Give the dump of a finding."""
+        return self._name("findings", i)
+
+    def _name(self, table: str, i: int) -> str:
+        return self._names[int(np.searchsorted(self._edges[table], i, side="right")) - 1]
+
+
+class FindingList(Sequence[Finding]):
+    """All findings of a build, spelled out one by one when asked for: there may be millions."""
+
+    def __init__(self, columns: Columns, origins: Origins, assembled: Assembled) -> None:
+        """Keep the columns; spell nothing yet."""
+        self._columns = columns
+        self._origins = origins
+        self._pairs = (
+            (Reason.DUPLICATE, assembled.tree4.duplicates, 4),
+            (Reason.DUPLICATE, assembled.tree6.duplicates, 6),
+            (Reason.OVERLAP, assembled.tree4.cuts, 4),
+            (Reason.OVERLAP, assembled.tree6.cuts, 6),
+        )
+
+    def __len__(self) -> int:
+        """Count the findings."""
+        return len(self._columns.findings.line) + sum(len(pairs) for _reason, pairs, _family in self._pairs)
+
+    @overload
+    def __getitem__(self, i: int) -> Finding: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> list[Finding]: ...
+
+    def __getitem__(self, i: int | slice) -> Finding | list[Finding]:
+        """Spell out one finding, or several."""
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        i = range(len(self))[i]
+        if i < len(self._columns.findings.line):
+            return self._columns.spell_finding(i, self._origins.of_finding(i))
+        i -= len(self._columns.findings.line)
+        for reason, pairs, family in self._pairs:
+            if i < len(pairs):
+                return self._spell_pair(reason, pairs[i], family)
+            i -= len(pairs)
+        raise IndexError(i)
+
+    def counts(self) -> dict[Reason, int]:
+        """Count the findings by reason, the most frequent first."""
+        counts = np.bincount(self._columns.findings.reason, minlength=len(Reason) + 1)
+        for reason, pairs, _family in self._pairs:
+            counts[reason] += len(pairs)
+        return {
+            Reason(int(code)): int(counts[code])
+            for code in np.argsort(-counts, kind="stable")
+            if counts[code]
+        }
+
+    def first_of(self, reason: Reason) -> Finding:
+        """Give an example."""
+        found = np.flatnonzero(self._columns.findings.reason == reason)
+        if len(found):
+            return self[int(found[0])]
+        return next(
+            self._spell_pair(reason, pairs[0], family)
+            for pair_reason, pairs, family in self._pairs
+            if pair_reason is reason and len(pairs)
+        )
+
+    def _spell_pair(self, reason: Reason, pair: NDArray[np.int64], family: int) -> Finding:
+        """Name both registrations."""
+        loser, winner = (self._origins.of_row(family, int(row)) for row in pair)
+        return Finding(
+            dump=loser[0],
+            line=loser[1],
+            fate=Fate.KEPT,
+            reason=reason,
+            detail=f"{winner[0]}:{winner[1]}",
+        )

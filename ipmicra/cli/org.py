@@ -1,0 +1,49 @@
+"""`ipmicra org`: organisations and what they hold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ipmicra.app.lookups import Holding, describe_holding, find_holdings, open_hierarchy
+from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
+from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+
+
+def org(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Part of a name or handle, in any case.")],
+    limit: Annotated[int, typer.Option(min=1, help="Organisations at most.")] = 20,
+    subnets: Annotated[int, typer.Option("--subnets", min=0, help="Subnets shown of each.")] = 5,
+    hierarchy_file: HierarchyOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find organisations and show their subnets."""
+    print_format = chosen(output_format, as_json)
+    hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
+    holdings = list(find_holdings(hierarchy, query, limit + 1, subnets))
+    shown = holdings[:limit]
+    if print_format is Format.TABLE:
+        for holding in shown:
+            _print(holding)
+    else:
+        print_records([describe_holding(holding) for holding in shown], print_format)
+    if len(holdings) > limit:
+        say(f"more than {limit} found; --limit shows more")
+    if not holdings:
+        say(f"no organisation has {query!r} in its name or handle")
+        raise typer.Exit(1)
+
+
+def _print(holding: Holding) -> None:
+    organisation = holding.organisation
+    parts = (organisation.handle, organisation.registry.label, organisation.country, organisation.address)
+    facts = ", ".join(part for part in parts if part and part != organisation.label)
+    more = holding.subnet_count - len(holding.subnets)
+    rows = [(subnet.label, subnet.netname, subnet.country, subnet.status) for subnet in holding.subnets]
+    if more:
+        rows.append((f"… {more:,} more", None, None, None))
+    print_table(f"{organisation.label} ({facts})", ("subnet", "netname", "country", "status"), rows)
+    typer.echo()

@@ -1,0 +1,226 @@
+"""Reading dumps: plain, gzip or zip, recognised by content, in chunks that end between paragraphs.
+
+A thread decompresses while the caller parses; both let go of the interpreter's lock, so two cores are busy.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import os
+import queue
+import threading
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from ipmicra.errors import DumpError, TruncatedDumpError, UnknownDialectError
+from ipmicra.model.registry import Registry
+from ipmicra.parse.columns import Columns
+from ipmicra.parse.dialect import HEAD_BYTES, Dialect, recognise
+from ipmicra.parse.parser import Parser, buffer_size
+
+try:
+    from isal import igzip, isal_zlib
+
+    _open_gzip: Callable[[BinaryIO], IO[bytes]] = igzip.open
+    _ZLIB_ERRORS: Any = (zlib.error, isal_zlib.error)
+except ImportError:  # a platform without isal: the same, some eight times slower
+    _open_gzip = gzip.open  # type: ignore[assignment]
+    _ZLIB_ERRORS = (zlib.error,)
+
+_DAMAGE: tuple[type[Exception], ...] = (EOFError, OSError, zipfile.BadZipFile, *_ZLIB_ERRORS)
+CHUNK_BYTES = 2 << 20
+"""Text handed to the parser at a time; it stays in the processor's cache."""
+LONGEST_PARAGRAPH = 64 << 20
+"""Bytes after which a text without a break is no dump."""
+LARGEST_TABLE = 16 << 20
+"""Bytes of the largest dump that has to be read in one piece."""
+_BUFFERS = 3
+_BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpInfo:
+    """What is known of a dump before it is read."""
+
+    path: Path
+    dialect: Dialect
+    registry: Registry
+    """Registry of paragraphs that name none."""
+    size_bytes: int
+    """Size on disk."""
+    date: str
+    """Day of the file's last change, ISO 8601, UTC."""
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """A buffer and how much of it is text to parse."""
+
+    buffer: bytearray
+    size: int
+
+
+def inspect(path: Path) -> DumpInfo:
+    """Recognise a dump without reading it."""
+    with _damage_named(path) as raw, _plain(path, raw) as text:
+        head = text.read(HEAD_BYTES)
+        status = os.fstat(raw.fileno())
+    if not head:
+        raise UnknownDialectError(str(path), 0, "the dump is empty; fetch it again")
+    found = recognise(head)
+    if found is None:
+        nul = head.find(b"\0")
+        reason = "a binary file" if nul >= 0 else "no registry dialect that ipmicra reads"
+        raise UnknownDialectError(str(path), max(nul, 0), f"{reason}; see docs/dialects.md")
+    day = datetime.datetime.fromtimestamp(status.st_mtime, datetime.UTC).date()
+    return DumpInfo(
+        path=path, dialect=found[0], registry=found[1], size_bytes=status.st_size, date=day.isoformat()
+    )
+
+
+def read_dump(info: DumpInfo, progress: Callable[[int], None] | None = None) -> Columns:
+    """Read a dump into columns; progress is told how many bytes of the file are done."""
+    parser = Parser(info.dialect, info.registry)
+    reader = _Reader(info, progress)
+    for chunk in reader.chunks():
+        parser.feed(chunk.buffer, chunk.size)
+    return parser.finish()
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[BinaryIO]:
+    """Open a file; what its decompression throws becomes an error that names file and byte."""
+    with path.open("rb") as raw:
+        try:
+            yield raw
+        except TruncatedDumpError:
+            raise
+        except _DAMAGE as error:
+            reason = f"the compressed data is cut or damaged ({error}); fetch the dump again"
+            raise TruncatedDumpError(str(path), raw.tell(), reason) from error
+
+
+def _plain(path: Path, raw: BinaryIO) -> IO[bytes]:
+    """Give a stream of plain text, whatever the file is packed in."""
+    magic = raw.read(4)
+    raw.seek(0)
+    if magic.startswith(b"\x1f\x8b"):
+        return _open_gzip(raw)
+    if magic == b"PK\x03\x04":
+        archive = zipfile.ZipFile(raw)
+        return archive.open(_member(path, archive.namelist()))
+    if magic.startswith((b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")):
+        raise UnknownDialectError(str(path), 0, "packed with bzip2, xz or zstd; repack it with gzip")
+    return raw
+
+
+def _member(path: Path, names: list[str]) -> str:
+    """Choose the file of a zip archive that is the dump."""
+    names = [name for name in names if not name.endswith("/")]
+    if len(names) == 1:
+        return names[0]
+    likely = [name for name in names if "arin" in name.lower() and name.lower().endswith(".txt")]
+    if len(likely) == 1:
+        return likely[0]
+    listed = ", ".join(names[:5]) or "nothing"
+    raise UnknownDialectError(str(path), 0, f"the archive holds {listed}; unpack the dump and name it")
+
+
+class _Reader:
+    """Cuts the text of a dump into chunks, ahead of the parser."""
+
+    def __init__(self, info: DumpInfo, progress: Callable[[int], None] | None) -> None:
+        self._info = info
+        self._progress = progress
+        self._breaks = _BREAKS[info.dialect.separator]
+        self._limit = LONGEST_PARAGRAPH if self._breaks else LARGEST_TABLE
+        self._free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[_Chunk | BaseException | None] = queue.SimpleQueue()
+        self._is_stopped = False
+
+    def chunks(self) -> Iterator[_Chunk]:
+        """Yield chunks in order; each is valid until the next is asked for."""
+        for _ in range(_BUFFERS):
+            self._free.put(bytearray(buffer_size(CHUNK_BYTES)))
+        thread = threading.Thread(target=self._run, name=f"read {self._info.path.name}", daemon=True)
+        thread.start()
+        try:
+            while (item := self._ready.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+                self._free.put(item.buffer)
+        finally:
+            self._is_stopped = True
+            self._free.put(bytearray())
+            thread.join()
+
+    def _run(self) -> None:
+        """Read to the end and hand on whatever stopped it."""
+        try:
+            with _damage_named(self._info.path) as raw, _plain(self._info.path, raw) as text:
+                self._cut(raw, text)
+            self._ready.put(None)
+        except BaseException as error:  # noqa: BLE001 - raised again by the parsing thread
+            self._ready.put(error)
+
+    def _cut(self, raw: BinaryIO, text: IO[bytes]) -> None:
+        """Fill buffers and cut each at its last break; the rest starts the next."""
+        rest = b""
+        done = 0
+        while not self._is_stopped:
+            buffer = self._free.get()
+            capacity = CHUNK_BYTES
+            buffer[: len(rest)] = rest
+            size = _fill(text, buffer, len(rest), capacity)
+            is_last = size < capacity
+            cut = size if is_last else self._last_break(buffer, size)
+            while cut == 0 and not is_last:
+                capacity *= 2
+                if capacity > self._limit:
+                    reason = (
+                        f"{self._limit >> 20} MiB without a {self._info.dialect.separator} between records"
+                    )
+                    raise DumpError(str(self._info.path), done, reason)
+                buffer = _grown(buffer, size, capacity)
+                size = _fill(text, buffer, size, capacity)
+                is_last = size < capacity
+                cut = size if is_last else self._last_break(buffer, size)
+            rest = bytes(memoryview(buffer)[cut:size])
+            done += cut
+            self._ready.put(_Chunk(buffer, cut))
+            if self._progress is not None:
+                self._progress(raw.tell())
+            if is_last:
+                return
+
+    def _last_break(self, buffer: bytearray, size: int) -> int:
+        """Give the position behind the last break, 0 if there is none."""
+        positions = ((buffer.rfind(mark, 0, size), len(mark)) for mark in self._breaks)
+        return max((at + length for at, length in positions if at >= 0), default=0)
+
+
+def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:
+    """Read until the buffer is full or the text ends; give the position behind."""
+    stream = cast(io.BufferedIOBase, text)
+    with memoryview(buffer) as view:
+        while start < end:
+            count = stream.readinto(view[start:end])
+            if not count:
+                break
+            start += count
+    return start
+
+
+def _grown(buffer: bytearray, size: int, capacity: int) -> bytearray:
+    """Copy the text of a buffer into a larger one."""
+    larger = bytearray(buffer_size(capacity))
+    larger[:size] = memoryview(buffer)[:size]
+    return larger

@@ -1,0 +1,101 @@
+"""Hierarchy files on disk: memory-mapped for reading, written whole or not at all."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from ipmicra.errors import CorruptHierarchyError, MissingHierarchyError
+from ipmicra.hierarchy import hierarchy as core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ipmicra.hierarchy.many import Addresses
+
+PER_THREAD = 1 << 19
+"""Addresses below which a further thread does not pay."""
+WARM_UP = 1 << 16
+
+
+class Hierarchy(core.Hierarchy):
+    """A hierarchy, opened from a file that many processes may share."""
+
+    def __init__(
+        self, buffer: bytes | bytearray | memoryview | mmap.mmap, *, threads: int | None = None
+    ) -> None:
+        """Read from a buffer; large look-ups use all processors unless told otherwise."""
+        super().__init__(memoryview(buffer))
+        self._threads = threads or os.cpu_count() or 1
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, threads: int | None = None) -> Self:
+        """Map a hierarchy file into memory; only its header is read."""
+        try:
+            with Path(path).open("rb") as file:
+                if os.fstat(file.fileno()).st_size == 0:
+                    raise CorruptHierarchyError(0, f"{path} is empty")
+                mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (FileNotFoundError, IsADirectoryError) as error:
+            raise MissingHierarchyError(str(path)) from error
+        try:
+            return cls(mapping, threads=threads)
+        except CorruptHierarchyError as error:
+            error.add_note(f"file: {path}")
+            raise
+
+    def lookup_many(self, addresses: Addresses) -> NDArray[np.uint32]:
+        """Look up as the core does, large arrays in several threads."""
+        threads = min(self._threads, len(addresses) // PER_THREAD)
+        if threads <= 1 or isinstance(addresses, list | tuple):
+            return super().lookup_many(addresses)
+        import numpy as np
+
+        super().lookup_many(addresses[:WARM_UP])  # what is made at the first call is made once
+        with ThreadPoolExecutor(threads) as pool:
+            return np.concatenate(
+                list(pool.map(super().lookup_many, np.array_split(np.asarray(addresses), threads)))
+            )
+
+    def close(self) -> None:
+        """Let go of the file: it is unmapped when the last array of it is gone."""
+        self._sections.release()
+
+    def __enter__(self) -> Self:
+        """Use as a context."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
+    """Write a file beside its place and move it there when it is complete; give its size.
+
+    Whoever has the old file open goes on reading the old one.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    size = 0
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for piece in pieces:
+                size += file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return size
