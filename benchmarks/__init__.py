@@ -1,0 +1,1 @@
+"""Benchmarks, and the generators of the dumps they read."""

@@ -1,0 +1,1 @@
+"""Slow twins: obviously right readings of what the package does fast."""
