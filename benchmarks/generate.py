@@ -3,7 +3,9 @@
     python -m benchmarks.generate ripe /tmp/ripe.gz --objects 1500000 --seed 1
 
 Text is made on one thread and compressed on another, as one gzip stream of zlib's level 6: real dumps are
-written by gzip at its usual levels, and how fast a dump can be decompressed depends on that.
+written by gzip at its usual levels, and how fast a dump can be decompressed depends on that. Measured with
+seed 1: ripe 802 bytes a paragraph, 10.2:1; apnic 451, 7.2:1; arin 407, 6.9:1; lacnic 382, 6.2:1; statistics
+73 bytes a line, 7.7:1. A gigabyte of ripe or apnic takes some 30 to 40 s of processor time.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ONSETS = "b br c ch d dr f fl g gr h j k kl l m n p pl qu r s sk st t tr v w z".split()
 VOWELS = "a e i o u ai au ea ei ia io ou".split()
-CODAS = ["", "", "", "l", "n", "r", "s", "t", "nd", "rk", "x"]
+CODAS = ["", "", "", "l", "n", "r", "s", "t", "nt", "rk", "x"]
 KINDS = (
     "Networks Telecom Hosting Broadband University Bank Carrier Media Logistics Hospital Energy Systems "
     "Cloud Wireless Holding Cable Software Foundation Transport Insurance"

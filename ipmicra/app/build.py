@@ -98,10 +98,13 @@ def build(
     """Read dumps and write a hierarchy. The file appears complete or not at all."""
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     run.inspect_all([Path(dump) for dump in dumps])
-    with compiling_announced(say or (lambda _message: None)):
-        warm_up()
-    run.read_all()
-    return run.finish(Path(output))
+    with compiling_announced(say or (lambda _message: None)), ThreadPoolExecutor(1) as background:
+        ready = background.submit(
+            warm_up
+        )  # loading kernels is Python's work: time enough while dumps are read
+        run.read_all()
+        ready.result()
+        return run.finish(Path(output))
 
 
 class _Build:
@@ -145,7 +148,7 @@ class _Build:
         """Nest what was read, write it and report."""
         columns = self._gatherer.finish()
         self._show("nesting")
-        assembled = assemble(columns)
+        assembled = assemble(columns, _at_the_same_time)
         self._show("writing")
         names = [report.info.path.name for report in self._reports]
         findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
@@ -199,6 +202,12 @@ class _Build:
         """Say what a hierarchy came from; no clock, so that the same dumps give the same bytes."""
         tally = sum((report.tally for report in self._reports), Tally())
         return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
+
+
+def _at_the_same_time(steps: list[Callable[[], Any]]) -> list[Any]:
+    """Take steps in threads: the kernels let go of the interpreter's lock."""
+    with ThreadPoolExecutor(len(steps)) as pool:
+        return [future.result() for future in [pool.submit(step) for step in steps]]
 
 
 def _inspected(path: Path) -> DumpInfo:

@@ -1,10 +1,11 @@
-"""Loading compiled kernels, and telling the user when they have to be compiled."""
+"""Loading compiled kernels, and telling the user when they have to be compiled first."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from numba.core import event
 
 from ipmicra.hierarchy.assemble import assemble
 from ipmicra.model.registry import Registry
@@ -12,8 +13,6 @@ from ipmicra.parse.columns import Gatherer
 from ipmicra.parse.dialect import Dialect
 from ipmicra.parse.parser import parse_bytes
 
-PATIENCE_S = 2.5
-"""Loading compiled kernels takes less; compiling them takes more."""
 MESSAGE = "compiling kernels; this takes up to a minute, once: the result is kept for later runs"
 _SAMPLES = {
     Dialect.RPSL: b"inetnum: 10.0.0.0/8\nnetname: A\n\ninetnum: 10.0.0.0/8\n\norganisation: B\n",
@@ -21,16 +20,32 @@ _SAMPLES = {
 }
 
 
+class _Announcer(event.Listener):  # type: ignore[misc] # numba is untyped
+    """Says once that something is being compiled; what is loaded from the cache goes unmentioned."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._is_said = False
+
+    def on_start(self, _event: object) -> None:
+        """Hear that a compilation starts."""
+        if not self._is_said:
+            self._is_said = True
+            self._say(MESSAGE)
+
+    def on_end(self, _event: object) -> None:
+        """Hear that a compilation ends."""
+
+
 @contextmanager
 def compiling_announced(say: Callable[[str], None]) -> Iterator[None]:
-    """Say so if what happens inside takes as long as only compiling does."""
-    timer = threading.Timer(PATIENCE_S, say, [MESSAGE])
-    timer.daemon = True
-    timer.start()
+    """Say so if anything inside has to be compiled."""
+    announcer = _Announcer(say)
+    event.register("numba:compile", announcer)
     try:
         yield
     finally:
-        timer.cancel()
+        event.unregister("numba:compile", announcer)
 
 
 def warm_up() -> None:

@@ -5,6 +5,7 @@ A thread decompresses while the caller parses; both let go of the interpreter's 
 
 from __future__ import annotations
 
+import codecs
 import datetime
 import gzip
 import io
@@ -166,6 +167,7 @@ class _Reader:
         """Read to the end and hand on whatever stopped it."""
         try:
             with _damage_named(self._info.path) as raw, _plain(self._info.path, raw) as text:
+                _skip_byte_order_mark(text)
                 self._cut(raw, text)
             self._ready.put(None)
         except BaseException as error:  # noqa: BLE001 - raised again by the parsing thread
@@ -202,9 +204,22 @@ class _Reader:
                 return
 
     def _last_break(self, buffer: bytearray, size: int) -> int:
-        """Give the position behind the last break, 0 if there is none."""
-        positions = ((buffer.rfind(mark, 0, size), len(mark)) for mark in self._breaks)
-        return max((at + length for at, length in positions if at >= 0), default=0)
+        """Give the position behind a late break, 0 if there is none.
+
+        A mark that is not there costs a search of the whole buffer, so the one found last is tried first.
+        """
+        for mark in self._breaks:
+            at = buffer.rfind(mark, 0, size)
+            if at >= 0:
+                self._breaks = (mark, *(other for other in self._breaks if other != mark))
+                return at + len(mark)
+        return 0
+
+
+def _skip_byte_order_mark(text: IO[bytes]) -> None:
+    """Step over the mark that some editors put before UTF-8; it is no part of the first key."""
+    if cast("io.BufferedReader", text).peek(3).startswith(codecs.BOM_UTF8):
+        text.read(3)
 
 
 def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:

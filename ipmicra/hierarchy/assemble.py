@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,12 +35,30 @@ class Assembled:
     deepest: int
 
 
-def assemble(columns: Columns) -> Assembled:
+Steps = Callable[[list[Callable[[], Any]]], list[Any]]
+"""Something that takes steps and gives their results, in order; it may take them at the same time."""
+
+
+def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
+    """Take steps one after the other."""
+    return [step() for step in steps]
+
+
+def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     """Nest registrations and lay out every section but the metadata."""
-    tree4 = nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text)
-    tree6 = nest_ipv6(columns.wide6, columns.rows6, columns.text)
+    tree4, tree6 = take_steps(
+        [
+            lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text),
+            lambda: nest_ipv6(columns.wide6, columns.rows6, columns.text),
+        ]
+    )
     rows = _SubnetRows(columns, tree4, tree6)
-    holders = find_holders(columns, tree4.source, tree6.source)
+    holders, texts = take_steps(
+        [
+            lambda: find_holders(columns, tree4.source, tree6.source),
+            lambda: _text_sections(rows, columns.text),
+        ]
+    )
     sections = {
         names.BOUNDS4: tree4.bounds.ravel(),
         names.BOUNDS6: tree6.bounds.ravel(),
@@ -50,7 +69,7 @@ def assemble(columns: Columns) -> Assembled:
         names.SEGMENT_INDEX: segment_index(tree4.segments),
         **_holder_sections(holders),
         **_country_sections(rows.column("country")),
-        **_text_sections(rows, columns.text),
+        **texts,
         **_cut_sections(columns, tree4, tree6),
     }
     return Assembled(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy.kernels.duplicates import pick_winners
 from ipmicra.hierarchy.kernels.nest import depths, flatten, nest
-from ipmicra.hierarchy.kernels.sort import sort_order
+from ipmicra.hierarchy.kernels.sort import sort_order, sort_with_keys
 from ipmicra.parse.columns import Rows
 
 ONES32 = np.uint64(0xFFFFFFFF)
@@ -47,13 +47,14 @@ def nest_ipv4(
     key = first.astype(np.uint64)
     key <<= np.uint64(32)
     key |= ONES32 - last
-    order = sort_order([key])
-    sorted_key = key[order]
+    order, sorted_key = sort_with_keys(key)
     winners, losers = _merge(order, _repeats([sorted_key]), rows, text)
-    sorted_key = key[winners]
+    if len(losers):
+        sorted_key = key[winners]
+    del key, order
     start = sorted_key >> np.uint64(32)
-    end = ONES32 + np.uint64(1) - (sorted_key & ONES32)
-    del key, sorted_key, order
+    end = np.uint64(1 << 32) - (sorted_key & ONES32)
+    del sorted_key
     source = winners
     if not len(start) or start[0] != 0 or end[0] != ONES32 + np.uint64(1):
         source = np.concatenate(([NO_SOURCE], winners))
@@ -64,7 +65,7 @@ def nest_ipv4(
     segments = segments[: flatten(start, end, parent, segments)]
     return Tree(
         source=source[origin],
-        bounds=np.stack((start, end - np.uint64(1)), axis=1).astype(np.uint32),
+        bounds=_narrow_bounds(start, end),
         parent=parent,
         segments=segments,
         deepest=_deepest(parent),
@@ -94,6 +95,14 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> 
         duplicates=losers,
         cuts=source[cuts],
     )
+
+
+def _narrow_bounds(start: NDArray[np.uint64], end: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Put first and last addresses side by side."""
+    bounds = np.empty((len(start), 2), np.uint32)
+    bounds[:, 0] = start
+    np.subtract(end, np.uint64(1), out=bounds[:, 1], casting="unsafe")
+    return bounds
 
 
 def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from enum import Enum
 
@@ -33,12 +34,11 @@ _LACNIC_KEYS = frozenset("owner ownerid inetnum-up".split())
 _CLASSES = frozenset(key for key, (_field, kind) in KEYS.items() if kind is not Kind.UNKNOWN)
 _VERSION = re.compile(r"[0-9.]+")
 _ATTRIBUTE = re.compile(r"([^\s:#%+][^\s:]{0,30}):[ \t]*([^ \t#-]*)")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def recognise(head: bytes) -> tuple[Dialect, Registry] | None:
     """Name the dialect and the registry a dump's paragraphs belong to by default; None if it is no dump."""
-    head = head.removeprefix(_BYTE_ORDER_MARK)
+    head = head.removeprefix(codecs.BOM_UTF8)
     if head.startswith(_IANA_HEADS):
         return Dialect.IANA, Registry.IANA
     if b"\0" in head:

@@ -99,7 +99,7 @@ KEYS: dict[str, tuple[Field, Kind]] = {
 
 OTHER_CLASSES = (
     "as-block as-set ashandle aut-num domain filter-set inet-rtr irt key-cert limerick mntner nic-hdl "
-    "peering-set person pochandle poem poetic-form role route route6 route-set rtr-set"
+    "nic-hdl-br peering-set person pochandle poem poetic-form role route route6 route-set rtr-set"
 ).split()
 """Classes that are understood and say nothing about subnets."""
 

@@ -8,10 +8,7 @@ from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns, Gatherer
 from ipmicra.parse.dialect import Dialect
 from ipmicra.parse.iana import read_iana
-from ipmicra.parse.sheets import Sheet, new_sheet
-
-PADDING = 64
-"""Spare bytes behind the text; the kernels read so far past a position."""
+from ipmicra.parse.sheets import PADDING, Sheet, new_sheet
 
 
 def buffer_size(chunk_bytes: int) -> int:

@@ -28,6 +28,8 @@ SHORTEST_ROW = 8
 SHORTEST_FINDING = 2
 """Bytes of the shortest paragraph: one character and a line end."""
 TEXT_SLACK = 8192
+PADDING = 64
+"""Spare bytes that every buffer needs behind its text: kernels read so far past a position."""
 
 
 class Sheet(NamedTuple):

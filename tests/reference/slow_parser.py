@@ -42,7 +42,7 @@ REGISTRATION_CLASSES = frozenset({b"inetnum", b"inet6num", b"nethandle", b"v6net
 ORGANISATION_CLASSES = frozenset({b"organisation", b"orgid"})
 OTHER_CLASSES = frozenset(
     b"as-block as-set ashandle aut-num domain filter-set inet-rtr irt key-cert limerick mntner nic-hdl "
-    b"peering-set person pochandle poem poetic-form role route route6 route-set rtr-set".split()
+    b"nic-hdl-br peering-set person pochandle poem poetic-form role route route6 route-set rtr-set".split()
 )
 ARIN_CLASSES = frozenset({b"nethandle", b"v6nethandle", b"ashandle", b"pochandle", b"orgid"})
 LACNIC_KEYS = frozenset({b"owner", b"ownerid", b"inetnum-up"})
@@ -53,6 +53,7 @@ DATE_RANKS: tuple[tuple[bytes, ...], ...] = (
     (b"created", b"regdate"),
 )
 ADDRESS_KEYS = (b"address", b"street", b"city", b"state/prov", b"postalcode")
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,7 +423,7 @@ def read_iana(data: bytes) -> SlowDump:
 
 def numbered_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
     """Give the rows that are not empty, each with the line it starts on; bytes pass as latin-1."""
-    reader = csv.reader(io.StringIO(data.decode("latin-1"), newline=""))
+    reader = csv.reader(io.StringIO(data.removeprefix(BOM).decode("latin-1"), newline=""))
     line = 1
     for row in reader:
         cells = [re.sub("[ \t\r\n]+", " ", cell).strip(" ") for cell in row]

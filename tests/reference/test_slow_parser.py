@@ -814,6 +814,9 @@ class TestIana:
     def test_header_is_skipped(self) -> None:
         assert read_iana(IANA_V4).findings == [(1, Fate.SKIPPED, Reason.HEADER)]
 
+    def test_a_byte_order_mark_is_ignored(self) -> None:
+        assert read_iana(b"\xef\xbb\xbf" + IANA_V4) == read_iana(IANA_V4)
+
     def test_white_space_within_a_cell_is_one_space(self) -> None:
         (read,) = read_iana(b'Prefix,Designation\n 010/8 ,"Private\r\n  Use "\n').registrations
         assert (read.first, read.netname) == (ip("10.0.0.0"), "Private Use")

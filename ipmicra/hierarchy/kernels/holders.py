@@ -9,6 +9,7 @@ from ipmicra.hierarchy.kernels.duplicates import is_better
 from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS, find_slot, grow, grow_slots, hash_bytes
 from ipmicra.model.organisation import HolderEvidence
 from ipmicra.parse.fields import Field, Holder
+from ipmicra.parse.kernels.bytescan import borrow
 
 DESCR, HANDLE, MAINTAINER = int(Field.DESCR), int(Field.HANDLE), int(Field.MAINTAINER)
 OPAQUE = int(Holder.OPAQUE)
@@ -87,8 +88,8 @@ def number_organisations(text, starts, lengths, country, date, registry, holder)
         behind = put_key(
             pool, size, text, start, start + np.int64(lengths[row, 0]), holder[row], registry[row]
         )
-        hashed = hash_bytes(pool, size, behind)
-        slot = find_slot(slots, pool, ends, pool, size, behind, hashed)
+        hashed = hash_bytes(borrow(pool), size, behind)
+        slot = find_slot(borrow(slots), borrow(pool), borrow(ends), borrow(pool), size, behind, hashed)
         if slots[slot] == 0:
             ends, best = grow(ends, count + 1), grow(best, count + 1)
             ends[count], best[count] = behind, row
@@ -112,6 +113,7 @@ def number_holders(text, starts, lengths, registry, holder, table, numbers):
     kinds, source row), as this function gives it.
     """
     slots, pool, ends, kinds, sources = table
+    text, starts, lengths, holder = borrow(text), borrow(starts), borrow(lengths), borrow(holder)
     count = ends.size
     size = ends[count - 1] if count else 0
     for row in range(starts.size):
@@ -122,9 +124,9 @@ def number_holders(text, starts, lengths, registry, holder, table, numbers):
         pool = grow(pool, size + ROOM)
         start = _start_of(starts, lengths, row, column)
         stop = start + np.int64(lengths[row, column])
-        behind = put_key(pool, size, text, start, stop, kind, registry[row])
-        hashed = hash_bytes(pool, size, behind)
-        slot = find_slot(slots, pool, ends, pool, size, behind, hashed)
+        behind = put_key(borrow(pool), size, text, start, stop, kind, registry[row])
+        hashed = hash_bytes(borrow(pool), size, behind)
+        slot = find_slot(borrow(slots), borrow(pool), borrow(ends), borrow(pool), size, behind, hashed)
         if slots[slot] == 0:
             ends, kinds, sources = grow(ends, count + 1), grow(kinds, count + 1), grow(sources, count + 1)
             ends[count], kinds[count], sources[count] = behind, kind, row

@@ -12,6 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.parse.kernels.bytescan import borrow, load64
+
 FIRST_SLOTS = 1 << 12
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -28,7 +30,11 @@ class Pool(NamedTuple):
 @numba.njit(nogil=True, cache=True)
 def hash_bytes(buffer, start, end):
     """Give 32 well-mixed bits of some bytes."""
-    value = OFFSET
+    value = OFFSET ^ np.uint64(end - start)
+    while start + 8 <= end:
+        value = (value ^ load64(buffer, start)) * MIX
+        value ^= value >> np.uint64(32)
+        start += 8
     for i in range(start, end):
         value = (value ^ np.uint64(buffer[i])) * PRIME
     value ^= value >> np.uint64(29)
@@ -38,7 +44,12 @@ def hash_bytes(buffer, start, end):
 @numba.njit(nogil=True, cache=True)
 def same_bytes(a, a_start, b, b_start, length):
     """Tell whether two spans hold the same bytes."""
-    for i in range(length):
+    done = 0
+    while done + 8 <= length:
+        if load64(a, a_start + done) != load64(b, b_start + done):
+            return False
+        done += 8
+    for i in range(done, length):
         if a[a_start + i] != b[b_start + i]:
             return False
     return True
@@ -86,6 +97,7 @@ def grow(array, needed):
 @numba.njit(nogil=True, cache=True)
 def _intern(text, starts, lengths, numbers):
     """Number the texts of a column; equal texts get equal numbers, empty ones -1."""
+    text = borrow(text)
     slots = np.zeros(FIRST_SLOTS, np.uint64)
     pool = np.empty(1 << 16, np.uint8)
     ends = np.empty(1 << 12, np.int64)
@@ -98,10 +110,11 @@ def _intern(text, starts, lengths, numbers):
             continue
         start = np.int64(starts[row])
         hashed = hash_bytes(text, start, start + length)
-        slot = find_slot(slots, pool, ends, text, start, start + length, hashed)
+        slot = find_slot(borrow(slots), borrow(pool), borrow(ends), text, start, start + length, hashed)
         if slots[slot] == 0:
             pool = grow(pool, size + length)
-            pool[size : size + length] = text[start : start + length]
+            for i in range(length):
+                pool[size + i] = text[start + i]
             size += length
             ends = grow(ends, count + 1)
             ends[count] = size

@@ -13,6 +13,8 @@ import heapq
 import numba
 import numpy as np
 
+from ipmicra.parse.kernels.bytescan import borrow
+
 ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 DEEPEST = 1 << 16
 """Levels of nesting that the stack holds at first; it grows."""
@@ -35,12 +37,39 @@ def _width(widths, first, end, i):
 
 
 @numba.njit(nogil=True, cache=True)
+def _next_range(pending, first, end, widths, i):
+    """Give the next range or piece as (start, end, width of the whole, source), source -1 for none."""
+    if pending[0][3] >= 0 and (
+        i == first.size or _comes_first(pending[0], first[i], end[i], _width(widths, first, end, i))
+    ):
+        start, inverse_end, inverse_width, source = heapq.heappop(pending)
+        return start, ALL_ONES - inverse_end, ALL_ONES - inverse_width, source
+    if i == first.size:
+        return ALL_ONES, ALL_ONES, ALL_ONES, np.int64(-1)
+    return first[i], end[i], _width(widths, first, end, i), np.int64(i)
+
+
+@numba.njit(nogil=True, cache=True)
+def _cut(pending, out_end, top, top_source, top_width, part, is_top_narrower):
+    """Cut the narrower of two ranges that overlap in part; what is cut off waits for its turn."""
+    start, stop, width, source = part
+    if is_top_narrower:
+        heapq.heappush(pending, (start, ALL_ONES - out_end[top], ALL_ONES - top_width, top_source))
+        out_end[top] = start
+    else:
+        heapq.heappush(pending, (start, ALL_ONES - out_end[top], ALL_ONES - width, source))
+        heapq.heappush(pending, (out_end[top], ALL_ONES - stop, ALL_ONES - width, source))
+
+
+@numba.njit(nogil=True, cache=True)
 def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
     """Nest ranges sorted by first and widest end; the first of them holds all others.
 
     Writes for each subnet the range it came from, its bounds and its parent, in preorder, and for each cut
     the range that was cut and the one that cut it. Gives (subnets, cuts); -1 where the room was too small.
     """
+    first, end, widths, out_source = borrow(first), borrow(end), borrow(widths), borrow(out_source)
+    out_first, out_end, out_parent = borrow(out_first), borrow(out_end), borrow(out_parent)
     stack = np.empty(DEEPEST, np.int64)
     depth = 0
     rows = 0
@@ -48,54 +77,36 @@ def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
     pending = [(ALL_ONES, ALL_ONES, ALL_ONES, np.int64(-1))]  # a sentinel behind everything
     i = 0
     while True:
-        is_piece = pending[0][3] >= 0
-        if i < first.size and is_piece:
-            is_piece = _comes_first(pending[0], first[i], end[i], _width(widths, first, end, i))
-        if is_piece:
-            start, inverse_end, inverse_width, source = heapq.heappop(pending)
-            stop, width = ALL_ONES - inverse_end, ALL_ONES - inverse_width
-        elif i < first.size:
+        if i < first.size and len(pending) == 1:
             start, stop, width, source = first[i], end[i], _width(widths, first, end, i), np.int64(i)
-            i += 1
         else:
-            return rows, cut_count
+            start, stop, width, source = _next_range(pending, first, end, widths, i)
+            if source < 0:
+                return rows, cut_count
+        i += source == i
         is_whole = True
-        while depth > 0 and out_end[stack[depth - 1]] < stop:
+        while is_whole and depth > 0 and out_end[stack[depth - 1]] < stop:
             top = stack[depth - 1]
             if out_end[top] > start:  # overlaps in part
                 if cut_count == len(cuts):
                     return np.int64(-1), cut_count
-                top_source = np.int64(out_source[top])
-                top_width = _width(widths, first, end, top_source)
-                if top_width < width or (top_width == width and first[top_source] > first[source]):
-                    cuts[cut_count, 0], cuts[cut_count, 1] = top_source, source
-                    heapq.heappush(
-                        pending, (start, ALL_ONES - out_end[top], ALL_ONES - top_width, top_source)
-                    )
-                    out_end[top] = start
-                else:
-                    cuts[cut_count, 0], cuts[cut_count, 1] = source, top_source
-                    middle = out_end[top]
-                    heapq.heappush(pending, (start, ALL_ONES - middle, ALL_ONES - width, source))
-                    heapq.heappush(pending, (middle, ALL_ONES - stop, ALL_ONES - width, source))
-                    is_whole = False
+                over = np.int64(out_source[top])
+                over_width = _width(widths, first, end, over)
+                is_whole = over_width < width or (over_width == width and first[over] > first[source])
+                cuts[cut_count, 0], cuts[cut_count, 1] = (over, source) if is_whole else (source, over)
                 cut_count += 1
-                if not is_whole:
-                    break
-            depth -= 1
-        if not is_whole:
-            continue
-        if rows == out_source.size:
-            return np.int64(-1), cut_count
-        out_source[rows] = source
-        out_first[rows] = start
-        out_end[rows] = stop
-        out_parent[rows] = stack[depth - 1] if depth > 0 else 0
-        if depth == stack.size:
-            stack = np.concatenate((stack, np.empty_like(stack)))
-        stack[depth] = rows
-        depth += 1
-        rows += 1
+                _cut(pending, out_end, top, over, over_width, (start, stop, width, source), is_whole)
+            depth -= is_whole
+        if is_whole:
+            if rows == out_source.size:
+                return np.int64(-1), cut_count
+            out_source[rows], out_first[rows], out_end[rows] = source, start, stop
+            out_parent[rows] = stack[depth - 1] if depth > 0 else 0
+            if depth == stack.size:
+                stack = np.concatenate((stack, np.empty_like(stack)))
+            stack[depth] = rows
+            depth += 1
+            rows += 1
 
 
 @numba.njit(nogil=True, cache=True)

@@ -48,15 +48,18 @@ def _radix(keys, order):
         _scatter(keys, order, to_keys, to_order, np.uint64(DIGIT_BITS * digit), places)
         keys, to_keys = to_keys, keys
         order, to_order = to_order, order
-    return order
+    return order, keys
+
+
+def sort_with_keys(key: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    """Give the stable order of rows by one key, and the sorted keys."""
+    order, keys = _radix(key.copy(), np.arange(len(key), dtype=np.uint32))
+    return order, keys
 
 
 def sort_order(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint32]:
     """Give the stable order of rows by several keys, the most significant first."""
     order = np.arange(len(keys[0]), dtype=np.uint32)
-    if len(order) < 2:
-        return order
     for key in reversed(keys):
-        is_first = key is keys[-1]
-        order = _radix(key.copy() if is_first else key[order], order)
+        order, _sorted = _radix(key[order], order)
     return order

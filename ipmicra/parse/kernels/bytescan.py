@@ -1,6 +1,7 @@
 """Wide reads and searches in byte buffers: what numba itself has no words for.
 
-Every function reads up to 32 bytes past the position it is given, so buffers end in `PADDING` spare bytes.
+Every function reads up to 32 bytes past the position it is given, so buffers end in `sheets.PADDING` spare
+bytes.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-
-PADDING = 64
-"""Spare bytes that every buffer needs behind its text."""
 
 _BYTE = ir.IntType(8)
 _WORD = ir.IntType(64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numba
 
 from ipmicra.model.finding import Reason
-from ipmicra.parse.kernels.bytescan import PADDING
 from ipmicra.parse.kernels.lines import COLON, SPACE, append
 from ipmicra.parse.kernels.output import accept, add_text, put_row, refuse, registry_of
 from ipmicra.parse.kernels.state import (
@@ -34,7 +33,7 @@ from ipmicra.parse.kernels.state import (
     SOURCE,
 )
 from ipmicra.parse.kernels.values import NO_RANGE, read_country, read_date, read_range4, read_range6
-from ipmicra.parse.sheets import FIRST, LAST, ORGANISATIONS, ROWS4, ROWS6, SKIPPED
+from ipmicra.parse.sheets import FIRST, LAST, ORGANISATIONS, PADDING, ROWS4, ROWS6, SKIPPED
 
 COMMA = 44
 JUNK_LINE = 1 << int(Reason.JUNK_LINE)
@@ -106,7 +105,7 @@ def _put_registration(sheet, buffer, spans, state, is_wide, meta):
 
 
 @numba.njit(nogil=True, cache=True, forceinline=True)
-def _read_range(sheet, buffer, start, end):
+def read_range(sheet, buffer, start, end):
     """Read a range into the next row of its family; give (reason to skip or 0, repairs, is_wide)."""
     if start >= end:
         return NO_RANGE, 0, False
@@ -127,7 +126,7 @@ def _read_range(sheet, buffer, start, end):
 @numba.njit(nogil=True, cache=True, forceinline=True)
 def _close_registration(sheet, buffer, spans, addresses, state, registry):
     """Turn the paragraph under way into a registration, or into the finding that says why not."""
-    reason, repairs, is_wide = _read_range(sheet, buffer, spans[RANGE, 0], spans[RANGE, 1])
+    reason, repairs, is_wide = read_range(sheet, buffer, spans[RANGE, 0], spans[RANGE, 1])
     if reason != 0:
         refuse(sheet, SKIPPED, reason, state[LINE], buffer, state[HEAD], state[HEAD_END])
         return

@@ -11,7 +11,7 @@ import numpy as np
 
 from ipmicra.model.finding import Reason
 from ipmicra.parse.kernels.attributes import take
-from ipmicra.parse.kernels.bytescan import PADDING, borrow, cut_comment, is_blank, trim
+from ipmicra.parse.kernels.bytescan import borrow, cut_comment, is_blank, trim
 from ipmicra.parse.kernels.closing import close
 from ipmicra.parse.kernels.lines import (
     is_comment,
@@ -43,7 +43,7 @@ from ipmicra.parse.kernels.state import (
     SPANS,
     STATE_SIZE,
 )
-from ipmicra.parse.sheets import LINES, SKIPPED, UNKNOWN
+from ipmicra.parse.sheets import LINES, PADDING, SKIPPED, UNKNOWN
 
 OTHER_CLASS = int(Reason.OTHER_CLASS)
 UNKNOWN_CLASS, NO_ATTRIBUTE = int(Reason.UNKNOWN_CLASS), int(Reason.NO_ATTRIBUTE)

@@ -28,8 +28,8 @@ FIELDS = 8
 FEWEST_FIELDS = 7
 BAR, HASH, NEWLINE, RETURN, DOT, STAR = 124, 35, 10, 13, 46, 42
 SPACE_SIZE = 1 << 32
-LONGEST_COUNT = 10
-"""Digits of the largest count of IPv4 addresses, 4294967296."""
+LONGEST_COUNT = 18
+"""Digits of a count that is read; the largest that fits the space, 4294967296, has ten."""
 
 _NAMES = [np.frombuffer(name.encode(), np.uint8) for name in STATISTICS_NAMES]
 _NAME_TEXT = np.concatenate(_NAMES)
@@ -114,14 +114,25 @@ def _refusal(buffer, spans, count):
 
 
 @numba.njit(nogil=True, cache=True)
+def _is_count(buffer, start, end):
+    """Tell whether a span is digits, not all of them 0."""
+    is_positive = False
+    for i in range(start, end):
+        if not 48 <= buffer[i] <= 57:
+            return False
+        is_positive |= buffer[i] != 48
+    return is_positive
+
+
+@numba.njit(nogil=True, cache=True)
 def _range4(sheet, buffer, spans):
     """Read start and count into the next IPv4 row; give (reason to skip or 0, repairs)."""
     end = spans[START, 1]
     first, octets, is_large, has_zero, behind = read_ipv4(buffer, spans[START, 0], end)
-    count, count_behind = read_number(buffer, spans[VALUE, 0], spans[VALUE, 1], LONGEST_COUNT)
-    if octets < 4 or behind != end or count < 1 or count_behind != spans[VALUE, 1]:
+    count, _behind = read_number(buffer, spans[VALUE, 0], spans[VALUE, 1], LONGEST_COUNT)
+    if octets < 4 or behind != end or not _is_count(buffer, spans[VALUE, 0], spans[VALUE, 1]):
         return BAD_RANGE, 0
-    if is_large or first + count > SPACE_SIZE:
+    if is_large or count < 1 or first + count > SPACE_SIZE:
         return OUT_OF_RANGE, 0
     row = sheet.counts[ROWS4]
     sheet.rows4[row, FIRST] = first
