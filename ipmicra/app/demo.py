@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ipmicra.errors import InputError
 
-DEMO_ADDRESSES: tuple[str, ...] = ()
+DEMO_ADDRESSES = ("62.240.18.73", "105.4.170.29", "2600:5:19:5d97::1")
 """Addresses that the sample dumps hold several levels deep."""
 
 

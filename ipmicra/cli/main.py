@@ -27,8 +27,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (build.build, lookup.lookup, info.info, org.org, diff.diff, fetch.fetch, demo.demo):
+COMMANDS = (demo.demo, fetch.fetch, build.build, info.info, lookup.lookup, org.org, diff.diff)
+"""In the order in which a newcomer meets them."""
+for command in COMMANDS:
     app.command()(command)
+
+
+def command_names() -> list[str]:
+    """List the commands in the order of the help."""
+    return [command.__name__ for command in COMMANDS]
 
 
 def _print_version(is_wanted: bool) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -19,6 +19,8 @@ from rich.text import Text
 
 from ipmicra.errors import InputError
 
+WIDE = 400
+"""Columns of a table that goes into a file or pipe."""
 DONE_IN_PART = 3
 """Exit code when something is missing; stderr says what."""
 
@@ -82,7 +84,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     cells = [list(row) for row in rows]
     for i, column in enumerate(columns):
         is_number = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=i == 0)
     for row in cells:
         table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else clean(cell)) for cell in row))
     console().print(table)
@@ -90,7 +93,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def console() -> Console:
     """Make the console for data; without a terminal it neither colours nor wraps."""
-    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
 
 
 def say(message: str) -> None:

@@ -1,0 +1,127 @@
+"""Taking times side by side, and the memory of a command.
+
+Contestants take turns, A B A B, so that a noisy neighbour disturbs all of them. Nothing is left out: the
+median counts, and the least and the greatest are told with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+"""Folder of the project, in which commands are run."""
+_LAUNCHER = Path(__file__).with_name("child_peak.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """How long something took, round by round."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle one, in seconds."""
+        return statistics.median(self.seconds)
+
+    def scaled(self, factor: float) -> Times:
+        """Give the times of more (or less) of the same work, by rule of three."""
+        return Times(seconds=tuple(one * factor for one in self.seconds))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """How many times as fast one is as another."""
+
+    value: float
+    """Ratio of the medians."""
+    low: float
+    """Least ratio of two times of the same round."""
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """What a command took at its highest."""
+
+    seconds: float
+    own_bytes: int
+    """Largest resident size of one process, as the kernel counted it at the end (ru_maxrss)."""
+    high_water_bytes: int
+    """Largest VmHWM of one process that was seen while it ran; 0 where there is no /proc."""
+    together_bytes: int
+    """Largest sum of the resident sizes of the command and all it started; 0 where there is no /proc."""
+    processes: int
+    """Most processes that were seen at once."""
+
+    @property
+    def total_bytes(self) -> int:
+        """The greatest of the counts: an undercount of one of them does not help."""
+        return max(self.own_bytes, self.high_water_bytes, self.together_bytes)
+
+
+def side_by_side(
+    actions: Mapping[str, Callable[[], object]],
+    rounds: int,
+    *,
+    untimed: int = 1,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Times]:
+    """Let all act in turn, so many rounds; the untimed rounds before fill caches and are not counted."""
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for number in range(-untimed, rounds):
+        for name, action in actions.items():
+            gc.collect()
+            start = clock()
+            result = action()
+            elapsed = clock() - start
+            del result  # its memory is given back before the next one starts
+            if number >= 0:
+                seconds[name].append(elapsed)
+    return {name: Times(seconds=tuple(taken)) for name, taken in seconds.items()}
+
+
+def speed_ratio(ours: Times, theirs: Times) -> Ratio:
+    """Tell how many times as fast ours is: 2 if theirs takes twice as long."""
+    pairs = [b / a for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
+    return Ratio(value=theirs.median / ours.median, low=min(pairs), high=max(pairs))
+
+
+def run(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> str:
+    """Run a command in the project's folder; give what it printed, raise with its complaint if it fails."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=environment,
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    if done.returncode:
+        told = (done.stderr or done.stdout).strip()[-2000:]
+        raise RuntimeError(f"{' '.join(str(part) for part in command)} ended with {done.returncode}: {told}")
+    return done.stdout
+
+
+def run_to_nowhere(command: Sequence[str | Path]) -> None:
+    """Run a command with its output thrown away by the kernel, as `> /dev/null` does."""
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def peak_memory(command: Sequence[str | Path]) -> Peak:
+    """Run a command and watch its memory.
+
+    A small launcher stands between: the kernel counts the size of whoever starts a process as the new
+    process's own, and a benchmark that holds gigabytes would be taken for the command.
+    """
+    told = json.loads(run([sys.executable, "-I", "-S", _LAUNCHER, *command]))
+    return Peak(**told)
