@@ -9,7 +9,7 @@ from numba.core import event
 
 from ipmicra.hierarchy.assemble import assemble
 from ipmicra.model.registry import Registry
-from ipmicra.parse.columns import Gatherer
+from ipmicra.parse.columns import joined
 from ipmicra.parse.dialect import Dialect
 from ipmicra.parse.parser import parse_bytes
 
@@ -50,7 +50,4 @@ def compiling_announced(say: Callable[[str], None]) -> Iterator[None]:
 
 def warm_up() -> None:
     """Load or compile every kernel that a build needs, on a handful of bytes."""
-    gatherer = Gatherer()
-    for dialect, text in _SAMPLES.items():
-        gatherer.join(parse_bytes(text, dialect, Registry.RIPE))
-    assemble(gatherer.finish())
+    assemble(joined([parse_bytes(text, dialect, Registry.RIPE) for dialect, text in _SAMPLES.items()]))

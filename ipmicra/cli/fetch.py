@@ -1,5 +1,7 @@
 """`ipmicra fetch`: download dumps."""
 
+from __future__ import annotations
+
 import json
 import sys
 import time
@@ -7,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,10 +24,12 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from ipmicra.app.fetch import DumpChoice, FetchReport, choose, fetch_many
-from ipmicra.edge.fetch.options import Progress as FetchProgress
 from ipmicra.errors import InputError
 from ipmicra.model.dump_source import DumpKind, DumpSource
+
+if TYPE_CHECKING:
+    from ipmicra.app.fetch import DumpChoice, FetchReport
+    from ipmicra.edge.fetch.options import Progress as FetchProgress
 
 FAILED, DONE_IN_PART, INTERRUPTED = 1, 3, 130
 """Exit codes; 0 is done, 2 wrong usage."""
@@ -67,6 +71,8 @@ def fetch(
 
     ARIN's bulk dump needs an API key of ARIN's in IPMICRA_ARIN_KEY.
     """
+    from ipmicra.app.fetch import choose  # loaded here: other commands need no HTTP client
+
     try:
         chosen_kind = None if kind is KindOption.ALL else DumpKind(kind.value)
         choice = choose(registries or (), kind=chosen_kind, base_url=base_url)
@@ -84,6 +90,8 @@ def fetch(
 
 def _run(sources: Sequence[DumpSource], folder: Path) -> FetchReport:
     """Download, with bars on a terminal."""
+    from ipmicra.app.fetch import fetch_many
+
     try:
         with _bars(sources) as show:
             return fetch_many(sources, folder, sleep=time.sleep, progress=show)

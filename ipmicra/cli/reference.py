@@ -14,8 +14,9 @@ HEAD = """# The command line
 
 Written by `bin/make-cli-docs` from `ipmicra COMMAND --help`; `bin/lint` compares the two.
 
-Data goes to standard output, progress and messages to standard error. Into a pipe commands print JSON unless `--format` says
-otherwise. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (standard error says what is missing).
+Data goes to standard output, progress and messages to standard error. Into a pipe commands print JSON
+unless `--format` says otherwise. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (standard
+error says what is missing).
 """
 
 

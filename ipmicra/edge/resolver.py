@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
-
-import dns.exception
-import dns.resolver
+from typing import TYPE_CHECKING
 
 from ipmicra.errors import InputError
+
+if TYPE_CHECKING:
+    import dns.resolver
 
 LIFETIME_S = 5.0
 """Seconds for one name, retries included."""
@@ -28,6 +29,9 @@ class Resolver:
         return self._known[name]
 
     def _ask(self, name: str) -> list[IPv4Address | IPv6Address]:
+        import dns.exception  # loaded where a name is asked for: addresses need no DNS
+        import dns.resolver
+
         try:
             self._resolver = self._resolver or dns.resolver.Resolver()
             found = self._resolver.resolve_name(name, lifetime=LIFETIME_S)

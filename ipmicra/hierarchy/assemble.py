@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
-from ipmicra.hierarchy.holders import Holders, find_holders
-from ipmicra.hierarchy.kernels.intern import intern
-from ipmicra.hierarchy.kernels.pools import encode_pool
+from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
-from ipmicra.parse.columns import Columns, Rows
-from ipmicra.parse.fields import Field
+from ipmicra.hierarchy.texts import LARGEST_POOL, lay_out_texts, narrow, number_texts
+from ipmicra.parse.columns import Columns
 
-LARGEST_POOL = (1 << 32) - 1
 FEWEST_INDEX_BITS, MOST_INDEX_BITS = 8, 22
 
 
@@ -46,40 +43,55 @@ def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
 
 def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     """Nest registrations and lay out every section but the metadata."""
-    tree4, tree6 = take_steps(
+    tree4, tree6, holders, texts = take_steps(
         [
             lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text),
             lambda: nest_ipv6(columns.wide6, columns.rows6, columns.text),
+            lambda: name_holders(columns),
+            lambda: number_texts(columns),
         ]
     )
-    rows = _SubnetRows(columns, tree4, tree6)
-    holders, texts = take_steps(
+    registrations = _registrations(tree4, tree6, len(columns.rows4))
+    holder_sections, text_sections = take_steps(
         [
-            lambda: find_holders(columns, tree4.source, tree6.source),
-            lambda: _text_sections(rows, columns.text),
+            lambda: _holder_sections(lay_out_holders(columns, holders, registrations)),
+            lambda: lay_out_texts(texts, registrations),
         ]
     )
     sections = {
         names.BOUNDS4: tree4.bounds.ravel(),
         names.BOUNDS6: tree6.bounds.ravel(),
         names.PARENT: np.concatenate((tree4.parent, tree6.parent + np.uint32(len(tree4.parent)))),
-        names.REGISTRY: rows.column("registry"),
-        names.DATE: rows.column("date"),
+        names.REGISTRY: _column(columns, tree4, tree6, "registry"),
+        names.DATE: _column(columns, tree4, tree6, "date"),
         names.SEGMENTS: tree4.segments,
         names.SEGMENT_INDEX: segment_index(tree4.segments),
-        **_holder_sections(holders),
-        **_country_sections(rows.column("country")),
-        **texts,
+        **holder_sections,
+        **text_sections,
+        **_country_sections(_column(columns, tree4, tree6, "country")),
         **_cut_sections(columns, tree4, tree6),
     }
     return Assembled(
         sections=sections,
         tree4=tree4,
         tree6=tree6,
-        registered=int((tree4.source != NO_SOURCE).sum() + (tree6.source != NO_SOURCE).sum()),
-        organisations=len(holders.at),
+        registered=int((registrations != NO_SOURCE).sum()),
+        organisations=len(sections[names.ORGANISATION_AT]),
         deepest=max(tree4.deepest, tree6.deepest),
     )
+
+
+def _registrations(tree4: Tree, tree6: Tree, narrow: int) -> NDArray[np.int64]:
+    """Give the registration of each subnet, counted over both families, `NO_SOURCE` for a bare root."""
+    return np.concatenate(
+        (tree4.source, np.where(tree6.source == NO_SOURCE, NO_SOURCE, tree6.source + narrow))
+    )
+
+
+def _column(columns: Columns, tree4: Tree, tree6: Tree, name: str) -> NDArray[Any]:
+    """Give a column in the order of the subnets; 0 where nobody registered one."""
+    parts = ((columns.rows4, tree4.source), (columns.rows6, tree6.source))
+    return np.concatenate([_take(getattr(rows, name), source) for rows, source in parts])
 
 
 def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -96,51 +108,11 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return index
 
 
-class _SubnetRows:
-    """Columns of registrations in the order of the subnets, IPv4 first."""
-
-    def __init__(self, columns: Columns, tree4: Tree, tree6: Tree) -> None:
-        self._parts: list[tuple[Rows, NDArray[np.int64]]] = [
-            (columns.rows4, tree4.source),
-            (columns.rows6, tree6.source),
-        ]
-
-    def column(self, name: str) -> NDArray[Any]:
-        """Give one column; 0 where nobody registered the subnet."""
-        return np.concatenate([_take(getattr(rows, name), source) for rows, source in self._parts])
-
-    def texts(self, field: Field) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-        """Give start and length of one text of each subnet."""
-        starts, lengths = [], []
-        for rows, source in self._parts:
-            start = rows.text.copy()
-            for column in range(field):
-                start += rows.lengths[:, column]
-            starts.append(_take(start, source))
-            lengths.append(_take(rows.lengths[:, field], source))
-        return np.concatenate(starts), np.concatenate(lengths)
-
-
 def _take(column: NDArray[Any], source: NDArray[np.int64]) -> NDArray[Any]:
     """Pick rows; a row without a source is 0. Only a root can be without."""
     if source[0] != NO_SOURCE:
         return column[source]
     return np.concatenate((np.zeros(1, column.dtype), column[source[1:]]))
-
-
-def _narrow(values: NDArray[Any], largest: int) -> NDArray[Any]:
-    """Store codes in as few bytes as the largest of them needs."""
-    return values.astype(np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.uint32)
-
-
-def _offsets(
-    starts: NDArray[np.int64], numbers: NDArray[np.int32], pool: NDArray[np.uint8]
-) -> NDArray[np.uint32]:
-    """Give where the text of each row starts in a pool; 0, the empty text, for none."""
-    if len(pool) > LARGEST_POOL:
-        message = f"{len(pool)} bytes of names; the format has room for {LARGEST_POOL}"
-        raise CapacityError(message)
-    return np.concatenate((starts, np.zeros(1, np.int64))).astype(np.uint32)[numbers]
 
 
 def _holder_sections(holders: Holders) -> dict[str, NDArray[Any]]:
@@ -162,50 +134,7 @@ def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
     values = np.flatnonzero(present).astype(np.uint16)
     codes = np.zeros(1 << 16, np.uint16)
     codes[values] = np.arange(len(values))
-    return {names.COUNTRIES: values, names.COUNTRY: _narrow(codes[country], len(values))}
-
-
-def _text_sections(rows: _SubnetRows, text: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
-    """Lay out net names, statuses, geoloc and geofeed in one pool."""
-    netname_count, netnames, netname_pool = _interned(rows, text, Field.NETNAME)
-    status_count, statuses, status_pool = _interned(rows, text, Field.STATUS)
-    geo_rows, geo_starts, geo_lengths = _geo_texts(rows)
-    geo_numbers, geo_pool = intern(text, geo_starts, geo_lengths)
-    pool = np.concatenate((netname_pool.bytes, status_pool.bytes, geo_pool.bytes))
-    ends = np.concatenate(
-        (
-            netname_pool.ends,
-            status_pool.ends + len(netname_pool.bytes),
-            geo_pool.ends + len(netname_pool.bytes) + len(status_pool.bytes),
-        )
-    )
-    encoded, starts = encode_pool(pool, ends)
-    status_starts = starts[netname_count : netname_count + status_count]
-    geo = _offsets(starts[netname_count + status_count :], geo_numbers, encoded)
-    return {
-        names.NAMES: encoded,
-        names.NETNAME: _offsets(starts[:netname_count], netnames, encoded),
-        names.STATUS: _narrow(statuses + 1, status_count),
-        names.STATUSES: np.concatenate((np.zeros(1, np.uint32), status_starts.astype(np.uint32))),
-        names.GEO_ROWS: geo_rows,
-        names.GEOLOC: geo[: len(geo_rows)],
-        names.GEOFEED: geo[len(geo_rows) :],
-    }
-
-
-def _interned(rows: _SubnetRows, text: NDArray[np.uint8], field: Field):  # type: ignore[no-untyped-def] # noqa: ANN202
-    """Number one text of each subnet; give how many there are, the numbers and the pool."""
-    numbers, pool = intern(text, *rows.texts(field))
-    return len(pool.ends), numbers, pool
-
-
-def _geo_texts(rows: _SubnetRows) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint16]]:
-    """Give the rows with a geoloc or geofeed, and the places of all geolocs, then all geofeeds."""
-    geoloc, geofeed = rows.texts(Field.GEOLOC), rows.texts(Field.GEOFEED)
-    found = np.flatnonzero((geoloc[1] != 0) | (geofeed[1] != 0))
-    starts = np.concatenate((geoloc[0][found], geofeed[0][found]))
-    lengths = np.concatenate((geoloc[1][found], geofeed[1][found]))
-    return found.astype(np.uint32), starts, lengths
+    return {names.COUNTRIES: values, names.COUNTRY: narrow(codes[country], len(values))}
 
 
 def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArray[Any]]:

@@ -93,6 +93,8 @@ class Layout:
 
     content_hash: bytes
     size: int
+    table_end: int
+    """Position behind the section table."""
     sections: dict[str, Section]
 
 
@@ -130,7 +132,10 @@ def read_layout(buffer: memoryview) -> Layout:
         raise CorruptHierarchyError(HEADER.size, "header or section table is damaged")
     sections = [_read_section(buffer, i, table_end, size) for i in range(count)]
     layout = Layout(
-        content_hash=content_hash, size=size, sections={section.name: section for section in sections}
+        content_hash=content_hash,
+        size=size,
+        table_end=table_end,
+        sections={section.name: section for section in sections},
     )
     _check_sections(layout)
     return layout

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.hierarchy.kernels import holders as kernels
-from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS
+from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS, renumber
 from ipmicra.hierarchy.kernels.pools import encode_organisations
-from ipmicra.hierarchy.nesting import NO_SOURCE
-from ipmicra.parse.columns import Columns, Rows
+from ipmicra.parse.columns import Columns
 
 RECORD_BYTES = 16
 """More than the fixed bytes and text lengths of one record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedHolders:
+    """The holder that each registration names, numbered in the order of the dumps."""
+
+    numbers: NDArray[np.int32]
+    """One for each registration, IPv4 first; -1 for none."""
+    kinds: NDArray[np.int64]
+    """How each holder is named."""
+    objects: NDArray[np.int64]
+    """The organisation object of each holder, -1 where no dump has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,46 +40,20 @@ class Holders:
     records: NDArray[np.uint8]
 
 
-def find_holders(columns: Columns, source4: NDArray[np.int64], source6: NDArray[np.int64]) -> Holders:
-    """Number the organisations in the order of the subnets that name them."""
-    rows = _picked(columns, source4, source6)
-    slots = np.zeros(FIRST_SLOTS, np.uint64)
-    pool, numbers = np.empty(0, np.uint8), np.empty(len(rows.text), np.uint32)
+def name_holders(columns: Columns) -> NamedHolders:
+    """Find the best evidence of each registration and the organisation object it leads to."""
     empty = np.empty(0, np.int64)
-    _slots, pool, ends, kinds, sources = kernels.number_holders(
-        columns.text,
-        rows.text,
-        rows.lengths,
-        rows.registry,
-        rows.holder,
-        (slots, pool, empty, empty, empty),
-        numbers,
-    )
-    objects = _match_objects(columns, pool, ends)
-    return _encode(columns, rows, numbers, kinds, sources, objects)
-
-
-def _picked(columns: Columns, source4: NDArray[np.int64], source6: NDArray[np.int64]) -> Rows:
-    """Gather the rows of all subnets; a root that nobody registered is an empty row."""
+    table: Any = np.zeros(FIRST_SLOTS, np.uint64), np.empty(0, np.uint8), empty, empty
     parts = []
-    for rows, source in ((columns.rows4, source4), (columns.rows6, source6)):
-        is_bare = source[0] == NO_SOURCE
-        for name in ("text", "lengths", "registry", "holder"):
-            column = getattr(rows, name)
-            picked = column[source[1:] if is_bare else source]
-            if is_bare:
-                picked = np.concatenate((np.zeros((1, *column.shape[1:]), column.dtype), picked))
-            parts.append(picked)
-    text, lengths, registry, holder = (np.concatenate((parts[i], parts[i + 4])) for i in range(4))
-    nothing = np.empty(0, np.uint16)
-    return Rows(
-        text=text,
-        lengths=lengths,
-        country=nothing,
-        date=nothing,
-        line=np.empty(0, np.uint32),
-        registry=registry,
-        holder=holder,
+    for rows in (columns.rows4, columns.rows6):
+        numbers = np.empty(len(rows), np.int32)
+        table = kernels.number_holders(
+            columns.text, rows.text, rows.lengths, rows.registry, rows.holder, table, numbers
+        )
+        parts.append(numbers)
+    _slots, pool, ends, kinds = table
+    return NamedHolders(
+        numbers=np.concatenate(parts), kinds=kinds, objects=_match_objects(columns, pool, ends)
     )
 
 
@@ -82,29 +68,35 @@ def _match_objects(columns: Columns, pool: NDArray[np.uint8], ends: NDArray[np.i
     return np.where(found >= 0, np.concatenate((best, [-1]))[found], -1)
 
 
-def _encode(
-    columns: Columns,
-    rows: Rows,
-    numbers: NDArray[np.uint32],
-    kinds: NDArray[np.int64],
-    sources: NDArray[np.int64],
-    objects: NDArray[np.int64],
-) -> Holders:
-    """Write one record per organisation."""
+def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArray[np.int64]) -> Holders:
+    """Number the holders in the order of the subnets and write one record each."""
+    numbers = np.empty(len(registrations), np.int32)
+    order, firsts = renumber(named.numbers, registrations, len(named.kinds), numbers)
+    kinds, objects = named.kinds[order], named.objects[order]
     known = columns.organisations
-    texts = known.lengths[objects[objects >= 0]].sum() + rows.lengths[sources].sum()
-    records = np.empty(int(texts) + RECORD_BYTES * len(kinds), np.uint8)
+    lengths = _pick(columns, "lengths", firsts)
+    texts = int(known.lengths[objects[objects >= 0]].sum()) + int(lengths.sum())
+    records = np.empty(texts + RECORD_BYTES * len(kinds), np.uint8)
     at = np.empty(len(kinds), np.int64)
     size = encode_organisations(
         columns.text,
         kinds,
-        sources,
         objects,
-        rows.registry,
-        rows.text,
-        rows.lengths,
+        _pick(columns, "registry", firsts),
+        _pick(columns, "text", firsts),
+        lengths,
         (known.text, known.lengths, known.country),
         records,
         at,
     )
-    return Holders(numbers=numbers, at=at, records=records[:size])
+    return Holders(numbers=(numbers + 1).astype(np.uint32), at=at, records=records[:size])
+
+
+def _pick(columns: Columns, name: str, registrations: NDArray[np.int64]) -> NDArray[Any]:
+    """Take rows of a column, IPv4 registrations first."""
+    narrow, wide = getattr(columns.rows4, name), getattr(columns.rows6, name)
+    is_wide = registrations >= len(narrow)
+    picked = np.empty((len(registrations), *narrow.shape[1:]), narrow.dtype)
+    picked[~is_wide] = narrow[registrations[~is_wide]]
+    picked[is_wide] = wide[registrations[is_wide] - len(narrow)]
+    return picked

@@ -60,7 +60,16 @@ class Sections:
                 found.append(section)
         if not found and content_hash(digests) != self.layout.content_hash:
             raise CorruptHierarchyError(0, "the content hash is not that of the sections")
+        self._check_gaps()
         return found
+
+    def _check_gaps(self) -> None:
+        """See that nothing is written between the sections."""
+        at = self.layout.table_end
+        for section in sorted(self.layout.sections.values(), key=lambda section: section.offset):
+            if any(self._buffer[at : section.offset]):
+                raise CorruptHierarchyError(at, f"something is written before section {section.name!r}")
+            at = section.offset + section.size
 
     def release(self) -> None:
         """Let go of the buffer, as far as no array of it is still in use."""

@@ -244,3 +244,13 @@ class Gatherer:
             tally=Tally(kept=kept, repaired=repaired, skipped=skipped, unknown=unknown),
             lines=self.lines,
         )
+
+
+def joined(dumps: list[Columns]) -> Columns:
+    """Put the dumps one behind the other; the list is emptied, so that each is freed once copied."""
+    if len(dumps) == 1:
+        return dumps.pop()
+    gatherer = Gatherer()
+    while dumps:
+        gatherer.join(dumps.pop(0))
+    return gatherer.finish()

@@ -162,7 +162,7 @@ def test_dump_left_out_for_want_of_a_key_is_told_but_is_no_failure(
 ) -> None:
     monkeypatch.delenv("IPMICRA_ARIN_KEY", raising=False)
     nothing = FetchReport(results=(), failures=())
-    monkeypatch.setattr("ipmicra.cli.fetch.fetch_many", lambda *_, **__: nothing)
+    monkeypatch.setattr("ipmicra.app.fetch.fetch_many", lambda *_, **__: nothing)
     result = run("--kind", "whois", "--to", tmp_path)
     assert result.exit_code == 0
     assert result.stderr == "left out: arin_db.zip: set IPMICRA_ARIN_KEY to fetch it\n"

@@ -18,13 +18,13 @@ ROOM = 2048
 """Bytes that one key takes at most: a kind, a registry and the longest text."""
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def _is_edge(byte):
     """Tell whether a byte counts as nothing at the ends of a description."""
     return byte == 32 or byte == 9 or byte == 44 or byte == 46 or byte == 59
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def put_key(pool, size, text, start, end, kind, registry):
     """Write a holder's key behind the pool: kind, registry where handles are local to one, folded text.
 
@@ -52,7 +52,7 @@ def put_key(pool, size, text, start, end, kind, registry):
     return size
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def _evidence(lengths, holder, row):
     """Give (kind, column) of the best evidence; kind 0 if there is none."""
     if lengths[row, HANDLE]:
@@ -64,7 +64,7 @@ def _evidence(lengths, holder, row):
     return np.int64(0), HANDLE
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def _start_of(starts, lengths, row, column):
     """Give where one text of a row starts."""
     at = np.int64(starts[row])
@@ -107,19 +107,18 @@ def number_organisations(text, starts, lengths, country, date, registry, holder)
 
 @numba.njit(nogil=True, cache=True)
 def number_holders(text, starts, lengths, registry, holder, table, numbers):
-    """Number the holders of registrations in the order of rows, on top of the holders in a table.
+    """Number the holders that registrations name, on top of those in a table; -1 where nothing names one.
 
-    Writes 1 + the holder's number into numbers, 0 where nothing names one. The table is (slots, pool, ends,
-    kinds, source row), as this function gives it.
+    The table is (slots, pool, ends, kinds), as this function gives it for another family to go on with.
     """
-    slots, pool, ends, kinds, sources = table
+    slots, pool, ends, kinds = table
     text, starts, lengths, holder = borrow(text), borrow(starts), borrow(lengths), borrow(holder)
     count = ends.size
     size = ends[count - 1] if count else 0
     for row in range(starts.size):
         kind, column = _evidence(lengths, holder, row)
         if kind == 0:
-            numbers[row] = 0
+            numbers[row] = -1
             continue
         pool = grow(pool, size + ROOM)
         start = _start_of(starts, lengths, row, column)
@@ -128,17 +127,17 @@ def number_holders(text, starts, lengths, registry, holder, table, numbers):
         hashed = hash_bytes(borrow(pool), size, behind)
         slot = find_slot(borrow(slots), borrow(pool), borrow(ends), borrow(pool), size, behind, hashed)
         if slots[slot] == 0:
-            ends, kinds, sources = grow(ends, count + 1), grow(kinds, count + 1), grow(sources, count + 1)
-            ends[count], kinds[count], sources[count] = behind, kind, row
+            ends, kinds = grow(ends, count + 1), grow(kinds, count + 1)
+            ends[count], kinds[count] = behind, kind
             size = behind
             count += 1
             slots[slot] = hashed << np.uint64(32) | np.uint64(count)
-            numbers[row] = count
             if count * 2 > slots.size:
                 slots = grow_slots(slots)
+            numbers[row] = count - 1
         else:
-            numbers[row] = slots[slot] & np.uint64(0xFFFFFFFF)
-    return slots, pool[:size].copy(), ends[:count].copy(), kinds[:count].copy(), sources[:count].copy()
+            numbers[row] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+    return slots, pool[:size].copy(), ends[:count].copy(), kinds[:count].copy()
 
 
 @numba.njit(nogil=True, cache=True)

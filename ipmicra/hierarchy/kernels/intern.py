@@ -12,9 +12,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.parse.kernels.bytescan import borrow, load64
+from ipmicra.parse.kernels.bytescan import borrow, load64, prefetch
 
 FIRST_SLOTS = 1 << 12
+BATCH = 64
+"""Texts hashed ahead of their turn."""
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -27,7 +29,7 @@ class Pool(NamedTuple):
     """Position behind each text."""
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def hash_bytes(buffer, start, end):
     """Give 32 well-mixed bits of some bytes."""
     value = OFFSET ^ np.uint64(end - start)
@@ -41,7 +43,7 @@ def hash_bytes(buffer, start, end):
     return (value * MIX) >> np.uint64(32)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def same_bytes(a, a_start, b, b_start, length):
     """Tell whether two spans hold the same bytes."""
     done = 0
@@ -55,7 +57,7 @@ def same_bytes(a, a_start, b, b_start, length):
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, forceinline=True)
 def find_slot(slots, pool, ends, buffer, start, end, hashed):
     """Give the slot that holds a text, or the free one where it belongs."""
     mask = np.uint64(slots.size - 1)
@@ -94,22 +96,34 @@ def grow(array, needed):
     return larger
 
 
+@numba.njit(nogil=True, cache=True, forceinline=True)
+def hash_batch(text, starts, lengths, row, slots, hashes):
+    """Hash the next texts and ask for their slots: all of them come from memory at the same time."""
+    for i in range(min(BATCH, starts.size - row)):
+        start = np.int64(starts[row + i])
+        hashes[i] = hash_bytes(text, start, start + np.int64(lengths[row + i]))
+        prefetch(slots, np.int64(hashes[i] & np.uint64(slots.size - 1)))
+
+
 @numba.njit(nogil=True, cache=True)
 def _intern(text, starts, lengths, numbers):
     """Number the texts of a column; equal texts get equal numbers, empty ones -1."""
-    text = borrow(text)
+    text, starts, lengths, numbers = borrow(text), borrow(starts), borrow(lengths), borrow(numbers)
     slots = np.zeros(FIRST_SLOTS, np.uint64)
     pool = np.empty(1 << 16, np.uint8)
     ends = np.empty(1 << 12, np.int64)
     count = 0
     size = 0
+    hashes = np.empty(BATCH, np.uint64)
     for row in range(starts.size):
+        if row % BATCH == 0:
+            hash_batch(text, starts, lengths, row, borrow(slots), borrow(hashes))
         length = np.int64(lengths[row])
         if length == 0:
             numbers[row] = -1
             continue
         start = np.int64(starts[row])
-        hashed = hash_bytes(text, start, start + length)
+        hashed = hashes[row % BATCH]
         slot = find_slot(borrow(slots), borrow(pool), borrow(ends), text, start, start + length, hashed)
         if slots[slot] == 0:
             pool = grow(pool, size + length)
@@ -134,3 +148,24 @@ def intern(
     """Number the texts of a column in the order of the rows; -1 stands for an empty one."""
     numbers = np.empty(len(starts), np.int32)
     return numbers, Pool(*_intern(text, starts, lengths, numbers))
+
+
+@numba.njit(nogil=True, cache=True)
+def renumber(numbers, picked, count, out):
+    """Number anew in the order in which rows are picked, -1 for a row or number of -1.
+
+    Reading a dump's texts in the order of the dump is what makes numbering fast; this makes the result
+    independent of that order. Gives the old number of each new one, and the row that first had it.
+    """
+    new = np.full(count, -1, np.int64)
+    order = np.empty(count, np.int64)
+    firsts = np.empty(count, np.int64)
+    used = 0
+    for i in range(picked.size):
+        old = np.int64(numbers[picked[i]]) if picked[i] >= 0 else -1
+        if old >= 0 and new[old] < 0:
+            new[old] = used
+            order[used], firsts[used] = old, picked[i]
+            used += 1
+        out[i] = new[old] if old >= 0 else -1
+    return order[:used], firsts[:used]

@@ -33,17 +33,15 @@ def put_text(out, at, text, start, length):
 
 
 @numba.njit(nogil=True, cache=True)
-def encode_pool(pool, ends):
-    """Write a pool's texts behind an empty one; give (bytes, where each starts)."""
-    out = np.empty(1 + pool.size + LONGEST_LENGTH * ends.size, np.uint8)
-    starts = np.empty(ends.size, np.int64)
-    out[0] = 0
-    at = 1
-    begin = 0
-    for i in range(ends.size):
+def encode_pool(pool, ends, order):
+    """Write a pool's texts in the given order; give (bytes, where each starts)."""
+    out = np.empty(pool.size + LONGEST_LENGTH * ends.size, np.uint8)
+    starts = np.empty(order.size, np.int64)
+    at = 0
+    for i in range(order.size):
         starts[i] = at
-        at = put_text(out, at, pool, begin, ends[i] - begin)
-        begin = ends[i]
+        begin = ends[order[i] - 1] if order[i] else 0
+        at = put_text(out, at, pool, begin, ends[order[i]] - begin)
     return out[:at], starts
 
 
@@ -86,23 +84,24 @@ def _put_evidence(out, at, text, starts, lengths, row, kind):
 
 
 @numba.njit(nogil=True, cache=True)
-def encode_organisations(text, kinds, sources, objects, registry, starts, lengths, object_rows, out, at):
+def encode_organisations(text, kinds, objects, registry, starts, lengths, object_rows, out, at):
     """Write one record per organisation: evidence, registry, two letters of country, handle, name, address.
 
-    `objects[i]` is the row of an organisation object or -1; then the registration in `sources[i]` has to do.
-    Gives the size written; at[i] is where a record starts.
+    `objects[i]` is the row of an organisation object or -1; then the registration that named it has to do,
+    whose registry, text start and text lengths are given. Gives the size written; at[i] is where a record
+    starts.
     """
     object_starts, object_lengths, object_country = object_rows
     size = 0
     for i in range(kinds.size):
         at[i] = size
         out[size] = kinds[i]
-        out[size + 1] = registry[sources[i]]
+        out[size + 1] = registry[i]
         country = np.int64(object_country[objects[i]]) if objects[i] >= 0 else 0
         out[size + 2] = country >> 8
         out[size + 3] = country & 0xFF
         if objects[i] >= 0:
             size = _put_three(out, size + 4, text, object_starts, object_lengths, objects[i])
         else:
-            size = _put_evidence(out, size + 4, text, starts, lengths, sources[i], kinds[i])
+            size = _put_evidence(out, size + 4, text, starts, lengths, i, kinds[i])
     return size

@@ -77,6 +77,23 @@ def trailing_zeros(_typing: Any, _mask: Any) -> Any:
 
 
 @intrinsic
+def prefetch(_typing: Any, array: Any, _index: Any) -> Any:
+    """Ask for an element that will be read soon, without waiting for it."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
+        number = ir.IntType(32)
+        pointer_type = _BYTE.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer_type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        arguments = [builder.bitcast(pointer, pointer_type), number(0), number(1), number(1)]
+        builder.call(function, arguments)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), emit
+
+
+@intrinsic
 def borrow(_typing: Any, array: Any) -> Any:
     """Give the same array without a reference count.
 
