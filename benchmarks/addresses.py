@@ -46,7 +46,8 @@ def hits4(rng: np.random.Generator, bounds: NDArray[np.uint32], count: int) -> N
     """Draw a subnet, then an address in it; the root is not drawn."""
     rows = rng.integers(1, len(bounds), count)
     first, last = bounds[rows, 0].astype(np.uint64), bounds[rows, 1].astype(np.uint64)
-    return rng.integers(first, last, endpoint=True, dtype=np.uint64).astype(np.uint32)
+    inside = rng.integers(first, last, endpoint=True, dtype=np.uint64)
+    return np.asarray(inside, np.uint32)
 
 
 def hits6(rng: np.random.Generator, bounds: NDArray[np.uint64], count: int) -> NDArray[np.uint64]:

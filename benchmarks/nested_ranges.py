@@ -14,6 +14,8 @@ POOL_BITS = 24
 """A pool of IPv4 is what IANA gives to a registry: 2 ** 24 addresses."""
 RANGES_A_POOL = 50_000
 """Ranges for which one pool more is opened, so that few ranges nest as deeply as many."""
+RANGES_A_SPREAD_POOL = 4_000
+"""Ranges that a /8 has at least where the whole space is used."""
 NOT_A_PREFIX = 0.015
 """Share of the ranges that are cut short and so are no prefix."""
 FEW_RANGES = 5000
@@ -125,9 +127,11 @@ def grown(rng: np.random.Generator, pools: Nest, count: int, growth: Growth) -> 
     return joined(levels)
 
 
-def ipv4_pools(rng: np.random.Generator, octets: tuple[int, ...], count: int) -> Nest:
+def ipv4_pools(
+    rng: np.random.Generator, octets: tuple[int, ...], count: int, ranges_a_pool: int = RANGES_A_POOL
+) -> Nest:
     """Open as many pools as so many ranges need; a few ranges share a small pool, so that they nest too."""
-    wanted = min(len(octets), count // RANGES_A_POOL + 1)
+    wanted = min(len(octets), count // ranges_a_pool + 1)
     chosen = np.sort(rng.permutation(np.array(octets, np.uint64))[:wanted]) << np.uint64(POOL_BITS)
     return pools_of(chosen, POOL_BITS if count > FEW_RANGES else FEW_BITS)
 
@@ -160,10 +164,13 @@ def cut_short(
 
 
 def subnets(count: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Draw IPv4 ranges that nest, no two alike, in random order: first and last addresses."""
+    """Draw IPv4 ranges that nest, no two alike, in random order: first and last addresses.
+
+    A million of them lie in all /8s that hosts can have, as IANA has handed all of those out.
+    """
     rng = np.random.default_rng(seed)
     octets = tuple(octet for octet in range(1, 224) if octet not in (10, 127))
-    nest = grown(rng, ipv4_pools(rng, octets, count), count, IPV4)
+    nest = grown(rng, ipv4_pools(rng, octets, count, RANGES_A_SPREAD_POOL), count, IPV4)
     last, _ = cut_short(rng, nest, NOT_A_PREFIX)
     order = rng.permutation(count)
     return nest.first.astype(np.uint32)[order], last.astype(np.uint32)[order]

@@ -68,7 +68,9 @@ def against(
     )
 
 
-def timed(what: str, times: Times, unit: str, target: Target | None = None, figures: Iterable[str] = ()) -> Row:
+def timed(
+    what: str, times: Times, unit: str, target: Target | None = None, figures: Iterable[str] = ()
+) -> Row:
     """Make the row that says how long something took."""
     factor = {"s": 1.0, "ms": 1e3, "ns": 1e9}[unit]
     scaled = times.scaled(factor)

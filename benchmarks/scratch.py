@@ -7,13 +7,14 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.generate import generate
 from benchmarks.measure import ROOT, run
 
 GENERATOR = ("generate.py", "dump_styles.py", "invented_text.py", "nested_ranges.py")
+MAKERS = (*GENERATOR, "ranges_dump.py", "peers.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +47,10 @@ class Scratch:
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         """Use a folder; it is made when something is put into it."""
         generator = [ROOT / "benchmarks" / name for name in GENERATOR]
-        made_by = [*generator, *(ROOT / "ipmicra").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+        makers = [ROOT / "benchmarks" / name for name in MAKERS]
         self.folder = folder
         self._dumps = folder / f"dumps-{fingerprint(generator)}"
-        self._made = folder / f"made-{fingerprint(made_by)}"
+        self._made = folder / f"made-{fingerprint([*makers, *(ROOT / 'ipmicra').rglob('*.py')])}"
         self._say = say
 
     def dump(self, style: str, objects: int, seed: int) -> Dump:
@@ -61,7 +62,8 @@ class Scratch:
             self._dumps.mkdir(parents=True, exist_ok=True)
             summary = generate(style, path, objects, seed)
             part = facts.with_suffix(".part")
-            part.write_text(json.dumps(asdict(summary)), encoding="utf-8")
+            sizes = {name: getattr(summary, name) for name in ("objects", "bytes_plain", "bytes_gz")}
+            part.write_text(json.dumps(sizes), encoding="utf-8")
             part.replace(facts)
         known = json.loads(facts.read_text(encoding="utf-8"))
         return Dump(

@@ -30,6 +30,8 @@ class Sizes:
     """Text that IRRd's parser goes through."""
     rounds: int
     """Times that each contestant has its turn."""
+    short_rounds: int
+    """The same where a turn takes little time."""
     is_quick: bool = False
 
 
@@ -45,6 +47,7 @@ FULL = Sizes(
     loop_bytes=100_000_000,
     irrd_bytes=20_000_000,
     rounds=5,
+    short_rounds=11,
 )
 QUICK = Sizes(
     dumps={"ripe": 20_000, "apnic": 20_000, "arin": 5000, "lacnic": 5000, "statistics": 5000},
@@ -58,5 +61,6 @@ QUICK = Sizes(
     loop_bytes=4_000_000,
     irrd_bytes=1_000_000,
     rounds=3,
+    short_rounds=3,
     is_quick=True,
 )

@@ -51,18 +51,19 @@ class Hierarchy(core.Hierarchy):
             error.add_note(f"file: {path}")
             raise
 
-    def lookup_many(self, addresses: Addresses) -> NDArray[np.uint32]:
+    def lookup_many(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Look up as the core does, large arrays in several threads."""
         threads = min(self._threads, len(addresses) // PER_THREAD)
         if threads <= 1 or isinstance(addresses, list | tuple):
-            return super().lookup_many(addresses)
+            return super().lookup_many(addresses, out)
         import numpy as np
 
-        super().lookup_many(addresses[:WARM_UP])  # what is made at the first call is made once
+        parts = np.array_split(np.asarray(addresses), threads)
+        rows = np.empty(len(addresses), np.uint32) if out is None else out
+        super().lookup_many(parts[0][:WARM_UP])  # what is made at the first call is made once
         with ThreadPoolExecutor(threads) as pool:
-            return np.concatenate(
-                list(pool.map(super().lookup_many, np.array_split(np.asarray(addresses), threads)))
-            )
+            list(pool.map(super().lookup_many, parts, np.array_split(rows, threads)))
+        return rows
 
     def close(self) -> None:
         """Let go of the file: it is unmapped when the last array of it is gone."""

@@ -94,18 +94,20 @@ def _column(columns: Columns, tree4: Tree, tree6: Tree, name: str) -> NDArray[An
     return np.concatenate([_take(getattr(rows, name), source) for rows, source in parts])
 
 
-def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Give for each value of an address's first bits the last segment that starts at or before it.
+def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Give for each value of an address's first bits its row, or where to search for it.
 
-    A last entry closes the table. There are about as many entries as segments.
+    Where one segment covers all addresses with these bits, the entry is its row; else it is count << 32 |
+    segment: the segment that the first of them lies in, and how many more start among them. There are at
+    most as many entries as segments.
     """
     bits = min(max(len(segments).bit_length() - 1, FEWEST_INDEX_BITS), MOST_INDEX_BITS)
     starts = (segments >> np.uint64(32)).astype(np.uint32)
     edges = np.arange(1 << bits, dtype=np.uint32) << np.uint32(32 - bits)
-    index = np.empty((1 << bits) + 1, np.uint32)
-    index[:-1] = np.searchsorted(starts, edges, side="right") - 1
-    index[-1] = len(segments) - 1
-    return index
+    first = np.searchsorted(starts, edges, side="right") - 1
+    last = np.searchsorted(starts, edges | np.uint32((1 << 32 - bits) - 1), side="right") - 1
+    entries = (last - first).astype(np.uint64) << np.uint64(32) | first.astype(np.uint64)
+    return np.where(first == last, segments[first] & np.uint64(0xFFFFFFFF), entries)
 
 
 def _take(column: NDArray[Any], source: NDArray[np.int64]) -> NDArray[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
@@ -18,16 +17,23 @@ LOW_WORD = (1 << 64) - 1
 
 def ipv4_finder(sections: Sections) -> Callable[[int], int]:
     """Make the function from an IPv4 number to the row of its narrowest subnet."""
-    index = sections.view(names.SEGMENT_INDEX)
-    segments = sections.view(names.SEGMENTS)
-    shift = 32 - (len(index) - 1).bit_length() + 1
+    index, segments = sections.view(names.SEGMENT_INDEX), sections.view(names.SEGMENTS)
+    rows = sections.layout.sections[names.BOUNDS4].count // 2
+    shift = 33 - len(index).bit_length()
 
     def row_of(address: int) -> int:
-        bucket = address >> shift
-        low, high = index[bucket], index[bucket + 1]
-        if low != high:
-            low = bisect_right(segments, address << 32 | 0xFFFFFFFF, low + 1, high + 1) - 1
-        return segments[low] & 0xFFFFFFFF
+        entry = index[address >> shift]
+        if entry < rows:
+            return entry
+        first = (entry & 0xFFFFFFFF) + 1
+        try:
+            found = bisect_right(segments, address << 32 | 0xFFFFFFFF, first, first + (entry >> 32))
+            row = segments[found - 1] & 0xFFFFFFFF
+        except IndexError:
+            raise _no_segment(sections) from None
+        if row < rows:
+            return row
+        raise _no_segment(sections)
 
     return row_of
 
@@ -37,33 +43,35 @@ def text_finder(sections: Sections, row_of_any: Callable[[str], int]) -> Callabl
 
     The body of `ipv4_finder` stands here again: a call costs a tenth of the whole look-up.
     """
-    index = sections.view(names.SEGMENT_INDEX)
-    segments = sections.view(names.SEGMENTS)
-    shift = 32 - (len(index) - 1).bit_length() + 1
-    family, to_bytes, unpack = socket.AF_INET, socket.inet_pton, struct.Struct(">I").unpack
+    index, segments = sections.view(names.SEGMENT_INDEX), sections.view(names.SEGMENTS)
+    rows = sections.layout.sections[names.BOUNDS4].count // 2
+    shift = 33 - len(index).bit_length()
+    family, to_bytes, to_number = socket.AF_INET, socket.inet_pton, int.from_bytes
 
     def row_of(text: str) -> int:
-        address: int
         try:
-            (address,) = unpack(to_bytes(family, text))
+            address = to_number(to_bytes(family, text), "big")
         except (OSError, TypeError, ValueError):
             return row_of_any(text)
-        bucket = address >> shift
+        entry = index[address >> shift]
+        if entry < rows:
+            return entry
+        first = (entry & 0xFFFFFFFF) + 1
         try:
-            low, high = index[bucket], index[bucket + 1]
-            if low != high:
-                low = bisect_right(segments, address << 32 | 0xFFFFFFFF, low + 1, high + 1) - 1
-            return segments[low] & 0xFFFFFFFF
+            found = bisect_right(segments, address << 32 | 0xFFFFFFFF, first, first + (entry >> 32))
+            row = segments[found - 1] & 0xFFFFFFFF
         except IndexError:
             raise _no_segment(sections) from None
+        if row < rows:
+            return row
+        raise _no_segment(sections)
 
     return row_of
 
 
 def _no_segment(sections: Sections) -> CorruptHierarchyError:
-    return CorruptHierarchyError(
-        sections.layout.sections[names.SEGMENT_INDEX].offset, "it points behind the segments"
-    )
+    offset = sections.layout.sections[names.SEGMENT_INDEX].offset
+    return CorruptHierarchyError(offset, "the index points to no segment or no subnet")
 
 
 class Finder:
@@ -88,10 +96,7 @@ class Finder:
         mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else address
         if mapped is None:
             return self._row6(int(address))
-        try:
-            return self._row4(int(mapped))
-        except IndexError:
-            raise _no_segment(self._sections) from None
+        return self._row4(int(mapped))
 
     def _row6(self, address: int) -> int:
         """Find the last subnet that starts at or before an address, and climb to one that holds it."""

@@ -54,7 +54,7 @@ REQUIRED: dict[str, tuple[bytes, ...]] = {
     COUNTRIES: (b"u2",),
     STATUSES: (b"u4",),
     SEGMENTS: (b"u8",),
-    SEGMENT_INDEX: (b"u4",),
+    SEGMENT_INDEX: (b"u8",),
     NAMES: (b"u1",),
     ORGANISATION_AT: (b"u4",),
     ORGANISATIONS: (b"u1",),
@@ -174,7 +174,7 @@ def _check_sections(layout: Layout) -> None:
         counts[BOUNDS6] % 4 == 0 < counts[BOUNDS6],
         all(counts[name] == rows for name in ROW_COLUMNS),
         counts[SEGMENTS] > 0,
-        counts[SEGMENT_INDEX] >= 2 and (counts[SEGMENT_INDEX] - 1).bit_count() == 1,  # noqa: PLR2004
+        counts[SEGMENT_INDEX].bit_count() == 1,
         counts[GEO_ROWS] == counts[GEOLOC] == counts[GEOFEED],
         counts[CUT_ROWS] * 4 == counts[CUT_RANGES],
     )

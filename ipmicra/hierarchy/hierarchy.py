@@ -103,13 +103,14 @@ class Hierarchy:
         """Give the narrowest subnet that holds an address; the root if nobody registered it."""
         return self.subnet(self._finder.row_of(address))
 
-    def lookup_many(self, addresses: Addresses) -> NDArray[np.uint32]:
+    def lookup_many(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Give the row of the narrowest subnet of each address.
 
         IPv4 addresses come as an array of whole numbers, IPv6 addresses as (n, 2) of uint64 (high word
-        first) or (n, 16) of uint8, both mixed as a sequence of texts or `ipaddress` objects.
+        first) or (n, 16) of uint8, both mixed as a sequence of texts or `ipaddress` objects. The rows are
+        written into `out`, if it is given.
         """
-        return self._many.rows_of(addresses)
+        return self._many.rows_of(addresses, out)
 
     def lineage(self, address: Address | Subnet) -> list[Subnet]:
         """Give all subnets that hold an address (or that enclose a subnet, with itself), widest first."""

@@ -33,68 +33,58 @@ class ManyFinder:
         self._base6 = sections.layout.sections[names.BOUNDS4].count // 2
         self._table: NDArray[np.uint32] | None = None
 
-    def rows_of(self, addresses: Addresses) -> NDArray[np.uint32]:
+    def rows_of(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Give the row of the narrowest subnet of each address; see `Hierarchy.lookup_many`."""
-        if isinstance(addresses, np.ndarray) and addresses.dtype.kind in "ui":
-            if addresses.ndim == 1:
-                return self._rows4(_narrow(addresses))
-            return self._rows6(_wide(addresses))
-        return self._rows_of_texts(list(addresses))
+        rows = np.empty(len(addresses), np.uint32) if out is None else out
+        if not isinstance(addresses, np.ndarray) or addresses.dtype.kind not in "ui":
+            self._fill_texts(list(addresses), rows)
+        elif addresses.ndim == 1:
+            self._fill4(_narrow(addresses), rows)
+        else:
+            self._fill6(_wide(addresses), rows)
+        return rows
 
-    def _rows_of_texts(self, addresses: list[Any]) -> NDArray[np.uint32]:
+    def _fill_texts(self, addresses: list[Any], rows: NDArray[np.uint32]) -> None:
         """Look up addresses given one by one, of both families."""
         parsed = [_parsed(address) for address in addresses]
-        rows = np.empty(len(parsed), np.uint32)
         is_wide = np.array([isinstance(address, IPv6Address) for address in parsed], np.bool_)
         narrow = [int(address) for address in parsed if isinstance(address, IPv4Address)]
         wide = [divmod(int(address), 1 << 64) for address in parsed if isinstance(address, IPv6Address)]
-        rows[~is_wide] = self._rows4(np.array(narrow, np.uint32))
-        rows[is_wide] = self._rows6(np.array(wide, np.uint64).reshape(-1, 2))
-        return rows
+        rows[~is_wide] = self.rows_of(np.array(narrow, np.uint32))
+        rows[is_wide] = self.rows_of(np.array(wide, np.uint64).reshape(-1, 2))
 
-    def _rows4(self, addresses: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def _fill4(self, addresses: NDArray[np.uint32], rows: NDArray[np.uint32]) -> None:
         segments = self._sections.array(names.SEGMENTS)
-        if not self._is_worth_kernel(len(addresses)):
-            keys = addresses.astype(np.uint64) << np.uint64(32) | ONES32
-            found = np.maximum(np.searchsorted(segments, keys, side="right"), 1) - 1
-            return self._checked((segments[found] & ONES32).astype(np.uint32))
-        from ipmicra.hierarchy.kernels.lookup import rows_of
+        if self._is_worth_kernel(len(addresses)):
+            from ipmicra.hierarchy.kernels.lookup import rows_of
 
-        table = self._wide_table()
-        rows = np.empty(len(addresses), np.uint32)
-        rows_of(segments, table, addresses, rows)
-        return rows
+            rows_of(segments, self._wide_table(), addresses, rows)
+            return
+        keys = addresses.astype(np.uint64) << np.uint64(32) | ONES32
+        found = np.maximum(np.searchsorted(segments, keys, side="right"), 1) - 1
+        rows[:] = segments[found] & ONES32
+        if rows.size and rows.max() >= self._base6:
+            raise self._corrupt(names.SEGMENTS, "a segment names no subnet")
 
-    def _rows6(self, addresses: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        rows = np.empty(len(addresses), np.uint32)
+    def _fill6(self, addresses: NDArray[np.uint64], rows: NDArray[np.uint32]) -> None:
         is_mapped = (addresses[:, 0] == 0) & (addresses[:, 1] >> np.uint64(32) == MAPPED_LOW)
         if is_mapped.any():
-            rows[is_mapped] = self._rows4((addresses[is_mapped, 1] & ONES32).astype(np.uint32))
-            rows[~is_mapped] = self._rows6(addresses[~is_mapped])
-            return rows
+            rows[is_mapped] = self.rows_of((addresses[is_mapped, 1] & ONES32).astype(np.uint32))
+            rows[~is_mapped] = self.rows_of(addresses[~is_mapped])
+            return
+        find: Any = rows_of_few
+        if self._is_worth_kernel(len(addresses)):
+            from ipmicra.hierarchy.kernels.lookup import rows_of_wide as find
         bounds = self._sections.array(names.BOUNDS6).reshape(-1, 4)
         parent = self._sections.array(names.PARENT)[self._base6 :]
-        if self._is_worth_kernel(len(addresses)):
-            from ipmicra.hierarchy.kernels.lookup import rows_of_wide
+        if not find(bounds, parent, self._base6, addresses, rows):
+            raise self._corrupt(names.PARENT, "a parent follows its child")
 
-            is_sound = rows_of_wide(bounds, parent, self._base6, addresses, rows)
-        else:
-            is_sound = rows_of_few(bounds, parent, self._base6, addresses, rows)
-        if not is_sound:
-            raise CorruptHierarchyError(
-                self._sections.layout.sections[names.PARENT].offset, "a parent follows its child"
-            )
-        return rows
+    def _corrupt(self, section: str, reason: str) -> CorruptHierarchyError:
+        return CorruptHierarchyError(self._sections.layout.sections[section].offset, reason)
 
     def _is_worth_kernel(self, count: int) -> bool:
         return count >= (WORTH_KERNEL if "numba" in sys.modules else WORTH_COMPILING)
-
-    def _checked(self, rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        if rows.size and rows.max() >= self._base6:
-            raise CorruptHierarchyError(
-                self._sections.layout.sections[names.SEGMENTS].offset, "a segment names no subnet"
-            )
-        return rows
 
     def _wide_table(self) -> NDArray[np.uint32]:
         """Make the table over the first 24 bits, once; it takes 64 MiB and some hundredths of a second."""
@@ -103,8 +93,7 @@ class ManyFinder:
 
             segments = self._sections.array(names.SEGMENTS)
             if not are_sound(segments, self._base6):
-                offset = self._sections.layout.sections[names.SEGMENTS].offset
-                raise CorruptHierarchyError(offset, "the segments are not in order")
+                raise self._corrupt(names.SEGMENTS, "the segments are not in order")
             table = np.empty(1 << TABLE_BITS, np.uint32)
             fill_table(segments, table)
             self._table = table

@@ -44,14 +44,14 @@ def number_texts(columns: Columns) -> dict[Field, NumberedText]:
 
 
 def _number(columns: Columns, field: Field) -> NumberedText:
-    starts, lengths = [], []
-    for rows in (columns.rows4, columns.rows6):
-        start = rows.text.copy()
+    starts = np.concatenate((columns.rows4.text, columns.rows6.text))
+    lengths = np.empty(len(starts), np.uint16)
+    edge = len(columns.rows4)
+    for rows, part in ((columns.rows4, slice(edge)), (columns.rows6, slice(edge, None))):
         for column in range(field):
-            start += rows.lengths[:, column]
-        starts.append(start)
-        lengths.append(rows.lengths[:, field])
-    numbers, pool = intern(columns.text, np.concatenate(starts), np.concatenate(lengths))
+            starts[part] += rows.lengths[:, column]
+        lengths[part] = rows.lengths[:, field]
+    numbers, pool = intern(columns.text, starts, lengths)
     return NumberedText(numbers=numbers, pool=pool)
 
 

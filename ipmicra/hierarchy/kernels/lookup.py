@@ -5,13 +5,16 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ipmicra.parse.kernels.bytescan import prefetch
+
 TABLE_BITS = 24
 """First bits of an address that are looked up in a table: a /24 mostly belongs to one subnet."""
 DIRECT = np.uint32(1 << 31)
 """Marks entries of the table that are a row rather than a segment."""
 ROW = np.uint32((1 << 31) - 1)
 LOW = np.uint64(0xFFFFFFFF)
-NO_ROW = np.uint32(0xFFFFFFFF)
+BATCH = 64
+"""Addresses looked up side by side."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -43,26 +46,40 @@ def fill_table(segments, table):
             table[bucket] = np.uint32(segments[current] & LOW) | DIRECT
 
 
+@numba.njit(nogil=True, cache=True, forceinline=True)
+def _in_segments(segments, entry, address):
+    """Give the row of an address whose /24 has several subnets, from the segment that the /24 starts in."""
+    key = np.uint64(address) << np.uint64(32) | LOW
+    low = np.int64(entry)
+    high = min(low + (1 << 32 - TABLE_BITS), segments.size - 1)
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if segments[middle] <= key:
+            low = middle
+        else:
+            high = middle - 1
+    return np.uint32(segments[low] & LOW)
+
+
 @numba.njit(nogil=True, cache=True)
 def rows_of(segments, table, addresses, rows):
-    """Write the row of the narrowest subnet of each IPv4 address."""
-    last = segments.size - 1
-    for i in range(addresses.size):
-        address = addresses[i]
-        entry = table[address >> np.uint32(32 - TABLE_BITS)]
-        if entry & DIRECT:
-            rows[i] = entry & ROW
-            continue
-        key = np.uint64(address) << np.uint64(32) | LOW
-        low = np.int64(entry)
-        high = min(low + (1 << 32 - TABLE_BITS), last)
-        while low < high:
-            middle = (low + high + 1) >> 1
-            if segments[middle] <= key:
-                low = middle
+    """Write the row of the narrowest subnet of each IPv4 address.
+
+    A batch at a time: all of its entries are fetched before the first is looked at, so that the waits for
+    memory overlap.
+    """
+    entries = np.empty(BATCH, np.uint32)
+    for start in range(0, addresses.size, BATCH):
+        count = min(BATCH, addresses.size - start)
+        for i in range(count):
+            entries[i] = table[addresses[start + i] >> np.uint32(32 - TABLE_BITS)]
+        for i in range(count):
+            prefetch(segments, np.int64(entries[i] & ROW))
+        for i in range(count):
+            if entries[i] & DIRECT:
+                rows[start + i] = entries[i] & ROW
             else:
-                high = middle - 1
-        rows[i] = np.uint32(segments[low] & LOW)
+                rows[start + i] = _in_segments(segments, entries[i], addresses[start + i])
 
 
 @numba.njit(nogil=True, cache=True)

@@ -1,0 +1,101 @@
+"""The whole of `ipmicra build`, as a command: speed, memory, and the size of what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.bench import Bench
+from benchmarks.measure import peak_memory, run, side_by_side
+from benchmarks.reading import zcat
+from benchmarks.results import Row, Target, against, number_text, seconds_text
+from benchmarks.scratch import Dump, build_command
+from ipmicra import Hierarchy
+
+SPEED = Target(sense="≥", limit=1.2, aim="2 ×")
+MEMORY = Target(sense="<", limit=4.0)
+SIZE = Target(sense="≤", limit=64)
+
+
+def measure_building(bench: Bench) -> list[Row]:
+    """Build from one dump, and from five at once."""
+    choices = (("ripe",), ("apnic",), tuple(bench.sizes.dumps))
+    return [_speed_row(bench, [bench.dump(style) for style in styles]) for styles in choices]
+
+
+def _speed_row(bench: Bench, dumps: Sequence[Dump]) -> Row:
+    """Let the command and zcat take turns; the command pays for the start of Python each time."""
+    output = bench.scratch.place("built.ipm")
+    paths = [dump.path for dump in dumps]
+    plain = sum(dump.plain_bytes for dump in dumps)
+    objects = sum(dump.objects for dump in dumps)
+    label = dumps[0].label
+    if len(dumps) > 1:
+        label = f"{len(dumps)} dumps at once: {plain / 1e9:.2f} GB plain, {objects:,} objects"
+    bench.say(f"building from {label}")
+    times = side_by_side(
+        {
+            "ipmicra build": lambda: run(build_command(paths, output)),
+            "zcat": lambda: zcat(*paths),
+        },
+        bench.sizes.rounds,
+    )
+    figures = [
+        f"{name} {seconds_text(one.median)}, {number_text(plain / one.median / 1e6)} MB/s"
+        for name, one in times.items()
+    ]
+    figures.append(f"{output.stat().st_size / 1e6:,.1f} MB written")
+    return against(
+        f"`ipmicra build` ({label}), × zcat", times["ipmicra build"], times["zcat"], SPEED, figures
+    )
+
+
+def measure_memory(bench: Bench) -> list[Row]:
+    """Build ten million subnets and watch the memory."""
+    dumps = bench.large_dumps()
+    bench.say("watching the memory of a large build")
+    output = bench.scratch.place(bench.large_place())
+    peak = peak_memory(build_command([dump.path for dump in dumps], output))
+    count = subnets_in(output)
+    wanted = bench.sizes.large_subnets
+    figures = [
+        f"ru_maxrss {peak.own_bytes / 1e9:.2f} GB",
+        f"VmHWM {peak.high_water_bytes / 1e9:.2f} GB",
+        f"all {peak.processes} processes together {peak.together_bytes / 1e9:.2f} GB",
+        f"{seconds_text(peak.seconds)} for {sum(dump.plain_bytes for dump in dumps) / 1e9:.2f} GB plain",
+        f"{peak.total_bytes / count:,.0f} bytes a subnet",
+    ]
+    what = f"peak memory of `ipmicra build`, {count:,} subnets from {len(dumps)} dumps"
+    if count < wanted:
+        return [
+            Row(
+                what=what,
+                target=MEMORY,
+                unit="GB",
+                missing=f"only {count:,} subnets where {wanted:,} were wanted",
+            )
+        ]
+    return [Row(what=what, value=peak.total_bytes / 1e9, unit="GB", target=MEMORY, figures=tuple(figures))]
+
+
+def measure_size(bench: Bench) -> list[Row]:
+    """Weigh the files."""
+    files = {style: bench.hierarchy(style) for style in ("ripe", "apnic")}
+    return [_size_row(name, path) for name, path in [*files.items(), ("large", bench.large_hierarchy())]]
+
+
+def _size_row(name: str, path: Path) -> Row:
+    size, count = path.stat().st_size, subnets_in(path)
+    return Row(
+        what=f"size on disk, {name}, {count:,} subnets",
+        value=size / count,
+        unit="bytes a subnet",
+        target=SIZE,
+        figures=(f"{size / 1e6:,.1f} MB",),
+    )
+
+
+def subnets_in(path: Path) -> int:
+    """Count the subnets that somebody registered."""
+    with Hierarchy.open(path) as hierarchy:
+        return int(hierarchy.meta["subnets"])

@@ -1,0 +1,212 @@
+"""Looking up many addresses at once and one by one, beside other tables."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import peers
+from benchmarks.addresses import Case, drawn, texts
+from benchmarks.bench import SEED, Bench
+from benchmarks.measure import Times, side_by_side
+from benchmarks.results import Row, Target, against, number_text
+from ipmicra import Hierarchy
+from ipmicra.hierarchy.format import SEGMENTS
+from ipmicra.hierarchy.sections import Sections
+
+PYTRICIA = Target(sense="≥", limit=40)
+SEARCHSORTED = Target(sense="≥", limit=9)
+TAKE = Target(sense="≥", limit=0.2)
+ONE_PYTRICIA = Target(sense="≥", limit=1.3)
+ONE_MAXMINDDB = Target(sense="≥", limit=1.0)
+SMALL_TAKE = 10
+"""The smaller array of the bare gather has a tenth of the entries."""
+GRID = tuple(Case(family=family, kind=kind) for family in (4, 6) for kind in ("hit", "hit, sorted", "miss"))
+
+
+def loop(get: Callable[[Any], object], questions: list[Any]) -> None:
+    """Ask one by one."""
+    for question in questions:
+        get(question)
+
+
+def rate_text(name: str, count: int, times: Times) -> str:
+    """Write a speed in millions of addresses a second."""
+    return f"{name} {number_text(count / times.median / 1e6)} M/s"
+
+
+def held_text(rows: list[int]) -> str:
+    """Say how many of the addresses lie in a registered subnet; row 0 is the root."""
+    share = sum(row != 0 for row in rows) / len(rows)
+    return "" if share == 1 else f" ({share:.0%} in a subnet)"
+
+
+# --- many at once, beside peers
+
+
+def measure_many(bench: Bench) -> list[Row]:
+    """Look up arrays of random addresses."""
+    path = bench.shared_hierarchy()
+    bench.say("filling pytricia")
+    with Hierarchy.open(path) as hierarchy:
+        table = peers.filled_pytricia(hierarchy.bounds_array(4))
+    return [row for kind in ("hit", "anywhere") for row in _many_rows(bench, path, table.get, kind)]
+
+
+def _many_rows(bench: Bench, path: Path, get: peers.Get, kind: str) -> list[Row]:
+    """Let all take turns on addresses of one kind; hits are in registered subnets, the harder case."""
+    bench.say(f"looking up many: {kind}")
+    rng = np.random.default_rng(SEED)
+    one, every = Hierarchy.open(path, threads=1), Hierarchy.open(path)
+    asked = drawn(rng, one, Case(family=4, kind=kind), bench.sizes.addresses)
+    some = asked[: bench.sizes.single]
+    as_numbers, as_texts = some.tolist(), texts(some)
+    expected = one.lookup_many(some).tolist()
+    peers.check_agreement("pytricia", expected, [get(text) for text in as_texts], as_texts)
+    times = side_by_side(
+        {
+            "one thread": lambda: one.lookup_many(asked),
+            "all threads": lambda: every.lookup_many(asked),
+            **_gathers(rng, path, asked),
+            "pytricia, texts": lambda: loop(get, as_texts),
+            "pytricia, numbers": lambda: loop(get, as_numbers),
+        },
+        bench.sizes.rounds,
+    )
+    for name in ("pytricia, texts", "pytricia, numbers"):
+        times[name] = times[name].scaled(len(asked) / len(some))
+    about = f"{len(asked):,} {kind} addresses{held_text(expected)}, {len(one):,} subnets"
+    return [row for name in ("one thread", "all threads") for row in _beside(name, about, times, len(asked))]
+
+
+def _gathers(
+    rng: np.random.Generator, path: Path, asked: NDArray[np.uint32]
+) -> dict[str, Callable[[], object]]:
+    """Give what numpy can do with as many addresses: a search, and bare random gathers."""
+    with path.open("rb") as file:
+        segments = Sections(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))).array(SEGMENTS)
+    starts = (segments >> np.uint64(32)).astype(np.uint32)
+    count = len(asked)
+    same, small = np.arange(count, dtype=np.uint32), np.arange(count // SMALL_TAKE, dtype=np.uint32)
+    in_same, in_small = rng.integers(0, len(same), count), rng.integers(0, len(small), count)
+    return {
+        "searchsorted": lambda: np.searchsorted(starts, asked, side="right"),
+        "take": lambda: np.take(same, in_same),
+        "small take": lambda: np.take(small, in_small),
+    }
+
+
+def _beside(name: str, about: str, times: dict[str, Times], count: int) -> list[Row]:
+    """Make the rows of one way to look up."""
+    ours = times[name]
+    quicker = min(("pytricia, texts", "pytricia, numbers"), key=lambda peer: times[peer].median)
+    peers_of = (
+        (quicker, f"`get` loop of {quicker}, extrapolated", PYTRICIA),
+        ("searchsorted", "`np.searchsorted` on the same segment starts", SEARCHSORTED),
+        ("take", f"`np.take` from {count:,} entries", TAKE),
+        ("small take", f"`np.take` from {count // SMALL_TAKE:,} entries", None),
+    )
+    mine = rate_text("ipmicra", count, ours)
+    return [
+        against(
+            f"`lookup_many`, {name} ({about}), × {title}",
+            ours,
+            times[peer],
+            target,
+            [mine, rate_text(peer, count, times[peer])],
+        )
+        for peer, title, target in peers_of
+    ]
+
+
+# --- one by one, beside peers
+
+
+def measure_scalar(bench: Bench) -> list[Row]:
+    """Look up single addresses given as text."""
+    path = bench.shared_hierarchy()
+    hierarchy = Hierarchy.open(path)
+    bounds = hierarchy.bounds_array(4)
+    database = bench.scratch.made(f"{path.stem}.mmdb", lambda place: peers.write_mmdb(bounds, place))
+    bench.say("filling pytricia and py-radix")
+    search = peers.radix_get(bounds)
+    gets: dict[str, peers.Get] = {
+        "ipmicra": hierarchy.row_of,
+        "pytricia": peers.filled_pytricia(bounds).get,
+        "maxminddb": peers.mmdb_get(database),
+        "py-radix": search,
+    }
+    return [row for kind in ("hit", "anywhere") for row in _scalar_rows(bench, hierarchy, gets, kind)]
+
+
+def _scalar_rows(bench: Bench, hierarchy: Hierarchy, gets: dict[str, peers.Get], kind: str) -> list[Row]:
+    """Let all take turns on the same texts."""
+    rng = np.random.default_rng(SEED)
+    asked = texts(drawn(rng, hierarchy, Case(family=4, kind=kind), bench.sizes.single))
+    expected = [hierarchy.row_of(text) for text in asked]
+    for name, get in gets.items():
+        answers: list[Any] = [get(text) for text in asked]
+        if name == "py-radix":
+            answers = [node and node.data["row"] for node in answers]
+        peers.check_agreement(name, expected, answers, asked)
+    actions = {name: partial(loop, get, asked) for name, get in gets.items()}
+    times = side_by_side(actions, bench.sizes.short_rounds)
+    targets = {"pytricia": ONE_PYTRICIA, "maxminddb": ONE_MAXMINDDB, "py-radix": None}
+    about = f"{len(asked):,} {kind} addresses{held_text(expected)}, {len(hierarchy):,} subnets"
+    each = {name: f"{name} {one.median / len(asked) * 1e9:.0f} ns" for name, one in times.items()}
+    return [
+        against(
+            f"`row_of(text)` ({about}), × {name}",
+            times["ipmicra"],
+            times[name],
+            target,
+            [each["ipmicra"], each[name]],
+        )
+        for name, target in targets.items()
+    ]
+
+
+# --- the grid: hit and miss, both families, one and many
+
+
+def measure_grid(bench: Bench) -> list[Row]:
+    """Look up all kinds of addresses in a hierarchy of each size."""
+    return [
+        _grid_row(bench, path, case)
+        for path in (bench.shared_hierarchy(), bench.large_hierarchy())
+        for case in GRID
+    ]
+
+
+def _grid_row(bench: Bench, path: Path, case: Case) -> Row:
+    """Time one kind in one hierarchy: all threads, one thread, one by one."""
+    one, every = Hierarchy.open(path, threads=1), Hierarchy.open(path)
+    bench.say(f"looking up: {case.label}, {len(one):,} subnets")
+    asked = drawn(np.random.default_rng(SEED), one, case, bench.sizes.addresses)
+    some = texts(asked[: bench.sizes.single])
+    times = side_by_side(
+        {
+            "all threads": lambda: every.lookup_many(asked),
+            "one thread": lambda: one.lookup_many(asked),
+            "one by one": lambda: loop(one.row_of, some),
+        },
+        bench.sizes.rounds,
+    )
+    rates = [len(asked) / seconds / 1e6 for seconds in times["all threads"].seconds]
+    return Row(
+        what=f"{len(one):,} subnets, {case.label}, many at once",
+        value=len(asked) / times["all threads"].median / 1e6,
+        unit="M/s",
+        low=min(rates),
+        high=max(rates),
+        figures=(
+            rate_text("one thread", len(asked), times["one thread"]),
+            f"one by one {times['one by one'].median / len(some) * 1e9:.0f} ns",
+        ),
+    )

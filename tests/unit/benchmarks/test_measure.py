@@ -1,0 +1,83 @@
+"""Taking times in turns, and watching memory."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+
+import pytest
+
+from benchmarks.measure import Times, peak_memory, run, side_by_side, speed_ratio
+
+
+def test_contestants_take_turns_and_the_untimed_round_is_not_counted() -> None:
+    called: list[str] = []
+    ticks = count()
+    times = side_by_side(
+        {"a": lambda: called.append("a"), "b": lambda: called.append("b")},
+        rounds=2,
+        untimed=1,
+        clock=lambda: float(next(ticks)),
+    )
+    assert called == ["a", "b"] * 3
+    assert times == {"a": Times(seconds=(1.0, 1.0)), "b": Times(seconds=(1.0, 1.0))}
+
+
+def test_a_result_is_gone_before_the_next_contestant_starts() -> None:
+    alive: list[int] = []
+
+    class Heavy:
+        def __init__(self) -> None:
+            alive.append(1)
+
+        def __del__(self) -> None:
+            alive.pop()
+
+    seen: list[int] = []
+    side_by_side({"a": Heavy, "b": lambda: seen.append(len(alive))}, rounds=2, untimed=0)
+    assert seen == [0, 0]
+
+
+def test_ratio_is_that_of_the_medians_with_the_spread_of_the_rounds() -> None:
+    ratio = speed_ratio(Times(seconds=(1.0, 2.0, 4.0)), Times(seconds=(4.0, 4.0, 20.0)))
+    assert (ratio.value, ratio.low, ratio.high) == (2.0, 2.0, 5.0)
+
+
+def test_rounds_without_a_counterpart_are_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        speed_ratio(Times(seconds=(1.0, 1.0)), Times(seconds=(1.0,)))
+
+
+def test_times_are_scaled_by_rule_of_three() -> None:
+    assert Times(seconds=(1.0, 3.0)).scaled(10).seconds == (10.0, 30.0)
+
+
+def test_a_failing_command_is_told_with_its_complaint() -> None:
+    with pytest.raises(RuntimeError, match="ended with 3: no luck"):
+        run([sys.executable, "-c", "import sys; print('no luck', file=sys.stderr); sys.exit(3)"])
+
+
+def test_peak_memory_counts_what_was_given_back_since() -> None:
+    code = "import time; block = bytearray(80_000_000); time.sleep(0.2); del block; time.sleep(0.1)"
+    peak = peak_memory([sys.executable, "-c", code])
+    assert 80_000_000 < peak.total_bytes < 200_000_000
+
+
+def test_the_memory_of_whoever_measures_is_not_counted() -> None:
+    own = b"x" * 150_000_000
+    peak = peak_memory([sys.executable, "-c", "pass"])
+    assert peak.total_bytes < 100_000_000 < len(own)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_children_of_a_command_are_counted_together() -> None:
+    child = "import time; block = b'x' * 40_000_000; time.sleep(0.8)"
+    code = f"""
+import subprocess, sys
+children = [subprocess.Popen([sys.executable, "-c", {child!r}]) for _ in range(2)]
+for child in children:
+    child.wait()
+"""
+    peak = peak_memory([sys.executable, "-c", code])
+    assert peak.processes == 3
+    assert peak.together_bytes > 80_000_000 > peak.own_bytes
