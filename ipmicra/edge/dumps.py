@@ -178,23 +178,21 @@ class _Reader:
         rest = b""
         done = 0
         while not self._is_stopped:
-            buffer = self._free.get()
-            capacity = CHUNK_BYTES
+            capacity = max(CHUNK_BYTES, 2 * len(rest))
+            buffer = _with_room(self._free.get(), capacity)
             buffer[: len(rest)] = rest
             size = _fill(text, buffer, len(rest), capacity)
-            is_last = size < capacity
-            cut = size if is_last else self._last_break(buffer, size)
-            while cut == 0 and not is_last:
+            while size == capacity and self._last_break(buffer, size) == 0:
                 capacity *= 2
                 if capacity > self._limit:
                     reason = (
                         f"{self._limit >> 20} MiB without a {self._info.dialect.separator} between records"
                     )
                     raise DumpError(str(self._info.path), done, reason)
-                buffer = _grown(buffer, size, capacity)
+                buffer = _with_room(buffer, capacity)
                 size = _fill(text, buffer, size, capacity)
-                is_last = size < capacity
-                cut = size if is_last else self._last_break(buffer, size)
+            is_last = size < capacity
+            cut = size if is_last else self._last_break(buffer, size)
             rest = bytes(memoryview(buffer)[cut:size])
             done += cut
             self._ready.put(_Chunk(buffer, cut))
@@ -234,8 +232,7 @@ def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:
     return start
 
 
-def _grown(buffer: bytearray, size: int, capacity: int) -> bytearray:
-    """Copy the text of a buffer into a larger one."""
-    larger = bytearray(buffer_size(capacity))
-    larger[:size] = memoryview(buffer)[:size]
-    return larger
+def _with_room(buffer: bytearray, capacity: int) -> bytearray:
+    """Give the buffer, or a larger one with the same content, that has room for so much text."""
+    missing = buffer_size(capacity) - len(buffer)
+    return buffer + bytes(missing) if missing > 0 else buffer

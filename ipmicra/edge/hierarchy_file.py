@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ipmicra.errors import CorruptHierarchyError, MissingHierarchyError
+from ipmicra.errors import CorruptHierarchyError, HierarchyError, MissingHierarchyError
 from ipmicra.hierarchy import hierarchy as core
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Hierarchy(core.Hierarchy):
     def close(self) -> None:
         """Let go of the file: it is unmapped when the last array of it is gone."""
         self._sections.release()
+        self.__class__ = _ClosedHierarchy
 
     def __enter__(self) -> Self:
         """Use as a context."""
@@ -78,6 +79,18 @@ class Hierarchy(core.Hierarchy):
     ) -> None:
         """Close."""
         self.close()
+
+
+class _ClosedHierarchy(Hierarchy):
+    """What an open hierarchy turns into: asking whether it is open would cost every look-up."""
+
+    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - any attribute
+        """Say that it is closed, whatever it is asked for; closing once more does nothing."""
+        if name.startswith("__"):
+            return super().__getattribute__(name)
+        if name == "close":
+            return lambda: None
+        raise HierarchyError("the hierarchy is closed; open it again")
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:

@@ -136,7 +136,7 @@ def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
     values = np.flatnonzero(present).astype(np.uint16)
     codes = np.zeros(1 << 16, np.uint16)
     codes[values] = np.arange(len(values))
-    return {names.COUNTRIES: values, names.COUNTRY: narrow(codes[country], len(values))}
+    return {names.COUNTRIES: values, names.COUNTRY: narrow(codes[country], len(values) - 1)}
 
 
 def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address
 from ipmicra.errors import CorruptHierarchyError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.sections import Sections
-from ipmicra.model.address import read_address
+from ipmicra.model.address import read_any_address
 
 LOW_WORD = (1 << 64) - 1
 
@@ -89,14 +89,8 @@ class Finder:
 
     def row_of(self, address: str | int | IPv4Address | IPv6Address) -> int:
         """Give the row of the narrowest subnet; a number is an IPv4 address."""
-        if isinstance(address, int):
-            address = IPv4Address(address)
-        if isinstance(address, str):
-            address = read_address(address)
-        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else address
-        if mapped is None:
-            return self._row6(int(address))
-        return self._row4(int(mapped))
+        parsed = read_any_address(address)
+        return self._row4(int(parsed)) if isinstance(parsed, IPv4Address) else self._row6(int(parsed))
 
     def _row6(self, address: int) -> int:
         """Find the last subnet that starts at or before an address, and climb to one that holds it."""

@@ -87,7 +87,7 @@ class Hierarchy:
                 )
                 for dump in self.meta.get("dumps", [])
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             offset = self._sections.layout.sections[names.META].offset
             raise CorruptHierarchyError(offset, f"the list of dumps cannot be read: {error}") from error
         return Edition(content_hash=self.content_hash, dumps=dumps)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import AddressError, CorruptHierarchyError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.sections import Sections
-from ipmicra.model.address import read_address
+from ipmicra.model.address import read_any_address
 
 WORTH_COMPILING = 1 << 20
 """Addresses for which loading the compiler pays; fewer when it is loaded already."""
@@ -46,7 +46,7 @@ class ManyFinder:
 
     def _fill_texts(self, addresses: list[Any], rows: NDArray[np.uint32]) -> None:
         """Look up addresses given one by one, of both families."""
-        parsed = [_parsed(address) for address in addresses]
+        parsed = [read_any_address(address) for address in addresses]
         is_wide = np.array([isinstance(address, IPv6Address) for address in parsed], np.bool_)
         narrow = [int(address) for address in parsed if isinstance(address, IPv4Address)]
         wide = [divmod(int(address), 1 << 64) for address in parsed if isinstance(address, IPv6Address)]
@@ -129,17 +129,6 @@ def _at_most(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.
     """Compare numbers of two words."""
     same = left[:, 0] == right[:, 0]
     return np.where(same, left[:, 1] <= right[:, 1], left[:, 0] < right[:, 0])
-
-
-def _parsed(address: object) -> IPv4Address | IPv6Address:
-    if isinstance(address, IPv4Address | IPv6Address):
-        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-        return mapped or address
-    if isinstance(address, str):
-        return read_address(address)
-    if isinstance(address, int | np.integer) and 0 <= address < 1 << 32:
-        return IPv4Address(int(address))
-    raise AddressError(str(address), "is neither text, an ipaddress object nor an IPv4 number")
 
 
 def _narrow(addresses: NDArray[Any]) -> NDArray[np.uint32]:

@@ -123,7 +123,17 @@ def _merge(
         return order.astype(np.int64), losers
     winners = np.empty(len(order) - len(losers), np.int64)
     pick_winners(
-        order, is_same, text, rows.text, rows.lengths, rows.country, rows.date, rows.registry, winners, losers
+        order,
+        is_same,
+        text,
+        rows.text,
+        rows.lengths,
+        rows.country,
+        rows.date,
+        rows.registry,
+        rows.holder,
+        winners,
+        losers,
     )
     return winners, losers
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
 
 from ipmicra.errors import CorruptHierarchyError
 from ipmicra.hierarchy import format as names
@@ -65,20 +66,47 @@ class Organisations:
             organisation = self[number]
             if any(wanted in (text or "").casefold() for text in (organisation.handle, organisation.name)):
                 yield organisation
-            position = max(
-                self._at[number] if number < len(self._at) else len(self._records), match.start() + 1
-            )
+            position = max(self._at[number] if number < len(self._at) else 0, match.start() + 1)
+            if number == len(self._at) or position >= len(self._records):
+                return
 
     def by_handle(self, handle: str) -> list[Organisation]:
         """Give the organisations with exactly this handle; registries may use the same one."""
         wanted = handle.casefold()
+        if not wanted:
+            return []
         return [found for found in self.search(handle) if (found.handle or "").casefold() == wanted]
 
 
 def _pattern(query: str) -> re.Pattern[bytes]:
     """Match a text in UTF-8 whatever its case, also where upper and lower case differ in length."""
-    letters = []
-    for letter in query:
-        forms = {form.encode() for form in (letter, letter.lower(), letter.upper(), letter.casefold())}
-        letters.append(b"(?:" + b"|".join(re.escape(form) for form in sorted(forms)) + b")")
-    return re.compile(b"".join(letters))
+    parts = [b"".join(_one_of(_forms(letter)) for letter in part) for part in query.casefold().split("ss")]
+    return re.compile((_one_of({"ß", "ẞ"}, _one_of(_forms("s")) * 2)).join(parts))
+
+
+def _one_of(texts: set[str], *patterns: bytes) -> bytes:
+    """Match any of some texts and patterns."""
+    return (
+        b"(?:"
+        + b"|".join(
+            [*patterns, *(re.escape(text.encode("utf-8", "surrogatepass")) for text in sorted(texts))]
+        )
+        + b")"
+    )
+
+
+def _forms(letter: str) -> set[str]:
+    """Give all letters that count as the same when case is ignored."""
+    if letter.isascii():
+        return {letter, letter.upper()}
+    return _folded().get(letter, set()) | {letter, letter.upper()}
+
+
+@cache
+def _folded() -> dict[str, set[str]]:
+    """Gather the letters outside ASCII by what they are without case: three letters are a sigma."""
+    forms: dict[str, set[str]] = {}
+    for letter in map(chr, range(0x80, 0x10000)):
+        if (folded := letter.casefold()) != letter:
+            forms.setdefault(folded, set()).add(letter)
+    return forms

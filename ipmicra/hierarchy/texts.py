@@ -73,7 +73,7 @@ def lay_out_texts(
     return {
         names.NAMES: np.concatenate([np.zeros(1, np.uint8), *(part.encoded for part in laid_out.values())]),
         names.NETNAME: places[Field.NETNAME][laid_out[Field.NETNAME].numbers],
-        names.STATUS: narrow(status + 1, len(places[Field.STATUS])),
+        names.STATUS: narrow(status + 1, len(places[Field.STATUS]) - 1),
         names.STATUSES: np.roll(places[Field.STATUS], 1),
         names.GEO_ROWS: geo_rows.astype(np.uint32),
         names.GEOLOC: geoloc[geo_rows],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from ipmicra.errors import AddressError
@@ -35,6 +36,19 @@ def read_address(text: str) -> IPv4Address | IPv6Address:
         raise AddressError(text, "is no address") from error
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
+
+
+def read_any_address(address: object) -> IPv4Address | IPv6Address:
+    """Take an address as text, `ipaddress` object or IPv4 number; IPv4-mapped ones become IPv4."""
+    if isinstance(address, str):
+        return read_address(address)
+    if isinstance(address, IPv4Address | IPv6Address):
+        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+        return mapped or address
+    try:
+        return IPv4Address(operator.index(address))  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise AddressError(str(address), "is neither text, an ipaddress object nor an IPv4 number") from error
 
 
 def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]:

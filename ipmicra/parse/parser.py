@@ -29,6 +29,8 @@ class Parser:
 
     def feed(self, buffer: bytearray, size: int) -> None:
         """Read the first bytes of a buffer that `buffer_size` made large enough; it may be written to."""
+        if len(buffer) < buffer_size(size):
+            raise ValueError(f"{size} bytes of text need a buffer of {buffer_size(size)}, not {len(buffer)}")
         sheet = self._sheet_for(size)
         sheet.counts[:] = 0
         buffer[size] = ord("\n")

@@ -32,7 +32,7 @@ def _compare_text(text, starts, lengths, a, b):
 
 
 @numba.njit(nogil=True, cache=True)
-def is_better(text, starts, lengths, country, date, registry, a, b):
+def is_better(text, starts, lengths, country, date, registry, holder, a, b):
     """Tell whether row a wins over row b: more detail, then newer, then by content alone.
 
     The input's order decides nothing, so that the same dumps always give the same hierarchy.
@@ -46,11 +46,13 @@ def is_better(text, starts, lengths, country, date, registry, a, b):
         return registry[a] < registry[b]
     if country[a] != country[b]:
         return country[a] < country[b]
+    if holder[a] != holder[b]:
+        return holder[a] < holder[b]
     return _compare_text(text, starts, lengths, a, b) < 0
 
 
 @numba.njit(nogil=True, cache=True)
-def pick_winners(order, is_same, text, starts, lengths, country, date, registry, out, losers):
+def pick_winners(order, is_same, text, starts, lengths, country, date, registry, holder, out, losers):
     """Keep one row of each run of same ranges; `is_same[i]` says that row i equals the one before.
 
     Writes the winners in order, and (loser, winner) for the others. Gives (winners, losers).
@@ -65,7 +67,7 @@ def pick_winners(order, is_same, text, starts, lengths, country, date, registry,
         best = np.int64(order[i])
         for k in range(i + 1, stop):
             row = np.int64(order[k])
-            if is_better(text, starts, lengths, country, date, registry, row, best):
+            if is_better(text, starts, lengths, country, date, registry, holder, row, best):
                 best = row
         for k in range(i, stop):
             row = np.int64(order[k])

@@ -100,7 +100,7 @@ def number_organisations(text, starts, lengths, country, date, registry, holder)
                 slots = grow_slots(slots)
         else:
             number = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
-            if is_better(text, starts, lengths, country, date, registry, row, best[number]):
+            if is_better(text, starts, lengths, country, date, registry, holder, row, best[number]):
                 best[number] = row
     return slots, pool[:size], ends[:count], best[:count]
 

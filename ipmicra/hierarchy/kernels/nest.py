@@ -21,16 +21,6 @@ DEEPEST = 1 << 16
 
 
 @numba.njit(nogil=True, cache=True)
-def _comes_first(pending, first, end, width):
-    """Tell whether a pending piece is before a range in the order first, widest end, widest range."""
-    if pending[0] != first:
-        return pending[0] < first
-    if pending[1] != ALL_ONES - end:
-        return pending[1] < ALL_ONES - end
-    return pending[2] < ALL_ONES - width
-
-
-@numba.njit(nogil=True, cache=True)
 def _width(widths, first, end, i):
     """Give the width of a whole range, or its rank where widths do not fit a word."""
     return widths[i] if widths.size else end[i] - first[i]
@@ -38,12 +28,18 @@ def _width(widths, first, end, i):
 
 @numba.njit(nogil=True, cache=True)
 def _next_range(pending, first, end, widths, i):
-    """Give the next range or piece as (start, end, width of the whole, source), source -1 for none."""
-    if pending[0][3] >= 0 and (
-        i == first.size or _comes_first(pending[0], first[i], end[i], _width(widths, first, end, i))
-    ):
-        start, inverse_end, inverse_width, source = heapq.heappop(pending)
-        return start, ALL_ONES - inverse_end, ALL_ONES - inverse_width, source
+    """Give the next range or piece as (start, end, width of the whole, source), source -1 for none.
+
+    The order is that of starts, then the widest whole first, then the earliest: a piece may be shorter than
+    a range of the same start that is narrower than what the piece was cut from, and yet comes above it.
+    """
+    if i == first.size:
+        is_piece = pending[0][2] >= 0
+    else:
+        is_piece = pending[0] < (first[i], ALL_ONES - _width(widths, first, end, i), np.int64(i), end[i])
+    if is_piece:
+        start, inverse_width, source, stop = heapq.heappop(pending)
+        return start, stop, ALL_ONES - inverse_width, source
     if i == first.size:
         return ALL_ONES, ALL_ONES, ALL_ONES, np.int64(-1)
     return first[i], end[i], _width(widths, first, end, i), np.int64(i)
@@ -54,11 +50,11 @@ def _cut(pending, out_end, top, top_source, top_width, part, is_top_narrower):
     """Cut the narrower of two ranges that overlap in part; what is cut off waits for its turn."""
     start, stop, width, source = part
     if is_top_narrower:
-        heapq.heappush(pending, (start, ALL_ONES - out_end[top], ALL_ONES - top_width, top_source))
+        heapq.heappush(pending, (start, ALL_ONES - top_width, top_source, out_end[top]))
         out_end[top] = start
     else:
-        heapq.heappush(pending, (start, ALL_ONES - out_end[top], ALL_ONES - width, source))
-        heapq.heappush(pending, (out_end[top], ALL_ONES - stop, ALL_ONES - width, source))
+        heapq.heappush(pending, (start, ALL_ONES - width, source, out_end[top]))
+        heapq.heappush(pending, (out_end[top], ALL_ONES - width, source, stop))
 
 
 @numba.njit(nogil=True, cache=True)
@@ -74,7 +70,7 @@ def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
     depth = 0
     rows = 0
     cut_count = 0
-    pending = [(ALL_ONES, ALL_ONES, ALL_ONES, np.int64(-1))]  # a sentinel behind everything
+    pending = [(ALL_ONES, ALL_ONES, np.int64(-1), ALL_ONES)]  # a sentinel behind everything
     i = 0
     while True:
         if i < first.size and len(pending) == 1:
