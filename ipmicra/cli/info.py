@@ -56,8 +56,8 @@ def _print(record: dict[str, Any]) -> None:
         ("size", f"{record['size_bytes']:,} bytes"),
         ("edition", edition["content_hash"]),
         ("verified", "every byte is as written" if record["verified"] else "header only; --verify reads all"),
-        *((name.replace("_", " "), f"{record[name]:,}") for name in COUNTS if record[name] is not None),
-        ("paragraphs", ", ".join(f"{count:,} {fate}" for fate, count in tally.items())),
+        *((name.replace("_", " "), record[name]) for name in COUNTS if record[name] is not None),
+        ("paragraphs", ", ".join(f"{count} {fate}" for fate, count in tally.items())),
     ]
     print_table("", ("", ""), rows)
     typer.echo()

@@ -185,9 +185,8 @@ class _Reader:
             while size == capacity and self._last_break(buffer, size) == 0:
                 capacity *= 2
                 if capacity > self._limit:
-                    reason = (
-                        f"{self._limit >> 20} MiB without a {self._info.dialect.separator} between records"
-                    )
+                    missing = self._info.dialect.separator
+                    reason = f"{self._limit >> 20} MiB without a {missing} between records"
                     raise DumpError(str(self._info.path), done, reason)
                 buffer = _with_room(buffer, capacity)
                 size = _fill(text, buffer, size, capacity)

@@ -86,13 +86,8 @@ def _pattern(query: str) -> re.Pattern[bytes]:
 
 def _one_of(texts: set[str], *patterns: bytes) -> bytes:
     """Match any of some texts and patterns."""
-    return (
-        b"(?:"
-        + b"|".join(
-            [*patterns, *(re.escape(text.encode("utf-8", "surrogatepass")) for text in sorted(texts))]
-        )
-        + b")"
-    )
+    escaped = [re.escape(text.encode("utf-8", "surrogatepass")) for text in sorted(texts)]
+    return b"(?:" + b"|".join([*patterns, *escaped]) + b")"
 
 
 def _forms(letter: str) -> set[str]:
