@@ -1,6 +1,6 @@
 """Reading dumps: plain, gzip or zip, recognised by content, in chunks that end between paragraphs.
 
-A thread decompresses while the caller parses; both let go of the interpreter's lock, so two cores are busy.
+A thread decompresses while others parse; all of them let go of the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import queue
 import threading
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
@@ -25,6 +27,7 @@ from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns
 from ipmicra.parse.dialect import HEAD_BYTES, Dialect, recognise
 from ipmicra.parse.parser import Parser, buffer_size
+from ipmicra.parse.sheets import Sheet
 
 try:
     from isal import igzip, isal_zlib
@@ -42,7 +45,9 @@ LONGEST_PARAGRAPH = 64 << 20
 """Bytes after which a text without a break is no dump."""
 LARGEST_TABLE = 16 << 20
 """Bytes of the largest dump that has to be read in one piece."""
-_BUFFERS = 3
+MOST_WORKERS = 4
+SPARE_BUFFERS = 2
+"""Buffers beside those that are being parsed: one being filled, one ready."""
 _BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
 
 
@@ -86,13 +91,47 @@ def inspect(path: Path) -> DumpInfo:
     )
 
 
-def read_dump(info: DumpInfo, progress: Callable[[int], None] | None = None) -> Columns:
-    """Read a dump into columns; progress is told how many bytes of the file are done."""
-    parser = Parser(info.dialect, info.registry)
-    reader = _Reader(info, progress)
-    for chunk in reader.chunks():
-        parser.feed(chunk.buffer, chunk.size)
-    return parser.finish()
+def read_dump(
+    info: DumpInfo, progress: Callable[[int], None] | None = None, workers: int | None = None
+) -> Columns:
+    """Read a dump into columns; progress is told how many bytes of the file are done.
+
+    Several chunks are parsed at the same time, by default as many as there are processors, up to four:
+    decompression cannot feed more.
+    """
+    workers = workers or min(os.cpu_count() or 1, MOST_WORKERS)
+    reader = _Reader(info, progress, buffers=workers + SPARE_BUFFERS)
+    gathering = _Gathering(Parser(info.dialect, info.registry), reader)
+    with ThreadPoolExecutor(workers, thread_name_prefix="parse") as pool, closing(reader.chunks()) as chunks:
+        for chunk in chunks:
+            gathering.submit(pool, chunk)
+            gathering.settle(workers)
+        gathering.settle(0)
+    return gathering.parser.finish()
+
+
+class _Gathering:
+    """Chunks that are being parsed, in the order of the dump."""
+
+    def __init__(self, parser: Parser, reader: _Reader) -> None:
+        self.parser = parser
+        self._reader = reader
+        self._waiting: deque[tuple[_Chunk, Future[Sheet]]] = deque()
+        self._sheets: list[Sheet] = []
+
+    def submit(self, pool: ThreadPoolExecutor, chunk: _Chunk) -> None:
+        """Have a chunk parsed."""
+        sheet = self._sheets.pop() if self._sheets else None
+        self._waiting.append((chunk, pool.submit(self.parser.parse, chunk.buffer, chunk.size, sheet)))
+
+    def settle(self, most: int) -> None:
+        """Take in the oldest chunks until so many are left waiting."""
+        while len(self._waiting) > most:
+            chunk, parsed = self._waiting.popleft()
+            sheet = parsed.result()
+            self._reader.take_back(chunk)
+            self.parser.add(sheet)
+            self._sheets.append(sheet)
 
 
 @contextmanager
@@ -137,18 +176,19 @@ def _member(path: Path, names: list[str]) -> str:
 class _Reader:
     """Cuts the text of a dump into chunks, ahead of the parser."""
 
-    def __init__(self, info: DumpInfo, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, info: DumpInfo, progress: Callable[[int], None] | None, buffers: int) -> None:
         self._info = info
         self._progress = progress
+        self._buffers = buffers
         self._breaks = _BREAKS[info.dialect.separator]
         self._limit = LONGEST_PARAGRAPH if self._breaks else LARGEST_TABLE
         self._free: queue.SimpleQueue[bytearray] = queue.SimpleQueue()
         self._ready: queue.SimpleQueue[_Chunk | BaseException | None] = queue.SimpleQueue()
         self._is_stopped = False
 
-    def chunks(self) -> Iterator[_Chunk]:
-        """Yield chunks in order; each is valid until the next is asked for."""
-        for _ in range(_BUFFERS):
+    def chunks(self) -> Generator[_Chunk, None, None]:
+        """Yield chunks in order; each is to be given back by `take_back`."""
+        for _ in range(self._buffers):
             self._free.put(bytearray(buffer_size(CHUNK_BYTES)))
         thread = threading.Thread(target=self._run, name=f"read {self._info.path.name}", daemon=True)
         thread.start()
@@ -157,11 +197,14 @@ class _Reader:
                 if isinstance(item, BaseException):
                     raise item
                 yield item
-                self._free.put(item.buffer)
         finally:
             self._is_stopped = True
             self._free.put(bytearray())
             thread.join()
+
+    def take_back(self, chunk: _Chunk) -> None:
+        """Use a chunk's buffer again."""
+        self._free.put(chunk.buffer)
 
     def _run(self) -> None:
         """Read to the end and hand on whatever stopped it."""

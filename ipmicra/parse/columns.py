@@ -133,13 +133,13 @@ class _GrowingRows:
         ):
             column.reserve(rows)
 
-    def extend(self, rows: NDArray[np.uint32], text_base: int) -> None:
-        """Append rows of a sheet, whose texts start at a base."""
+    def extend(self, rows: NDArray[np.uint32], text_base: int, line_base: int) -> None:
+        """Append rows of a sheet, whose texts and lines are counted from a base."""
         self._text.extend(rows[:, sheets.AT], text_base)
         self._lengths.extend(rows[:, sheets.LENGTHS : sheets.LENGTHS + self._texts])
         self._country.extend(rows[:, sheets.COUNTRY])
         self._date.extend(rows[:, sheets.DATE])
-        self._line.extend(rows[:, sheets.LINE])
+        self._line.extend(rows[:, sheets.LINE], line_base)
         self._registry.extend(rows[:, sheets.REGISTRY])
         self._holder.extend(rows[:, sheets.HOLDER])
 
@@ -173,9 +173,9 @@ class _GrowingFindings:
         self._line, self._reason = _Growing(np.uint32), _Growing(np.uint8)
         self._text, self._length = _Growing(np.uint64), _Growing(np.uint8)
 
-    def extend(self, findings: NDArray[np.uint32], text_base: int) -> None:
-        """Append findings of a sheet, whose texts start at a base."""
-        self._line.extend(findings[:, sheets.FINDING_LINE])
+    def extend(self, findings: NDArray[np.uint32], text_base: int, line_base: int) -> None:
+        """Append findings of a sheet, whose texts and lines are counted from a base."""
+        self._line.extend(findings[:, sheets.FINDING_LINE], line_base)
         self._reason.extend(findings[:, sheets.FINDING_REASON])
         self._text.extend(findings[:, sheets.FINDING_AT], text_base)
         self._length.extend(findings[:, sheets.FINDING_LENGTH])
@@ -218,15 +218,15 @@ class Gatherer:
     def add(self, sheet: Sheet) -> None:
         """Append what a kernel wrote."""
         counts = sheet.counts
-        base = int(self._counts[sheets.TEXT])
+        base, line = int(self._counts[sheets.TEXT]), self.lines
         rows4 = sheet.rows4[: counts[sheets.ROWS4]]
         self._first4.extend(rows4[:, sheets.FIRST])
         self._last4.extend(rows4[:, sheets.LAST])
-        self._rows4.extend(rows4, base)
+        self._rows4.extend(rows4, base, line)
         self._wide6.extend(sheet.wide6[: counts[sheets.ROWS6]])
-        self._rows6.extend(sheet.rows6[: counts[sheets.ROWS6]], base)
-        self._organisations.extend(sheet.organisations[: counts[sheets.ORGANISATIONS]], base)
-        self._findings.extend(sheet.findings[: counts[sheets.FINDINGS]], base)
+        self._rows6.extend(sheet.rows6[: counts[sheets.ROWS6]], base, line)
+        self._organisations.extend(sheet.organisations[: counts[sheets.ORGANISATIONS]], base, line)
+        self._findings.extend(sheet.findings[: counts[sheets.FINDINGS]], base, line)
         self._text.extend(sheet.text[: counts[sheets.TEXT]])
         self._counts += counts
 

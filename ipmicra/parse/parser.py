@@ -8,7 +8,7 @@ from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns, Gatherer
 from ipmicra.parse.dialect import Dialect
 from ipmicra.parse.iana import read_iana
-from ipmicra.parse.sheets import PADDING, Sheet, new_sheet
+from ipmicra.parse.sheets import PADDING, Sheet, has_room, new_sheet
 
 
 def buffer_size(chunk_bytes: int) -> int:
@@ -23,33 +23,37 @@ class Parser:
         """Read a dialect; paragraphs that name no registry belong to the given one."""
         self._dialect = dialect
         self._registry = int(registry)
-        self._capacity = 1 << 16
-        self._sheet = new_sheet(self._capacity)
         self._gatherer = Gatherer()
 
-    def feed(self, buffer: bytearray, size: int) -> None:
-        """Read the first bytes of a buffer that `buffer_size` made large enough; it may be written to."""
+    def parse(self, buffer: bytearray, size: int, sheet: Sheet | None = None) -> Sheet:
+        """Read the first bytes of a buffer that `buffer_size` made large enough; it may be written to.
+
+        Changes nothing in the parser, so that several chunks can be read at the same time. A sheet that is
+        handed in is used again if it is large enough.
+        """
         if len(buffer) < buffer_size(size):
             raise ValueError(f"{size} bytes of text need a buffer of {buffer_size(size)}, not {len(buffer)}")
-        sheet = self._sheet_for(size)
+        if sheet is None or not has_room(sheet, size):
+            sheet = new_sheet(size)
         sheet.counts[:] = 0
         buffer[size] = ord("\n")
-        first_line = self._gatherer.lines + 1
         if self._dialect is Dialect.IANA:
             read_iana(bytes(memoryview(buffer)[:size]), sheet)
         else:
-            _kernel(self._dialect)(np.frombuffer(buffer, np.uint8), size, first_line, self._registry, sheet)
+            _kernel(self._dialect)(np.frombuffer(buffer, np.uint8), size, 1, self._registry, sheet)
+        return sheet
+
+    def add(self, sheet: Sheet) -> None:
+        """Append what a chunk gave; chunks come in the order of the dump."""
         self._gatherer.add(sheet)
 
-    def finish(self) -> Columns:
-        """Give the columns of all that was fed."""
-        return self._gatherer.finish()
+    def feed(self, buffer: bytearray, size: int) -> None:
+        """Parse a chunk and append it."""
+        self.add(self.parse(buffer, size))
 
-    def _sheet_for(self, size: int) -> Sheet:
-        if size > self._capacity:
-            self._capacity = size
-            self._sheet = new_sheet(size)
-        return self._sheet
+    def finish(self) -> Columns:
+        """Give the columns of all that was added."""
+        return self._gatherer.finish()
 
 
 def _kernel(dialect: Dialect):  # type: ignore[no-untyped-def] # noqa: ANN202

@@ -45,9 +45,19 @@ class Sheet(NamedTuple):
     counts: Any
 
 
+def _most_rows(chunk_bytes: int) -> int:
+    return chunk_bytes // SHORTEST_ROW + 2
+
+
+def has_room(sheet: Sheet, chunk_bytes: int) -> bool:
+    """Tell whether a sheet was made for chunks of at least so many bytes."""
+    return len(sheet.rows4) >= _most_rows(chunk_bytes)
+
+
 def new_sheet(chunk_bytes: int) -> Sheet:
     """Make a sheet that no chunk of so many bytes can overflow."""
-    rows = chunk_bytes // SHORTEST_ROW + 2
+    chunk_bytes = -(-chunk_bytes // SHORTEST_ROW) * SHORTEST_ROW
+    rows = _most_rows(chunk_bytes)
     return Sheet(
         rows4=np.empty((rows, ROW_WORDS), np.uint32),
         rows6=np.empty((rows, ROW_WORDS), np.uint32),

@@ -34,7 +34,7 @@ _GEOFEED = np.frombuffer(b"geofeed", np.uint8)
 _MAINTAINERS = "".join(REGISTRY_MAINTAINERS).lower().encode()
 _MAINTAINER_TEXT = np.frombuffer(_MAINTAINERS, np.uint8)
 _MAINTAINER_ENDS = np.cumsum([len(name) for name in REGISTRY_MAINTAINERS])
-COMMA = 44
+COMMA, LETTER_G = 44, 103
 
 
 @numba.njit(nogil=True, cache=True)
@@ -84,6 +84,8 @@ def take(buffer, spans, addresses, state, field, start, end):
         if start < end and state[ADDRESSES] < MOST_ADDRESSES:
             addresses[state[ADDRESSES], 0], addresses[state[ADDRESSES], 1] = start, end
             state[ADDRESSES] += 1
+        return
+    if field == REMARK and (start == end or buffer[start] | 32 != LETTER_G):
         return
     start, end = cut_comment(buffer, start, end)
     if field == RANGE:

@@ -129,6 +129,8 @@ def is_blank(byte):
 @numba.njit(nogil=True, cache=True)
 def trim(buffer, start, end):
     """Narrow a span by the spaces and tabs at its ends."""
+    if start < end and buffer[start] == 32:  # mostly some ten spaces behind a key: all at once
+        start = min(start + trailing_zeros(~match32(buffer, start, np.uint8(32))), end)
     while start < end and is_blank(buffer[start]):
         start += 1
     while end > start and is_blank(buffer[end - 1]):

@@ -79,19 +79,20 @@ def _take_line(sheet, buffer, size, spans, addresses, state, line, start, end, f
         field, _kind, value = read_key(buffer, start, end)
         if value < 0:
             state[JUNK] = 1
+        if field == NONE or spans[field, 1] != 0:  # of no use, or known already
+            byte = buffer[following]
+            if is_continuation(byte) or is_comment(byte):
+                return skip_continuations(buffer, size, following)
+            return following, 0
     lines = 0
-    from_, to = value, value
-    if value >= 0:
-        from_, to = trim(buffer, value, end)
+    from_, to = trim(buffer, value, end)
     byte = buffer[following]
     if following < size and (is_continuation(byte) or is_comment(byte)):
-        if value < 0 or (field == NONE and not is_first):
-            return skip_continuations(buffer, size, following)
         from_, to, following, lines = join_lines(buffer, size, state, following, from_, to)
     if is_first and state[KIND] == ORGANISATION:
         from_, to = cut_comment(buffer, from_, to)
         spans[HANDLE, 0], spans[HANDLE, 1] = from_, to if from_ < to else 0
-    elif value >= 0 and field != NONE:
+    elif field != NONE:
         take(buffer, spans, addresses, state, field, from_, to)
     return following, lines
 
