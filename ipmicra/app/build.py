@@ -150,7 +150,7 @@ class _Build:
         self._show("nesting")
         assembled = assemble(columns, _at_the_same_time)
         self._show("writing")
-        names = [report.info.path.name for report in self._reports]
+        names = [report.info.name for report in self._reports]
         findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
         dumps = tuple(_record(report) for report in self._reports)
         encoded = encode(assembled.sections, self._meta(assembled, dumps))
@@ -233,7 +233,7 @@ def _newest_date(columns: Columns, file_date: str) -> str:
 def _record(report: DumpReport) -> DumpRecord:
     info = report.info
     return DumpRecord(
-        name=info.path.name, dialect=info.dialect.value, date=report.date, size_bytes=info.size_bytes
+        name=info.name, dialect=info.dialect.value, date=report.date, size_bytes=info.size_bytes
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ipmicra.edge.hierarchy_file import shown
 from ipmicra.model.edition import Edition
 from ipmicra.model.finding import Finding
 from ipmicra.model.organisation import Organisation
@@ -75,17 +76,18 @@ def describe_build(report: BuildReport) -> dict[str, Any]:
         "duplicates": report.duplicates,
         "findings": {reason.name.lower(): count for reason, count in report.findings.counts().items()},
         "failures": [
-            {"file": error.dump, "byte": error.byte, "reason": error.reason} for error in report.failures
+            {"file": shown(error.dump), "byte": error.byte, "reason": error.reason}
+            for error in report.failures
         ],
         "edition": describe_edition(report.edition),
-        "output": str(report.output),
+        "output": shown(report.output),
         "size_bytes": report.size_bytes,
     }
 
 
 def _describe_dump(dump: DumpReport) -> dict[str, Any]:
     return {
-        "file": dump.info.path.name,
+        "file": dump.info.name,
         "dialect": dump.info.dialect.value,
         "date": dump.date,
         "lines": dump.lines,

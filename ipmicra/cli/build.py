@@ -125,7 +125,7 @@ def print_report(report: BuildReport) -> None:
     fates = ("kept", "repaired", "skipped", "unknown")
     rows = [
         (
-            dump.info.path.name,
+            dump.info.name,
             dump.info.dialect.value,
             dump.date,
             *(getattr(dump.tally, fate) for fate in fates),

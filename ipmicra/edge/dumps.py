@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import DumpError, TruncatedDumpError, UnknownDialectError
 from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns
@@ -64,6 +65,11 @@ class DumpInfo:
     date: str
     """Day of the file's last change, ISO 8601, UTC."""
 
+    @property
+    def name(self) -> str:
+        """The file's name as text; a name may be any bytes."""
+        return shown(self.path.name)
+
 
 @dataclass(slots=True)
 class _Chunk:
@@ -75,6 +81,8 @@ class _Chunk:
 
 def inspect(path: Path) -> DumpInfo:
     """Recognise a dump without reading it."""
+    if not path.is_dir() and path.exists() and not path.is_file():
+        raise DumpError(str(path), 0, "a pipe or device, which can be read only once; save it in a file")
     with _damage_named(path) as raw, _plain(path, raw) as text:
         head = text.read(HEAD_BYTES)
         status = os.fstat(raw.fileno())
@@ -155,7 +163,13 @@ def _plain(path: Path, raw: BinaryIO) -> IO[bytes]:
         return _open_gzip(raw)
     if magic == b"PK\x03\x04":
         archive = zipfile.ZipFile(raw)
-        return archive.open(_member(path, archive.namelist()))
+        member = _member(path, archive.namelist())
+        try:
+            return archive.open(member)
+        except (RuntimeError, NotImplementedError) as error:
+            raise UnknownDialectError(
+                str(path), 0, f"{error}; unpack the archive and name the dump"
+            ) from error
     if magic.startswith((b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")):
         raise UnknownDialectError(str(path), 0, "packed with bzip2, xz or zstd; repack it with gzip")
     return raw

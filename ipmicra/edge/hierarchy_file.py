@@ -93,6 +93,11 @@ class _ClosedHierarchy(Hierarchy):
         raise HierarchyError("the hierarchy is closed; open it again")
 
 
+def shown(path: str | Path) -> str:
+    """Give a path as text that can be printed, whatever bytes it has."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
     """Write a file beside its place and move it there when it is complete; give its size.
 

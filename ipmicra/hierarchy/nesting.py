@@ -150,7 +150,7 @@ def _nest(
         count, cut_count = nest(start, end, widths, origin, out_start, out_end, parent, cuts)
         if count >= 0:
             return origin[:count], out_start[:count], out_end[:count], parent[:count], cuts[:cut_count]
-        room, cut_room = 2 * room, 4 * cut_room
+        room, cut_room = 2 * room, 2 * cut_room
     message = f"more than {MOST_SUBNETS} subnets, most of them pieces of overlapping ranges"
     raise CapacityError(message)
 

@@ -57,8 +57,8 @@ def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6
     try:
         if "/" in stripped:
             network = ip_network(stripped, strict=False)
-            return network.network_address, network.broadcast_address
-        if "-" in stripped:
+            first, last = network.network_address, network.broadcast_address
+        elif "-" in stripped:
             first, last = (ip_address(part.strip()) for part in stripped.split("-"))
         else:
             first = last = read_address(stripped)
@@ -66,4 +66,15 @@ def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6
         raise AddressError(text, _FORMS) from error
     if first.version != last.version or int(first) > int(last):
         raise AddressError(text, _FORMS)
-    return first, last
+    return _both_mapped(first, last) or (first, last)
+
+
+def _both_mapped(
+    first: IPv4Address | IPv6Address, last: IPv4Address | IPv6Address
+) -> tuple[IPv4Address, IPv4Address] | None:
+    """Give the IPv4 range that a range of IPv4-mapped addresses stands for."""
+    if isinstance(first, IPv4Address) or isinstance(last, IPv4Address):
+        return None
+    if first.ipv4_mapped is None or last.ipv4_mapped is None:
+        return None
+    return first.ipv4_mapped, last.ipv4_mapped

@@ -58,6 +58,14 @@ def _cut(pending, out_end, top, top_source, top_width, part, is_top_narrower):
 
 
 @numba.njit(nogil=True, cache=True)
+def _owner_of_end(stack, depth, out_end):
+    """Give the row whose own end the top of the stack has: what lies inside may have been cut there."""
+    while depth > 1 and out_end[stack[depth - 2]] == out_end[stack[depth - 1]]:
+        depth -= 1
+    return stack[depth - 1]
+
+
+@numba.njit(nogil=True, cache=True)
 def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
     """Nest ranges sorted by first and widest end; the first of them holds all others.
 
@@ -89,7 +97,11 @@ def nest(first, end, widths, out_source, out_first, out_end, out_parent, cuts):
                 over = np.int64(out_source[top])
                 over_width = _width(widths, first, end, over)
                 is_whole = over_width < width or (over_width == width and first[over] > first[source])
-                cuts[cut_count, 0], cuts[cut_count, 1] = (over, source) if is_whole else (source, over)
+                if is_whole:
+                    cuts[cut_count, 0], cuts[cut_count, 1] = over, source
+                else:
+                    bound = _owner_of_end(stack, depth, out_end)
+                    cuts[cut_count, 0], cuts[cut_count, 1] = source, out_source[bound]
                 cut_count += 1
                 _cut(pending, out_end, top, over, over_width, (start, stop, width, source), is_whole)
             depth -= is_whole

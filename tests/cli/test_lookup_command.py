@@ -1,0 +1,270 @@
+"""`ipmicra lookup` as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipmicra import MissingHierarchyError
+from tests.cli.command_line import ROOT, SAMPLE, built_file, invoked, ran, told
+
+
+@pytest.fixture(scope="module")
+def hierarchy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built_file(tmp_path_factory.mktemp("lookup"))
+
+
+def found(hierarchy: Path, *targets: str, stdin: str | None = None) -> list[dict[str, Any]]:
+    """Look targets up and read the answer."""
+    result = invoked("lookup", "--hierarchy", hierarchy, "--json", *targets, stdin=stdin)
+    assert (result.exit_code, result.stderr) == (0, ""), result.output
+    rows: list[dict[str, Any]] = json.loads(result.stdout)
+    return rows
+
+
+def test_json_has_the_promised_keys(hierarchy: Path) -> None:
+    (answer,) = found(hierarchy, "10.1.0.7")
+    assert (answer["target"], answer["address"]) == ("10.1.0.7", "10.1.0.7")
+    root, wide, narrow = answer["lineage"]
+    assert root == {
+        "first": "0.0.0.0",
+        "last": "255.255.255.255",
+        "prefix": "0.0.0.0/0",
+        "netname": None,
+        "organisation": None,
+        "registry": None,
+        "country": None,
+        "status": None,
+        "depth": 0,
+        "date": None,
+        "geoloc": None,
+        "geofeed": None,
+    }
+    assert {
+        key: wide[key] for key in ("prefix", "netname", "registry", "country", "status", "depth", "date")
+    } == {
+        "prefix": "10.0.0.0/8",
+        "netname": "EXAMPLE-NET",
+        "registry": "ripe",
+        "country": "GR",
+        "status": "ALLOCATED PA",
+        "depth": 1,
+        "date": "2020-01-02",
+    }
+    assert wide["organisation"] == {"handle": "ORG-A1-RIPE", "name": "Alpha Carrier"}
+    assert (narrow["first"], narrow["last"], narrow["prefix"]) == ("10.1.0.0", "10.1.2.255", None)
+    assert narrow["organisation"] == {"handle": None, "name": "Someone else"}
+
+
+@pytest.mark.parametrize(
+    ("target", "address", "depth"),
+    [
+        ("10.1.0.7", "10.1.0.7", 2),
+        ("10.1.0.0/24", "10.1.0.0 - 10.1.0.255", 2),
+        ("10.1.0.9/24", "10.1.0.0 - 10.1.0.255", 2),
+        ("10.1.0.0/16", "10.1.0.0 - 10.1.255.255", 1),
+        ("10.1.2.0 - 10.1.3.0", "10.1.2.0 - 10.1.3.0", 1),
+        ("10.0.0.0/7", "10.0.0.0 - 11.255.255.255", 0),
+        ("2001:db8::1", "2001:db8::1", 1),
+        ("[2001:db8::1]", "2001:db8::1", 1),
+        ("2001:db8::/31", "2001:db8:: - 2001:db9:ffff:ffff:ffff:ffff:ffff:ffff", 0),
+        ("::ffff:10.1.0.7", "10.1.0.7", 2),
+        ("http://10.1.0.7:8080/path?query#part", "10.1.0.7", 2),
+        ("https://[2001:db8::1]/", "2001:db8::1", 1),
+        ("192.0.2.1", "192.0.2.1", 0),
+    ],
+)
+def test_targets_have_many_forms(target: str, address: str, depth: int, hierarchy: Path) -> None:
+    (answer,) = found(hierarchy, target)
+    assert (answer["target"], answer["address"]) == (target, address)
+    assert [each["depth"] for each in answer["lineage"]] == list(range(depth + 1))
+
+
+@pytest.mark.parametrize("target", ["::ffff:10.1.0.0/120", "::ffff:10.1.0.0 - ::ffff:10.1.0.255"])
+def test_mapped_prefixes_and_ranges_are_those_of_ipv4(target: str, hierarchy: Path) -> None:
+    (answer,) = found(hierarchy, target)
+    assert [each["netname"] for each in answer["lineage"]] == [None, "EXAMPLE-NET", "NO-PREFIX"]
+    assert invoked("lookup", "--hierarchy", hierarchy, "--format", "csv", target).exit_code == 0
+
+
+def test_standard_input_and_files_hold_targets(hierarchy: Path, tmp_path: Path) -> None:
+    text = "10.1.0.7\n\n# a comment\n2001:db8::1 # another\r\n  10.0.0.0/8  \n"
+    listed = ["10.1.0.7", "2001:db8::1", "10.0.0.0/8"]
+    assert [each["target"] for each in found(hierarchy, "-", stdin=text)] == listed
+    file = tmp_path / "targets.txt"
+    file.write_text(text)
+    answers = found(hierarchy, "192.0.2.1", str(file), "192.0.2.2")
+    assert [each["target"] for each in answers] == ["192.0.2.1", *listed, "192.0.2.2"]
+
+
+def test_empty_list_of_targets_has_no_answers(hierarchy: Path) -> None:
+    assert found(hierarchy, "-", stdin="# nothing\n") == []
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_input_that_is_no_text_is_told_and_the_rest_answered(locale: str, hierarchy: Path) -> None:
+    done = ran(
+        "lookup",
+        "--hierarchy",
+        hierarchy,
+        "-",
+        stdin=b"\xff\xfe\0\n10.1.0.7\n",
+        LC_ALL=locale,
+        PYTHONUTF8="0",
+    )
+    assert "no address" in told(done)
+    assert done.returncode == 3
+    assert [each["target"] for each in json.loads(done.stdout)] == ["10.1.0.7"]
+
+
+@pytest.mark.parametrize(
+    "word", ["10.0.0.256", "10.0.0.0/33", "10.9.0.0-10.0.0.0", "a b", "x" * 300, "..", "-1.2", "/etc"]
+)
+def test_what_is_no_target_is_told(word: str, hierarchy: Path) -> None:
+    result = invoked("lookup", "--hierarchy", hierarchy, "--json", "--", word)
+    assert (result.exit_code, json.loads(result.stdout)) == (1, [])
+    assert result.stderr == f"{word}: no address, prefix, range, host name or file\n"
+
+
+def test_some_answers_are_done_in_part(hierarchy: Path) -> None:
+    result = invoked("lookup", "--hierarchy", hierarchy, "--json", "10.0.0.256", "10.1.0.7")
+    assert result.exit_code == 3
+    assert [each["target"] for each in json.loads(result.stdout)] == ["10.1.0.7"]
+    assert "10.0.0.256" in result.stderr
+
+
+def test_unknown_host_name_is_told(hierarchy: Path) -> None:
+    """Such a name never exists (RFC 2606); where no name server answers, the wait is bounded."""
+    done = ran("lookup", "--hierarchy", hierarchy, "--json", "host.invalid", "10.1.0.7")
+    assert told(done).startswith("host.invalid: ")
+    assert done.returncode == 3
+    assert [each["target"] for each in json.loads(done.stdout)] == ["10.1.0.7"]
+
+
+def test_without_a_hierarchy_the_way_to_one_is_told(tmp_path: Path) -> None:
+    done = ran("--home", tmp_path, "lookup", "10.1.0.7")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert f"ipmicra build DUMP… -o {tmp_path / 'hierarchy.ipm'}" in told(done)
+    result = invoked("lookup", "--hierarchy", tmp_path, "10.1.0.7")
+    assert isinstance(result.exception, MissingHierarchyError)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"IPMICRA\0" + bytes(200)])
+def test_foreign_file_is_no_hierarchy(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.ipm"
+    path.write_bytes(content)
+    done = ran("lookup", "--hierarchy", path, "10.1.0.7")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert str(path) in told(done)
+    assert len(told(done).splitlines()) == 1
+
+
+def test_targets_have_to_be_named() -> None:
+    assert invoked("lookup").exit_code == 2
+
+
+def test_csv_has_one_line_for_each_target(hierarchy: Path) -> None:
+    result = invoked("lookup", "--hierarchy", hierarchy, "--format", "csv", "10.1.0.7", "2001:db8::1")
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [row["netname"] for row in rows] == ["NO-PREFIX", "SIX"]
+    assert rows[0]["organisation_name"] == "Someone else"
+
+
+def test_json_lines_are_one_object_a_line(hierarchy: Path) -> None:
+    result = invoked("lookup", "--hierarchy", hierarchy, "--format", "jsonl", "10.1.0.7", "2001:db8::1")
+    assert [json.loads(line)["target"] for line in result.stdout.splitlines()] == ["10.1.0.7", "2001:db8::1"]
+
+
+def test_table_is_indented_and_plain_in_a_pipe(hierarchy: Path) -> None:
+    done = ran("lookup", "--hierarchy", hierarchy, "--format", "table", "10.1.0.7", FORCE_COLOR="")
+    text = done.stdout.decode()
+    assert "\n  10.0.0.0/8" in text
+    assert "\n    10.1.0.0 - 10.1.2.255" in text
+    assert "Alpha Carrier" in text
+    assert "\x1b" not in text
+
+
+ODD = "[red]B[/red] \x1b[31mC\x07\u202e\x9b2J"
+
+
+def test_text_of_a_dump_is_shown_as_it_is_and_never_reaches_the_terminal_as_a_command(tmp_path: Path) -> None:
+    path = built_file(tmp_path, f"inetnum: 10.0.0.0/8\nnetname: {ODD}\ndescr: {ODD}\ncountry: GR\n")
+    for command, query in (("lookup", "10.0.0.1"), ("org", "[red]")):
+        text = ran(command, query, "--hierarchy", path, "--format", "table").stdout.decode()
+        assert "[red]B[/red]" in text
+        assert all(letter.isprintable() or letter == "\n" for letter in text)
+
+
+def test_terminal_gets_a_table(hierarchy: Path) -> None:
+    terminal, other_end = os.openpty()
+    try:
+        command = [sys.executable, "-m", "ipmicra", "lookup", "--hierarchy", str(hierarchy), "10.1.0.7"]
+        environment = {**os.environ, "COLUMNS": "150", "TERM": "xterm"}
+        subprocess.run(command, cwd=ROOT, env=environment, stdout=other_end, check=True, timeout=60)
+        shown = os.read(terminal, 1 << 16).decode()
+    finally:
+        os.close(terminal)
+        os.close(other_end)
+    assert "EXAMPLE-NET" in shown
+    assert "{" not in shown
+
+
+@pytest.mark.parametrize("how", ["table", "json", "jsonl", "csv"])
+def test_reader_that_goes_away_is_no_reason_to_complain(how: str, hierarchy: Path) -> None:
+    script = f'"$0" -m ipmicra lookup --hierarchy "$1" --format {how} - | head -n 1'
+    targets = "".join(f"10.{i >> 8}.{i & 255}.1\n" for i in range(3000)).encode()
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, sys.executable, str(hierarchy)],
+        cwd=ROOT,
+        input=targets,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stderr == b""
+    assert len(done.stdout.splitlines()) == 1
+
+
+CHILD = """
+import sys
+from ipmicra.cli.main import app
+try:
+    app()
+except SystemExit:
+    print([name for name in ("numba", "numpy", "pandas", "requests") if name in sys.modules], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "loaded"),
+    [(["lookup", "10.1.0.7", "2001:db8::1"], []), (["info"], []), (["info", "--verify"], [])],
+)
+def test_a_look_loads_no_compiler(command: list[str], loaded: list[str], hierarchy: Path) -> None:
+    words = [command[0], "--hierarchy", str(hierarchy), *command[1:], "--json"]
+    done = subprocess.run([sys.executable, "-c", CHILD, *words], cwd=ROOT, capture_output=True, check=True)
+    assert done.stderr.decode().strip() == str(loaded)
+    assert json.loads(done.stdout)
+
+
+def test_library_looks_up_one_address_without_a_compiler(hierarchy: Path) -> None:
+    child = (
+        "import sys, ipmicra; h = ipmicra.Hierarchy.open(sys.argv[1]); h.lookup('10.1.0.7'); h.row_of('::1');"
+        "print('numba' in sys.modules, 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", child, hierarchy], cwd=ROOT, capture_output=True, check=True)
+    assert done.stdout.split() == [b"False", b"False"]
+
+
+def test_samples_answer(tmp_path: Path) -> None:
+    output = tmp_path / "sample.ipm"
+    assert invoked("build", *sorted(SAMPLE.iterdir()), "-o", output).exit_code == 0
+    (answer,) = found(output, "62.240.18.73")
+    assert len(answer["lineage"]) > 3
+    assert answer["lineage"][-1]["registry"] == "ripe"

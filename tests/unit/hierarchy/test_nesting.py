@@ -1,0 +1,143 @@
+"""Nesting: overlaps worked by hand, deep trees and the edges of the space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.hierarchy.kernels.sort import sort_order
+from ipmicra.hierarchy.nesting import _nest
+from tests.reference.fast_building import assembled, built, spelled_address
+
+Named = tuple[int, int]
+
+
+def nested(**ranges: Named) -> Hierarchy:
+    """Build a hierarchy of named IPv4 ranges."""
+    return built(text_of(4, **ranges))
+
+
+def text_of(family: int, **ranges: Named) -> str:
+    key = "inetnum" if family == 4 else "inet6num"
+    return "\n".join(
+        f"{key}: {spelled_address(first, family)} - {spelled_address(last, family)}\nnetname: {name}\n"
+        for name, (first, last) in ranges.items()
+    )
+
+
+def names(hierarchy: Hierarchy, address: int) -> list[str | None]:
+    return [each.netname for each in hierarchy.lineage(address)][1:]
+
+
+def test_of_two_overlapping_ranges_the_narrower_is_cut() -> None:
+    hierarchy = nested(WIDE=(0, 19), NARROW=(15, 24))
+    assert [names(hierarchy, each) for each in (14, 15, 19, 20, 24)] == [
+        ["WIDE"],
+        ["WIDE", "NARROW"],
+        ["WIDE", "NARROW"],
+        ["NARROW"],
+        ["NARROW"],
+    ]
+
+
+def test_of_two_equally_wide_ranges_the_later_is_cut() -> None:
+    assert names(nested(LATE=(5, 14), EARLY=(0, 9)), 7) == ["EARLY", "LATE"]
+
+
+def test_piece_of_a_wider_range_stays_above_a_narrower_one_that_holds_the_piece() -> None:
+    """WIDEST cuts WIDE at 5; what is left of WIDE lies inside NARROW, and is still the wider of the two."""
+    hierarchy = nested(WIDE=(0, 9), WIDEST=(5, 24), NARROW=(5, 13))
+    assert names(hierarchy, 6) == ["WIDEST", "WIDE", "NARROW"]
+    assert hierarchy.lookup(6).netname == "NARROW"
+    assert hierarchy.lookup(11).netname == "NARROW"
+
+
+def test_piece_of_an_earlier_range_stays_above_an_equally_wide_later_one() -> None:
+    assert names(nested(EARLY=(0, 5), LATE=(1, 6), WIDEST=(1, 7)), 3) == ["WIDEST", "EARLY", "LATE"]
+
+
+def test_a_staircase_of_ranges_keeps_its_order_everywhere() -> None:
+    steps = {f"S{i}": (i, i + 9) for i in range(12)}
+    hierarchy = nested(**steps)
+    for address in range(21):
+        holding = [name for name, (first, last) in steps.items() if first <= address <= last]
+        assert names(hierarchy, address) == holding
+
+
+def test_each_cut_names_the_range_whose_bound_it_was_cut_at() -> None:
+    made = assembled(text_of(4, A=(0, 2), B=(1, 3), C=(2, 4)).encode())
+    assert sorted(made.tree4.cuts.tolist()) == [[1, 0], [2, 0], [2, 1]]
+
+
+def test_room_for_cuts_grows_no_faster_than_the_cuts() -> None:
+    """3,000 ranges, each a step behind the one before, make some 4.5 million pieces: one gigabyte, not 80."""
+    count = 3000
+    start = np.arange(count + 1, dtype=np.uint64)
+    end = start + np.uint64(count)
+    end[0] = 1 << 32
+    origin, _first, _end, _parent, cuts = _nest(start, end, np.empty(0, np.uint64))
+    pairs = count * (count - 1) // 2
+    assert (len(origin), len(cuts)) == (count + 1 + pairs, pairs)
+
+
+def test_cut_subnets_remember_what_was_registered() -> None:
+    hierarchy = nested(WIDE=(0, 19), NARROW=(15, 24))
+    piece = hierarchy.lookup(20)
+    assert [int(end) for end in (piece.first, piece.last)] == [20, 24]
+    assert [int(end) for end in hierarchy.registered_range(piece.row)] == [15, 24]
+
+
+@pytest.mark.parametrize(("family", "bits"), [(4, 32), (6, 128)])
+def test_whole_space_and_its_ends_can_be_registered(family: int, bits: int) -> None:
+    last = 2**bits - 1
+    hierarchy = built(text_of(family, ALL=(0, last), FIRST=(0, 0), LAST=(last, last)))
+    root = 0 if family == 4 else 1
+    assert hierarchy.subnet(root).netname == "ALL"
+    assert [each.netname for each in hierarchy.subnets(hierarchy.children(root))] == ["FIRST", "LAST"]
+    assert hierarchy.lookup(spelled_address(last, family)).netname == "LAST"
+    assert hierarchy.lookup(spelled_address(last - 1, family)).netname == "ALL"
+
+
+def test_all_prefixes_of_an_address_nest() -> None:
+    text = "".join(f"inetnum: 255.255.255.255/{length}\nnetname: N{length}\n\n" for length in range(33))
+    hierarchy = built(text)
+    assert [each.netname for each in hierarchy.lineage("255.255.255.255")] == [f"N{i}" for i in range(33)]
+    assert hierarchy.lookup("255.255.255.254").netname == "N31"
+
+
+def test_ranges_nest_deeper_than_the_stack_holds_at_first() -> None:
+    """70,000 levels, one address narrower on each side at every level."""
+    levels = 70_000
+    top = levels * 2
+    lines = (f"inet6num: {spelled_address(i, 6)} - {spelled_address(top - i, 6)}\n" for i in range(levels))
+    made = assembled("\n".join(lines).encode())
+    assert made.deepest == levels
+    assert made.registered == levels
+    assert (np.diff(made.tree6.parent.astype(np.int64)) == np.r_[0, np.ones(levels - 1)]).all()
+
+
+def test_deep_nesting_of_ipv4_is_looked_up() -> None:
+    levels = 300
+    hierarchy = nested(**{f"L{i}": (i, 1000 - i) for i in range(levels)})
+    assert len(hierarchy.lineage(500)) == levels + 1
+    assert hierarchy.lookup(levels - 1).netname == f"L{levels - 1}"
+    assert hierarchy.lookup(1000).netname == "L0"
+
+
+def test_no_registration_leaves_the_two_roots() -> None:
+    hierarchy = built("")
+    assert [(each.label, each.depth) for each in hierarchy.subnets(range(2))] == [
+        ("0.0.0.0/0", 0),
+        ("::/0", 0),
+    ]
+    assert hierarchy.lookup_many(["1.2.3.4", "::1"]).tolist() == [0, 1]
+    assert hierarchy.parent(0) is None
+    assert hierarchy.siblings(1).tolist() == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
+def test_order_of_keys_is_stable(count: int) -> None:
+    rng = np.random.default_rng(count)
+    high, low = rng.integers(3, size=(2, count)).astype(np.uint64) << np.uint64(60)
+    assert sort_order([high, low]).tolist() == np.lexsort((low, high)).tolist()
