@@ -20,9 +20,13 @@ def open_hierarchy(path: Path) -> Hierarchy:
 
 
 def lineage_of(hierarchy: Hierarchy, target: Target) -> list[Subnet]:
-    """Give the subnets that hold a whole target, widest first."""
+    """Give the subnets that hold a whole target, widest first; the range as registered decides."""
     lineage = hierarchy.lineage(target.first)
-    return [subnet for subnet in lineage if target.last in subnet]
+    if target.first == target.last:
+        return lineage
+    return [
+        subnet for subnet in lineage if int(target.last) <= int(hierarchy.registered_range(subnet.row)[1])
+    ]
 
 
 def describe_target(hierarchy: Hierarchy, target: Target) -> dict[str, Any]:

@@ -136,7 +136,7 @@ class Hierarchy:
         """Give the row of each parent, -1 for a root."""
         import numpy as np
 
-        above = self._sections.array(names.PARENT)[rows].astype(np.int64)
+        above = self._picked(names.PARENT, rows).astype(np.int64)
         return np.where(above == rows, -1, above)
 
     def children(self, row: int) -> NDArray[np.int64]:
@@ -170,14 +170,14 @@ class Hierarchy:
 
     def organisation_many(self, rows: NDArray[Any]) -> NDArray[np.uint32]:
         """Give the organisation's number of each row, 0 for none."""
-        held: NDArray[np.uint32] = self._sections.array(names.ORGANISATION)[rows]
-        return held
+        return self._picked(names.ORGANISATION, rows)
 
     def search(self, query: str, limit: int | None = None) -> list[Organisation]:
         """Find organisations whose handle or name contains a text, whatever its case."""
         if not query.strip():
-            message = "an empty query finds everything; give part of a name or handle"
-            raise InputError(message)
+            raise InputError("an empty query finds everything; give part of a name or handle")
+        if limit is not None and limit < 0:
+            raise InputError(f"a limit of {limit} organisations makes no sense")
         return list(islice(self.organisations.search(query.strip()), limit))
 
     # --- rows to subnets
@@ -284,6 +284,13 @@ class Hierarchy:
             offset = self._sections.layout.sections[names.PARENT].offset
             raise CorruptHierarchyError(offset + 4 * row, f"row {row} has no sound parent")
         return int(above)
+
+    def _picked(self, column: str, rows: NDArray[Any]) -> NDArray[Any]:
+        """Give a column's values of rows, all of which must exist."""
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self._count:
+            raise InputError(f"there are rows outside 0 to {self._count - 1}")
+        picked: NDArray[Any] = self._sections.array(column)[rows]
+        return picked
 
     def _behind_descendants(self, row: int) -> int:
         """Give the row behind the last descendant: the first that starts after the subnet's end."""

@@ -268,3 +268,10 @@ def test_samples_answer(tmp_path: Path) -> None:
     (answer,) = found(output, "62.240.18.73")
     assert len(answer["lineage"]) > 3
     assert answer["lineage"][-1]["registry"] == "ripe"
+
+
+def test_range_that_a_cut_registration_holds_is_found_in_it(tmp_path: Path) -> None:
+    """WIDE cuts NARROW at 20; a target on both sides of the cut still lies in what was registered."""
+    text = "inetnum: 0.0.0.0 - 0.0.0.19\nnetname: WIDE\n\ninetnum: 0.0.0.15 - 0.0.0.24\nnetname: NARROW\n"
+    (answer,) = found(built_file(tmp_path, text), "0.0.0.16 - 0.0.0.22")
+    assert [each["netname"] for each in answer["lineage"]] == [None, "NARROW"]

@@ -35,7 +35,8 @@ def _compare_text(text, starts, lengths, a, b):
 def is_better(text, starts, lengths, country, date, registry, holder, a, b):
     """Tell whether row a wins over row b: more detail, then newer, then by content alone.
 
-    The input's order decides nothing, so that the same dumps always give the same hierarchy.
+    Content is compared in the order registry, country, kind of handle, texts; the smaller wins. The input's
+    order decides nothing, so that the same dumps always give the same hierarchy.
     """
     detail = _detail(lengths, country, date, a) - _detail(lengths, country, date, b)
     if detail != 0:

@@ -153,3 +153,16 @@ def test_threads_may_share_one(tmp_path: Path) -> None:
     assert len(answers) == 6
     assert all(answer == answers[0] for answer in answers)
     assert answers[0][0][:50] == [hierarchy.lookup(int(each)).row for each in asked[:50]]
+
+
+def test_rows_that_do_not_exist_are_refused_in_arrays_too() -> None:
+    for rows in (np.array([-1]), np.array([0, len(HIERARCHY)])):
+        with pytest.raises(InputError):
+            HIERARCHY.parent_many(rows)
+        with pytest.raises(InputError):
+            HIERARCHY.organisation_many(rows)
+
+
+def test_limit_below_zero_is_refused() -> None:
+    with pytest.raises(InputError):
+        HIERARCHY.search("one", -1)
