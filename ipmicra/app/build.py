@@ -120,6 +120,7 @@ class _Build:
         self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
         self._filled = dict.fromkeys(self._edges, 0)
         self._done: dict[Path, int] = {}
+        self._workers = 1
 
     def inspect_all(self, paths: list[Path]) -> None:
         """Recognise every dump before the first is read."""
@@ -130,7 +131,9 @@ class _Build:
 
     def read_all(self) -> None:
         """Read the dumps, several at the same time, and join them in the order of their names."""
-        jobs = max(1, min(self._options.jobs or os.cpu_count() or 1, len(self._infos)))
+        processors = os.cpu_count() or 1
+        jobs = max(1, min(self._options.jobs or processors, len(self._infos)))
+        self._workers = max(1, processors // jobs)
         with ThreadPoolExecutor(jobs, thread_name_prefix="dump") as pool:
             futures = [(info, pool.submit(self._read, info)) for info in self._infos]
             try:
@@ -178,7 +181,7 @@ class _Build:
             self._done[info.path] = done
             self._show("reading")
 
-        return read_dump(info, show)
+        return read_dump(info, show, self._workers)
 
     def _join(self, info: DumpInfo, columns: Columns) -> None:
         """Append a dump to those before it."""

@@ -8,16 +8,9 @@ from contextlib import contextmanager
 from numba.core import event
 
 from ipmicra.hierarchy.assemble import assemble
-from ipmicra.model.registry import Registry
-from ipmicra.parse.columns import joined
-from ipmicra.parse.dialect import Dialect
-from ipmicra.parse.parser import parse_bytes
+from ipmicra.parse.columns import Gatherer
 
 MESSAGE = "compiling kernels; this takes up to a minute, once: the result is kept for later runs"
-_SAMPLES = {
-    Dialect.RPSL: b"inetnum: 10.0.0.0/8\nnetname: A\n\ninetnum: 10.0.0.0/8\n\norganisation: B\n",
-    Dialect.STATISTICS: b"arin|US|ipv6|2001:db8::|32|20000101|allocated|x\n",
-}
 
 
 class _Announcer(event.Listener):  # type: ignore[misc] # numba is untyped
@@ -49,5 +42,5 @@ def compiling_announced(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def warm_up() -> None:
-    """Load or compile every kernel that a build needs, on a handful of bytes."""
-    assemble(joined([parse_bytes(text, dialect, Registry.RIPE) for dialect, text in _SAMPLES.items()]))
+    """Load or compile the kernels that a build needs once its dumps are read."""
+    assemble(Gatherer().finish())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
-from ipmicra.hierarchy.texts import LARGEST_POOL, lay_out_texts, narrow, number_texts
+from ipmicra.hierarchy.texts import FIELDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow, number_text
 from ipmicra.parse.columns import Columns
 
 FEWEST_INDEX_BITS, MOST_INDEX_BITS = 8, 22
@@ -43,19 +44,20 @@ def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
 
 def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     """Nest registrations and lay out every section but the metadata."""
-    tree4, tree6, holders, texts = take_steps(
+    named, *texts, tree4, tree6 = take_steps(
         [
+            lambda: name_holders(columns),
+            *(partial(number_text, columns, field) for field in FIELDS),
             lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text),
             lambda: nest_ipv6(columns.wide6, columns.rows6, columns.text),
-            lambda: name_holders(columns),
-            lambda: number_texts(columns),
         ]
     )
     registrations = _registrations(tree4, tree6, len(columns.rows4))
-    holder_sections, text_sections = take_steps(
+    index, holders, *laid_out = take_steps(
         [
-            lambda: _holder_sections(lay_out_holders(columns, holders, registrations)),
-            lambda: lay_out_texts(texts, registrations),
+            lambda: segment_index(tree4.segments),
+            lambda: lay_out_holders(columns, named, registrations),
+            *(partial(lay_out_text, text, registrations) for text in texts),
         ]
     )
     sections = {
@@ -65,9 +67,9 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
         names.REGISTRY: _column(columns, tree4, tree6, "registry"),
         names.DATE: _column(columns, tree4, tree6, "date"),
         names.SEGMENTS: tree4.segments,
-        names.SEGMENT_INDEX: segment_index(tree4.segments),
-        **holder_sections,
-        **text_sections,
+        names.SEGMENT_INDEX: index,
+        **_holder_sections(holders),
+        **lay_out_texts(dict(zip(FIELDS, laid_out, strict=True))),
         **_country_sections(_column(columns, tree4, tree6, "country")),
         **_cut_sections(columns, tree4, tree6),
     }

@@ -29,7 +29,7 @@ class NumberedText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _LaidOut:
+class LaidOutText:
     """One text of each subnet, numbered in the order of the subnets."""
 
     numbers: NDArray[np.int32]
@@ -38,12 +38,8 @@ class _LaidOut:
     """Where each text starts in what is encoded."""
 
 
-def number_texts(columns: Columns) -> dict[Field, NumberedText]:
-    """Number the texts of all registrations, field by field."""
-    return {field: _number(columns, field) for field in FIELDS}
-
-
-def _number(columns: Columns, field: Field) -> NumberedText:
+def number_text(columns: Columns, field: Field) -> NumberedText:
+    """Number one text of all registrations."""
     starts = np.concatenate((columns.rows4.text, columns.rows6.text))
     lengths = np.empty(len(starts), np.uint16)
     edge = len(columns.rows4)
@@ -55,11 +51,8 @@ def _number(columns: Columns, field: Field) -> NumberedText:
     return NumberedText(numbers=numbers, pool=pool)
 
 
-def lay_out_texts(
-    texts: dict[Field, NumberedText], registrations: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
+def lay_out_texts(laid_out: dict[Field, LaidOutText]) -> dict[str, NDArray[Any]]:
     """Write the pool and the columns that point into it; place 0 is the empty text."""
-    laid_out = {field: _lay_out(text, registrations) for field, text in texts.items()}
     bases = np.cumsum([1, *(len(part.encoded) for part in laid_out.values())])
     if bases[-1] > LARGEST_POOL:
         raise CapacityError(f"{bases[-1]} bytes of names; the format has room for {LARGEST_POOL}")
@@ -81,11 +74,12 @@ def lay_out_texts(
     }
 
 
-def _lay_out(text: NumberedText, registrations: NDArray[np.int64]) -> _LaidOut:
+def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOutText:
+    """Number the texts in the order of the subnets and write each once."""
     numbers = np.empty(len(registrations), np.int32)
     order, _firsts = renumber(text.numbers, registrations, len(text.pool.ends), numbers)
     encoded, starts = encode_pool(text.pool.bytes, text.pool.ends, order)
-    return _LaidOut(numbers=numbers, encoded=encoded, starts=starts)
+    return LaidOutText(numbers=numbers, encoded=encoded, starts=starts)
 
 
 def narrow(values: NDArray[Any], largest: int) -> NDArray[Any]:
