@@ -20,7 +20,7 @@ from ipmicra.hierarchy.assemble import Assembled, assemble
 from ipmicra.hierarchy.encode import encode
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.finding import Tally
-from ipmicra.parse.columns import Columns, joined
+from ipmicra.parse.columns import Columns, Gatherer
 
 _DAY_ZERO = datetime.date(1969, 12, 31)
 
@@ -116,7 +116,8 @@ class _Build:
         self._infos: list[DumpInfo] = []
         self._failures: list[DumpError] = []
         self._reports: list[DumpReport] = []
-        self._columns: list[Columns] = []
+        self._only: Columns | None = None
+        self._gatherer = Gatherer()
         self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
         self._filled = dict.fromkeys(self._edges, 0)
         self._done: dict[Path, int] = {}
@@ -149,7 +150,7 @@ class _Build:
 
     def finish(self, output: Path) -> BuildReport:
         """Nest what was read, write it and report."""
-        columns = joined(self._columns)
+        columns = self._only or self._gatherer.finish()
         self._show("nesting")
         assembled = assemble(columns, _at_the_same_time)
         self._show("writing")
@@ -195,7 +196,10 @@ class _Build:
             self._filled[table] += count
         date = _newest_date(columns, info.date)
         self._reports.append(DumpReport(info=info, tally=columns.tally, lines=columns.lines, date=date))
-        self._columns.append(columns)
+        if len(self._infos) == 1:
+            self._only = columns
+        else:  # while the others are still being read
+            self._gatherer.join(columns)
 
     def _show(self, stage: str) -> None:
         total = sum(info.size_bytes for info in self._infos)

@@ -88,15 +88,11 @@ class _Growing:
         self._data = np.empty((0, *width), dtype)
         self._size = 0
 
-    def reserve(self, rows: int) -> None:
-        """Make room for so many rows in an empty column; memory is taken as they come."""
-        self._data = np.empty((rows, *self._data.shape[1:]), self._data.dtype)
-
     def extend(self, values: NDArray[Any], base: int = 0) -> None:
         """Append rows, each raised by a base."""
         needed = self._size + len(values)
         if needed > len(self._data):
-            room = max(needed, len(self._data) * 3 // 2)
+            room = max(needed, len(self._data) * 5 // 4)
             self._data.resize((room, *self._data.shape[1:]), refcheck=False)
         target = self._data[self._size : needed]
         target[...] = values
@@ -119,19 +115,6 @@ class _GrowingRows:
         self._country, self._date = _Growing(np.uint16), _Growing(np.uint16)
         self._line = _Growing(np.uint32)
         self._registry, self._holder = _Growing(np.uint8), _Growing(np.uint8)
-
-    def reserve(self, rows: int) -> None:
-        """Make room for so many rows."""
-        for column in (
-            self._text,
-            self._lengths,
-            self._country,
-            self._date,
-            self._line,
-            self._registry,
-            self._holder,
-        ):
-            column.reserve(rows)
 
     def extend(self, rows: NDArray[np.uint32], text_base: int, line_base: int) -> None:
         """Append rows of a sheet, whose texts and lines are counted from a base."""
@@ -230,18 +213,6 @@ class Gatherer:
         self._text.extend(sheet.text[: counts[sheets.TEXT]])
         self._counts += counts
 
-    def reserve(self, dumps: list[Columns]) -> None:
-        """Make room for dumps that will be joined."""
-        narrow = sum(len(dump.rows4) for dump in dumps)
-        wide = sum(len(dump.rows6) for dump in dumps)
-        self._first4.reserve(narrow)
-        self._last4.reserve(narrow)
-        self._rows4.reserve(narrow)
-        self._wide6.reserve(wide)
-        self._rows6.reserve(wide)
-        self._organisations.reserve(sum(len(dump.organisations) for dump in dumps))
-        self._text.reserve(sum(len(dump.text) for dump in dumps))
-
     def join(self, columns: Columns) -> None:
         """Append another dump; the tallies add up."""
         base = int(self._counts[sheets.TEXT])
@@ -273,14 +244,3 @@ class Gatherer:
             tally=Tally(kept=kept, repaired=repaired, skipped=skipped, unknown=unknown),
             lines=self.lines,
         )
-
-
-def joined(dumps: list[Columns]) -> Columns:
-    """Put the dumps one behind the other; the list is emptied, so that each is freed once copied."""
-    if len(dumps) == 1:
-        return dumps.pop()
-    gatherer = Gatherer()
-    gatherer.reserve(dumps)
-    while dumps:
-        gatherer.join(dumps.pop(0))
-    return gatherer.finish()
