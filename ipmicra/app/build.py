@@ -99,9 +99,7 @@ def build(
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     run.inspect_all([Path(dump) for dump in dumps])
     with compiling_announced(say or (lambda _message: None)), ThreadPoolExecutor(1) as background:
-        ready = background.submit(
-            warm_up
-        )  # loading kernels is Python's work: time enough while dumps are read
+        ready = background.submit(warm_up)  # kernels load while dumps are read
         run.read_all()
         ready.result()
         return run.finish(Path(output))

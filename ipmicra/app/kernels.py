@@ -10,7 +10,7 @@ from numba.core import event
 from ipmicra.hierarchy.assemble import assemble
 from ipmicra.parse.columns import Gatherer
 
-MESSAGE = "compiling kernels; this takes up to a minute, once: the result is kept for later runs"
+MESSAGE = "compiling kernels; this takes about a minute, once: the result is kept for later runs"
 
 
 class _Announcer(event.Listener):  # type: ignore[misc] # numba is untyped

@@ -89,7 +89,7 @@ def _texts(words: Iterable[str]) -> Iterator[str]:
     for word in words:
         if word == "-":
             yield from _lines(sys.stdin)
-        elif ("/" not in word or "://" not in word) and _is_file(word):
+        elif "://" not in word and _is_file(word):
             with Path(word).open(encoding="utf-8", errors="replace") as file:
                 yield from _lines(file)
         else:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ipmicra.hierarchy.kernels.duplicates import is_better
 from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS, find_slot, grow, grow_slots, hash_bytes
+from ipmicra.hierarchy.kernels.pools import text_start
 from ipmicra.model.organisation import HolderEvidence
 from ipmicra.parse.fields import Field, Holder
 from ipmicra.parse.kernels.bytescan import borrow
@@ -64,15 +65,6 @@ def _evidence(lengths, holder, row):
     return np.int64(0), HANDLE
 
 
-@numba.njit(nogil=True, cache=True, forceinline=True)
-def _start_of(starts, lengths, row, column):
-    """Give where one text of a row starts."""
-    at = np.int64(starts[row])
-    for i in range(column):
-        at += np.int64(lengths[row, i])
-    return at
-
-
 @numba.njit(nogil=True, cache=True)
 def number_organisations(text, starts, lengths, country, date, registry, holder):
     """Keep the best object of each handle; give (slots, pool, ends, object row of each key)."""
@@ -121,7 +113,7 @@ def number_holders(text, starts, lengths, registry, holder, table, numbers):
             numbers[row] = -1
             continue
         pool = grow(pool, size + ROOM)
-        start = _start_of(starts, lengths, row, column)
+        start = text_start(starts, lengths, row, column)
         stop = start + np.int64(lengths[row, column])
         behind = put_key(borrow(pool), size, text, start, stop, kind, registry[row])
         hashed = hash_bytes(borrow(pool), size, behind)

@@ -45,8 +45,8 @@ def encode_pool(pool, ends, order):
     return out[:at], starts
 
 
-@numba.njit(nogil=True, cache=True)
-def _text_start(starts, lengths, row, column):
+@numba.njit(nogil=True, cache=True, forceinline=True)
+def text_start(starts, lengths, row, column):
     """Give where one text of a row starts."""
     at = np.int64(starts[row])
     for i in range(column):
@@ -75,7 +75,7 @@ def _put_evidence(out, at, text, starts, lengths, row, kind):
         column = DESCR
         out[at] = 0
         at += 1
-    begin = _text_start(starts, lengths, row, column)
+    begin = text_start(starts, lengths, row, column)
     at = put_text(out, at, text, begin, np.int64(lengths[row, column]))
     for _ in range(1 if kind == BY_DESCRIPTION else 2):
         out[at] = 0
