@@ -1,0 +1,51 @@
+"""The workers that download sites, and where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.location import Location
+
+
+class CrawlerState(StrEnum):
+    """Whether a crawler takes part."""
+
+    JOINED = "joined"
+    UNREACHABLE = "unreachable"
+    """Its agent does not answer; what it holds stays with it until it comes back or leaves."""
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capacity:
+    """What a crawler can bear; None where the operator did not say."""
+
+    bandwidth_mbps: float | None = None
+    """Megabits a second."""
+    memory_gb: float | None = None
+    """Gigabytes of 10^9 bytes."""
+    max_pieces: int | None = None
+    """Sites, or pieces of sites, at a time."""
+    connections: int | None = None
+    """Downloads at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crawler:
+    """A worker that downloads sites, at one place on the net."""
+
+    name: str
+    address: IPv4Address | IPv6Address
+    agent_url: str | None = None
+    """Where its agent listens; None for one that only calls out."""
+    location: Location | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+    """Free words by key, such as region and provider."""
+    capacity: Capacity = field(default_factory=Capacity)
+    state: CrawlerState = CrawlerState.JOINED
+    joined_s: float = 0.0
+    """When it joined; seconds since 1970, UTC."""
+    changed_s: float = 0.0
+    """When its state last changed; seconds since 1970, UTC."""

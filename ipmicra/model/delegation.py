@@ -1,0 +1,39 @@
+"""The stored fact that a subnet belongs to a crawler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address
+
+
+class Evidence(StrEnum):
+    """How an answer was reached."""
+
+    PROBED = "probed"
+    """The subnet's own samples."""
+    INHERITED = "inherited"
+    """Samples of the organisation, of siblings or of wider subnets."""
+    COORDINATE = "coordinate"
+    """Distance between network coordinates."""
+    GEOLOCATED = "geolocated"
+    """Distance on the Earth."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegation:
+    """A subnet that belongs to a crawler until it expires."""
+
+    first: IPv4Address | IPv6Address
+    last: IPv4Address | IPv6Address
+    """The subnet, by its addresses: rows change from edition to edition."""
+    crawler: str
+    evidence: Evidence
+    rtt_ms: float | None
+    """The sample that decided, or what is expected; None if nothing is known."""
+    probes: int
+    """Probes spent on it."""
+    created_s: float
+    """Seconds since 1970, UTC."""
+    expires_s: float
+    """Seconds since 1970, UTC."""
