@@ -210,8 +210,8 @@ class _Build:
 
 
 def _at_the_same_time(steps: list[Callable[[], Any]]) -> list[Any]:
-    """Take steps in threads: the kernels let go of the interpreter's lock."""
-    with ThreadPoolExecutor(len(steps)) as pool:
+    """Take steps in threads, one to a processor: the kernels let go of the interpreter's lock."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return [future.result() for future in [pool.submit(step) for step in steps]]
 
 

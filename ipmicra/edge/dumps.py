@@ -49,6 +49,10 @@ LARGEST_TABLE = 16 << 20
 MOST_WORKERS = 4
 SPARE_BUFFERS = 2
 """Buffers beside those that are being parsed: one being filled, one ready."""
+KNOWN_PART = 16
+"""One part in so many of a dump tells how much room the whole will take."""
+SPARE_ROOM = 1.2
+"""Room that is made, as a multiple of what is expected."""
 _BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
 
 
@@ -77,6 +81,8 @@ class _Chunk:
 
     buffer: bytearray
     size: int
+    read_bytes: int
+    """Bytes of the file that were read up to its end."""
 
 
 def inspect(path: Path) -> DumpInfo:
@@ -109,7 +115,7 @@ def read_dump(
     """
     workers = workers or min(os.cpu_count() or 1, MOST_WORKERS)
     reader = _Reader(info, progress, buffers=workers + SPARE_BUFFERS)
-    gathering = _Gathering(Parser(info.dialect, info.registry), reader)
+    gathering = _Gathering(info, reader)
     with ThreadPoolExecutor(workers, thread_name_prefix="parse") as pool, closing(reader.chunks()) as chunks:
         for chunk in chunks:
             gathering.submit(pool, chunk)
@@ -121,9 +127,11 @@ def read_dump(
 class _Gathering:
     """Chunks that are being parsed, in the order of the dump."""
 
-    def __init__(self, parser: Parser, reader: _Reader) -> None:
-        self.parser = parser
+    def __init__(self, info: DumpInfo, reader: _Reader) -> None:
+        self.parser = Parser(info.dialect, info.registry)
+        self._file_bytes = info.size_bytes
         self._reader = reader
+        self._is_size_known = False
         self._waiting: deque[tuple[_Chunk, Future[Sheet]]] = deque()
         self._sheets: list[Sheet] = []
 
@@ -140,6 +148,13 @@ class _Gathering:
             self._reader.take_back(chunk)
             self.parser.add(sheet)
             self._sheets.append(sheet)
+            self._reserve(chunk.read_bytes)
+
+    def _reserve(self, read_bytes: int) -> None:
+        """Make room for the whole dump once a part of it tells how dense it is."""
+        if not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes:
+            self._is_size_known = True
+            self.parser.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
 
 
 @contextmanager
@@ -251,9 +266,10 @@ class _Reader:
             cut = size if is_last else self._last_break(buffer, size)
             rest = bytes(memoryview(buffer)[cut:size])
             done += cut
-            self._ready.put(_Chunk(buffer, cut))
+            read_bytes = raw.tell()
+            self._ready.put(_Chunk(buffer, cut, read_bytes))
             if self._progress is not None:
-                self._progress(raw.tell())
+                self._progress(read_bytes)
             if is_last:
                 return
 

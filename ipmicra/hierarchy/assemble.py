@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
+from ipmicra.hierarchy.kernels.index import index_segments
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
 from ipmicra.hierarchy.texts import FIELDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow, number_text
 from ipmicra.parse.columns import Columns
@@ -44,34 +45,37 @@ def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
 
 def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     """Nest registrations and lay out every section but the metadata."""
-    named, *texts, tree4, tree6 = take_steps(
+    netname, tree4, named, tree6, *others = take_steps(  # the longest first
         [
-            lambda: name_holders(columns),
-            *(partial(number_text, columns, field) for field in FIELDS),
+            partial(number_text, columns, FIELDS[0]),
             lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text),
+            lambda: name_holders(columns),
             lambda: nest_ipv6(columns.wide6, columns.rows6, columns.text),
+            *(partial(number_text, columns, field) for field in FIELDS[1:]),
         ]
     )
     registrations = _registrations(tree4, tree6, len(columns.rows4))
-    index, holders, *laid_out = take_steps(
+    *laid_out, holders, index, cut, country, registry, date = take_steps(
         [
-            lambda: segment_index(tree4.segments),
+            *(partial(lay_out_text, text, registrations) for text in (netname, *others)),
             lambda: lay_out_holders(columns, named, registrations),
-            *(partial(lay_out_text, text, registrations) for text in texts),
+            lambda: segment_index(tree4.segments),
+            lambda: _cut_sections(columns, tree4, tree6),
+            *(partial(_column, columns, tree4, tree6, name) for name in ("country", "registry", "date")),
         ]
     )
     sections = {
         names.BOUNDS4: tree4.bounds.ravel(),
         names.BOUNDS6: tree6.bounds.ravel(),
         names.PARENT: np.concatenate((tree4.parent, tree6.parent + np.uint32(len(tree4.parent)))),
-        names.REGISTRY: _column(columns, tree4, tree6, "registry"),
-        names.DATE: _column(columns, tree4, tree6, "date"),
+        names.REGISTRY: registry,
+        names.DATE: date,
         names.SEGMENTS: tree4.segments,
         names.SEGMENT_INDEX: index,
         **_holder_sections(holders),
         **lay_out_texts(dict(zip(FIELDS, laid_out, strict=True))),
-        **_country_sections(_column(columns, tree4, tree6, "country")),
-        **_cut_sections(columns, tree4, tree6),
+        **_country_sections(country),
+        **cut,
     }
     return Assembled(
         sections=sections,
@@ -104,12 +108,9 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
     most as many entries as segments.
     """
     bits = min(max(len(segments).bit_length() - 1, FEWEST_INDEX_BITS), MOST_INDEX_BITS)
-    starts = (segments >> np.uint64(32)).astype(np.uint32)
-    edges = np.arange(1 << bits, dtype=np.uint32) << np.uint32(32 - bits)
-    first = np.searchsorted(starts, edges, side="right") - 1
-    last = np.searchsorted(starts, edges | np.uint32((1 << 32 - bits) - 1), side="right") - 1
-    entries = (last - first).astype(np.uint64) << np.uint64(32) | first.astype(np.uint64)
-    return np.where(first == last, segments[first] & np.uint64(0xFFFFFFFF), entries)
+    index = np.empty(1 << bits, np.uint64)
+    index_segments(segments, 32 - bits, index)
+    return index
 
 
 def _take(column: NDArray[Any], source: NDArray[np.int64]) -> NDArray[Any]:
@@ -143,8 +144,7 @@ def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
 
 def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArray[Any]]:
     """Remember the whole range of subnets that are only a piece of it."""
-    rows4 = np.flatnonzero(np.isin(tree4.source, tree4.cuts[:, 0]) & (tree4.source != NO_SOURCE))
-    rows6 = np.flatnonzero(np.isin(tree6.source, tree6.cuts[:, 0]) & (tree6.source != NO_SOURCE))
+    rows4, rows6 = _cut_rows(tree4, len(columns.rows4)), _cut_rows(tree6, len(columns.rows6))
     whole4 = np.zeros((len(rows4), 4), np.uint64)
     whole4[:, 1] = columns.first4[tree4.source[rows4]]
     whole4[:, 3] = columns.last4[tree4.source[rows4]]
@@ -153,3 +153,10 @@ def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArr
         names.CUT_ROWS: np.concatenate((rows4, rows6 + len(tree4.source))).astype(np.uint32),
         names.CUT_RANGES: np.concatenate((whole4, whole6)).ravel(),
     }
+
+
+def _cut_rows(tree: Tree, registrations: int) -> NDArray[np.int64]:
+    """List the subnets that are a piece of a registration."""
+    is_cut = np.zeros(registrations + 1, np.bool_)  # a bare root, -1, looks at the last
+    is_cut[tree.cuts[:, 0]] = True
+    return np.flatnonzero(is_cut[tree.source])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
-from ipmicra.hierarchy.kernels.intern import Pool, intern, renumber
-from ipmicra.hierarchy.kernels.pools import encode_pool
+from ipmicra.hierarchy.kernels.intern import empty_table, number_column
+from ipmicra.hierarchy.kernels.pools import LONGEST_LENGTH, write_picked
 from ipmicra.parse.columns import Columns
 from ipmicra.parse.fields import Field
 
@@ -25,61 +25,84 @@ class NumberedText:
 
     numbers: NDArray[np.int32]
     """One for each registration, IPv4 first; -1 for none."""
-    pool: Pool
+    pool: NDArray[np.uint8]
+    """The distinct texts, one behind the other, by their numbers."""
+    ends: NDArray[np.int64]
+    """Position behind each text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaidOutText:
-    """One text of each subnet, numbered in the order of the subnets."""
+    """One text of each subnet, written in the order in which the subnets first have it."""
 
-    numbers: NDArray[np.int32]
-    encoded: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    """Where each text starts in what is encoded."""
+    places: NDArray[np.uint32]
+    """Where each subnet's text starts in what is written, counted from 1; 0 for none."""
+    written: NDArray[np.uint8]
+    distinct: NDArray[np.uint32]
+    """Places of the distinct texts, ascending."""
 
 
 def number_text(columns: Columns, field: Field) -> NumberedText:
     """Number one text of all registrations."""
-    starts = np.concatenate((columns.rows4.text, columns.rows6.text))
-    lengths = np.empty(len(starts), np.uint16)
     edge = len(columns.rows4)
-    for rows, part in ((columns.rows4, slice(edge)), (columns.rows6, slice(edge, None))):
-        for column in range(field):
-            starts[part] += rows.lengths[:, column]
-        lengths[part] = rows.lengths[:, field]
-    numbers, pool = intern(columns.text, starts, lengths)
-    return NumberedText(numbers=numbers, pool=pool)
+    numbers = np.empty(edge + len(columns.rows6), np.int32)
+    sizes = [int(rows.lengths[:, field].sum(dtype=np.int64)) for rows in (columns.rows4, columns.rows6)]
+    table = empty_table(len(numbers) if sum(sizes) else 0, sum(sizes))
+    count = 0
+    parts = numbers[:edge], numbers[edge:]
+    for rows, size, part in zip((columns.rows4, columns.rows6), sizes, parts, strict=True):
+        if size:
+            count, table = number_column(
+                columns.text, rows.text, rows.lengths, int(field), count, table, part
+            )
+        else:
+            part[:] = -1
+    _slots, pool, ends = table
+    return NumberedText(numbers=numbers, pool=pool[: ends[count - 1] if count else 0], ends=ends[:count])
+
+
+def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOutText:
+    """Write each text once, in the order of the subnets."""
+    largest = len(text.pool) + LONGEST_LENGTH * len(text.ends)
+    if largest > LARGEST_POOL:
+        raise CapacityError(f"{largest} bytes of names; the format has room for {LARGEST_POOL}")
+    places = np.zeros(len(registrations), np.uint32)
+    written, distinct = write_picked(
+        text.pool, text.ends, text.numbers, registrations if len(text.ends) else registrations[:0], places
+    )
+    return LaidOutText(places=places, written=written, distinct=distinct)
 
 
 def lay_out_texts(laid_out: dict[Field, LaidOutText]) -> dict[str, NDArray[Any]]:
     """Write the pool and the columns that point into it; place 0 is the empty text."""
-    bases = np.cumsum([1, *(len(part.encoded) for part in laid_out.values())])
-    if bases[-1] > LARGEST_POOL:
+    parts = laid_out.values()
+    bases = np.cumsum([0, *(len(part.written) for part in parts)])
+    if bases[-1] >= LARGEST_POOL:
         raise CapacityError(f"{bases[-1]} bytes of names; the format has room for {LARGEST_POOL}")
-    places = {
-        field: np.concatenate((part.starts + base, [0])).astype(np.uint32)
-        for (field, part), base in zip(laid_out.items(), bases[:-1], strict=True)
-    }  # a number of -1 takes the last of them, 0
-    status = laid_out[Field.STATUS].numbers
-    geoloc, geofeed = (places[field][laid_out[field].numbers] for field in (Field.GEOLOC, Field.GEOFEED))
-    geo_rows = np.flatnonzero((geoloc != 0) | (geofeed != 0))
+    base = {field: np.uint32(start) for field, start in zip(laid_out, bases[:-1], strict=True)}
+    geoloc, geofeed, status = (laid_out[field] for field in (Field.GEOLOC, Field.GEOFEED, Field.STATUS))
+    geo_rows = np.flatnonzero((geoloc.places != 0) | (geofeed.places != 0))
     return {
-        names.NAMES: np.concatenate([np.zeros(1, np.uint8), *(part.encoded for part in laid_out.values())]),
-        names.NETNAME: places[Field.NETNAME][laid_out[Field.NETNAME].numbers],
-        names.STATUS: narrow(status + 1, len(places[Field.STATUS]) - 1),
-        names.STATUSES: np.roll(places[Field.STATUS], 1),
+        names.NAMES: np.concatenate([np.zeros(1, np.uint8), *(part.written for part in parts)]),
+        names.NETNAME: laid_out[Field.NETNAME].places,  # first in the pool
+        names.STATUS: _codes(status),
+        names.STATUSES: np.concatenate((np.zeros(1, np.uint32), status.distinct + base[Field.STATUS])),
         names.GEO_ROWS: geo_rows.astype(np.uint32),
-        names.GEOLOC: geoloc[geo_rows],
-        names.GEOFEED: geofeed[geo_rows],
+        names.GEOLOC: _moved(geoloc.places[geo_rows], base[Field.GEOLOC]),
+        names.GEOFEED: _moved(geofeed.places[geo_rows], base[Field.GEOFEED]),
     }
 
 
-def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOutText:
-    """Number the texts in the order of the subnets and write each once."""
-    numbers = np.empty(len(registrations), np.int32)
-    order, _firsts = renumber(text.numbers, registrations, len(text.pool.ends), numbers)
-    encoded, starts = encode_pool(text.pool.bytes, text.pool.ends, order)
-    return LaidOutText(numbers=numbers, encoded=encoded, starts=starts)
+def _moved(places: NDArray[np.uint32], base: np.uint32) -> NDArray[np.uint32]:
+    """Move places that are taken behind other texts."""
+    return np.where(places, places + base, np.uint32(0))
+
+
+def _codes(text: LaidOutText) -> NDArray[Any]:
+    """Number the texts from 1, 0 for none."""
+    codes = np.zeros(len(text.written) + 1, np.uint32)
+    codes[text.distinct] = np.arange(1, len(text.distinct) + 1)
+    return narrow(codes, len(text.distinct))[text.places]
 
 
 def narrow(values: NDArray[Any], largest: int) -> NDArray[Any]:

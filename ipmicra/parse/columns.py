@@ -100,13 +100,31 @@ class _Growing:
             target += self._data.dtype.type(base)
         self._size = needed
 
+    def reserve(self, times: float) -> None:
+        """Make room for so many times what is there; memory that is not used is never claimed."""
+        room = int(self._size * times)
+        if room > len(self._data):
+            larger = np.empty((room, *self._data.shape[1:]), self._data.dtype)
+            larger[: self._size] = self._data[: self._size]
+            self._data = larger
+
     def finish(self) -> NDArray[Any]:
         """Give the rows, without spare room."""
         self._data.resize((self._size, *self._data.shape[1:]), refcheck=False)
         return self._data
 
 
-class _GrowingRows:
+class _Group:
+    """Columns that grow together."""
+
+    def reserve(self, times: float) -> None:
+        """Make room for so many times what is there."""
+        for part in vars(self).values():
+            if isinstance(part, _Growing | _Group):
+                part.reserve(times)
+
+
+class _GrowingRows(_Group):
     """Growing columns for `Rows`."""
 
     def __init__(self, texts: int) -> None:
@@ -149,7 +167,7 @@ class _GrowingRows:
         )
 
 
-class _GrowingFindings:
+class _GrowingFindings(_Group):
     """Growing columns for `Findings`."""
 
     def __init__(self) -> None:
@@ -180,7 +198,7 @@ class _GrowingFindings:
         )
 
 
-class Gatherer:
+class Gatherer(_Group):
     """Appends sheets to each other until a dump is read."""
 
     def __init__(self) -> None:

@@ -47,6 +47,10 @@ class Parser:
         """Append what a chunk gave; chunks come in the order of the dump."""
         self._gatherer.add(sheet)
 
+    def reserve(self, times: float) -> None:
+        """Expect so many times as much as was added so far; a wrong guess costs time only."""
+        self._gatherer.reserve(times)
+
     def feed(self, buffer: bytearray, size: int) -> None:
         """Parse a chunk and append it."""
         self.add(self.parse(buffer, size))

@@ -6,17 +6,26 @@ import numba
 import numpy as np
 
 from ipmicra.hierarchy.kernels.duplicates import is_better
-from ipmicra.hierarchy.kernels.intern import FIRST_SLOTS, find_slot, grow, grow_slots, hash_bytes
-from ipmicra.hierarchy.kernels.pools import text_start
+from ipmicra.hierarchy.kernels.intern import (
+    FIRST_SLOTS,
+    find_slot,
+    grow,
+    grow_slots,
+    hash_bytes,
+    text_start,
+)
 from ipmicra.model.organisation import HolderEvidence
 from ipmicra.parse.fields import Field, Holder
-from ipmicra.parse.kernels.bytescan import borrow
+from ipmicra.parse.kernels.bytescan import borrow, prefetch
+from ipmicra.parse.sheets import PADDING
 
 DESCR, HANDLE, MAINTAINER = int(Field.DESCR), int(Field.HANDLE), int(Field.MAINTAINER)
 OPAQUE = int(Holder.OPAQUE)
 BY_MAINTAINER, BY_DESCRIPTION = int(HolderEvidence.MAINTAINER), int(HolderEvidence.DESCRIPTION)
 ROOM = 2048
 """Bytes that one key takes at most: a kind, a registry and the longest text."""
+KEYS = 16
+"""Keys written ahead of their turn."""
 
 
 @numba.njit(nogil=True, cache=True, forceinline=True)
@@ -97,6 +106,21 @@ def number_organisations(text, starts, lengths, country, date, registry, holder)
     return slots, pool[:size], ends[:count], best[:count]
 
 
+@numba.njit(nogil=True, cache=True, forceinline=True)
+def _key_batch(text, starts, lengths, registry, holder, row, keys, slots):
+    """Write the keys of the next rows apart and ask for their slots: they come from memory together."""
+    room, behind, hashes, kinds = keys
+    for i in range(min(KEYS, starts.size - row)):
+        kind, column = _evidence(lengths, holder, row + i)
+        kinds[i] = kind
+        if kind:
+            start = text_start(starts, lengths, row + i, column)
+            stop = start + np.int64(lengths[row + i, column])
+            behind[i] = put_key(room, i * ROOM, text, start, stop, kind, registry[row + i])
+            hashes[i] = hash_bytes(room, i * ROOM, behind[i])
+            prefetch(slots, np.int64(hashes[i] & np.uint64(slots.size - 1)))
+
+
 @numba.njit(nogil=True, cache=True)
 def number_holders(text, starts, lengths, registry, holder, table, numbers):
     """Number the holders that registrations name, on top of those in a table; -1 where nothing names one.
@@ -107,23 +131,28 @@ def number_holders(text, starts, lengths, registry, holder, table, numbers):
     text, starts, lengths, holder = borrow(text), borrow(starts), borrow(lengths), borrow(holder)
     count = ends.size
     size = ends[count - 1] if count else 0
+    room, behind = np.empty(KEYS * ROOM + PADDING, np.uint8), np.empty(KEYS, np.int64)
+    hashes, batch_kinds = np.empty(KEYS, np.uint64), np.empty(KEYS, np.int64)
+    keys = borrow(room), borrow(behind), borrow(hashes), borrow(batch_kinds)
     for row in range(starts.size):
-        kind, column = _evidence(lengths, holder, row)
-        if kind == 0:
+        i = row % KEYS
+        if i == 0:
+            _key_batch(text, starts, lengths, borrow(registry), holder, row, keys, borrow(slots))
+        if batch_kinds[i] == 0:
             numbers[row] = -1
             continue
-        pool = grow(pool, size + ROOM)
-        start = text_start(starts, lengths, row, column)
-        stop = start + np.int64(lengths[row, column])
-        behind = put_key(borrow(pool), size, text, start, stop, kind, registry[row])
-        hashed = hash_bytes(borrow(pool), size, behind)
-        slot = find_slot(borrow(slots), borrow(pool), borrow(ends), borrow(pool), size, behind, hashed)
+        begin = i * ROOM
+        slot = find_slot(borrow(slots), borrow(pool), borrow(ends), borrow(room), begin, behind[i], hashes[i])
         if slots[slot] == 0:
+            length = behind[i] - begin
+            pool = grow(pool, size + length)
+            for byte in range(length):
+                pool[size + byte] = room[begin + byte]
+            size += length
             ends, kinds = grow(ends, count + 1), grow(kinds, count + 1)
-            ends[count], kinds[count] = behind, kind
-            size = behind
+            ends[count], kinds[count] = size, batch_kinds[i]
             count += 1
-            slots[slot] = hashed << np.uint64(32) | np.uint64(count)
+            slots[slot] = hashes[i] << np.uint64(32) | np.uint64(count)
             if count * 2 > slots.size:
                 slots = grow_slots(slots)
             numbers[row] = count - 1

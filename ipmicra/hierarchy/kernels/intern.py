@@ -6,8 +6,6 @@ merge strangers sooner or later.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +17,6 @@ BATCH = 64
 """Texts hashed ahead of their turn."""
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
-
-
-class Pool(NamedTuple):
-    """Distinct texts, one behind the other, in the order in which they were first met."""
-
-    bytes: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    """Position behind each text."""
 
 
 @numba.njit(nogil=True, cache=True, forceinline=True)
@@ -97,32 +87,41 @@ def grow(array, needed):
 
 
 @numba.njit(nogil=True, cache=True, forceinline=True)
-def hash_batch(text, starts, lengths, row, slots, hashes):
+def text_start(starts, lengths, row, column):
+    """Give where one text of a row starts."""
+    at = np.int64(starts[row])
+    for i in range(column):
+        at += np.int64(lengths[row, i])
+    return at
+
+
+@numba.njit(nogil=True, cache=True, forceinline=True)
+def hash_batch(text, starts, lengths, column, row, slots, hashes):
     """Hash the next texts and ask for their slots: all of them come from memory at the same time."""
     for i in range(min(BATCH, starts.size - row)):
-        start = np.int64(starts[row + i])
-        hashes[i] = hash_bytes(text, start, start + np.int64(lengths[row + i]))
+        start = text_start(starts, lengths, row + i, column)
+        hashes[i] = hash_bytes(text, start, start + np.int64(lengths[row + i, column]))
         prefetch(slots, np.int64(hashes[i] & np.uint64(slots.size - 1)))
 
 
 @numba.njit(nogil=True, cache=True)
-def _intern(text, starts, lengths, numbers):
-    """Number the texts of a column; equal texts get equal numbers, empty ones -1."""
+def number_column(text, starts, lengths, column, count, table, numbers):
+    """Number one text of each row, on top of the first texts of a table; empty ones get -1.
+
+    The table is (slots, pool, ends); it is given back, with its count in front, for more rows to go on with.
+    """
+    slots, pool, ends = table
     text, starts, lengths, numbers = borrow(text), borrow(starts), borrow(lengths), borrow(numbers)
-    slots = np.zeros(FIRST_SLOTS, np.uint64)
-    pool = np.empty(1 << 16, np.uint8)
-    ends = np.empty(1 << 12, np.int64)
-    count = 0
-    size = 0
+    size = ends[count - 1] if count else 0
     hashes = np.empty(BATCH, np.uint64)
     for row in range(starts.size):
         if row % BATCH == 0:
-            hash_batch(text, starts, lengths, row, borrow(slots), borrow(hashes))
-        length = np.int64(lengths[row])
+            hash_batch(text, starts, lengths, column, row, borrow(slots), borrow(hashes))
+        length = np.int64(lengths[row, column])
         if length == 0:
             numbers[row] = -1
             continue
-        start = np.int64(starts[row])
+        start = text_start(starts, lengths, row, column)
         hashed = hashes[row % BATCH]
         slot = find_slot(borrow(slots), borrow(pool), borrow(ends), text, start, start + length, hashed)
         if slots[slot] == 0:
@@ -139,15 +138,15 @@ def _intern(text, starts, lengths, numbers):
                 slots = grow_slots(slots)
         else:
             numbers[row] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
-    return pool[:size], ends[:count]
+    return count, (slots, pool, ends)
 
 
-def intern(
-    text: NDArray[np.uint8], starts: NDArray[np.uint64], lengths: NDArray[np.uint16]
-) -> tuple[NDArray[np.int32], Pool]:
-    """Number the texts of a column in the order of the rows; -1 stands for an empty one."""
-    numbers = np.empty(len(starts), np.int32)
-    return numbers, Pool(*_intern(text, starts, lengths, numbers))
+def empty_table(
+    rows: int, text_bytes: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.int64]]:
+    """Make a table with room for so many rows and bytes; memory that is not used is never claimed."""
+    slots = max(FIRST_SLOTS, 1 << (rows // 2).bit_length())
+    return np.zeros(slots, np.uint64), np.empty(text_bytes, np.uint8), np.empty(rows, np.int64)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ipmicra.hierarchy.kernels.intern import text_start
 from ipmicra.model.organisation import HolderEvidence
 from ipmicra.parse.fields import Field
 
@@ -33,25 +34,30 @@ def put_text(out, at, text, start, length):
 
 
 @numba.njit(nogil=True, cache=True)
-def encode_pool(pool, ends, order):
-    """Write a pool's texts in the given order; give (bytes, where each starts)."""
+def write_picked(pool, ends, numbers, picked, places):
+    """Write each text of a pool when the first row that has it is picked; give (bytes, place of each text).
+
+    A place is where a text starts, counted from 1; 0 stands for none, also for a picked row of -1. What is
+    written depends on the order of the picked rows alone, not on that of the numbers.
+    """
     out = np.empty(pool.size + LONGEST_LENGTH * ends.size, np.uint8)
-    starts = np.empty(order.size, np.int64)
+    place_of = np.zeros(ends.size, np.uint32)
+    written = np.empty(ends.size, np.uint32)
     at = 0
-    for i in range(order.size):
-        starts[i] = at
-        begin = ends[order[i] - 1] if order[i] else 0
-        at = put_text(out, at, pool, begin, ends[order[i]] - begin)
-    return out[:at], starts
-
-
-@numba.njit(nogil=True, cache=True, forceinline=True)
-def text_start(starts, lengths, row, column):
-    """Give where one text of a row starts."""
-    at = np.int64(starts[row])
-    for i in range(column):
-        at += np.int64(lengths[row, i])
-    return at
+    count = 0
+    for i in range(picked.size):
+        number = np.int64(numbers[picked[i]]) if picked[i] >= 0 else -1
+        if number < 0:
+            places[i] = 0
+            continue
+        if place_of[number] == 0:
+            place_of[number] = at + 1
+            written[count] = at + 1
+            count += 1
+            begin = ends[number - 1] if number else 0
+            at = put_text(out, at, pool, begin, ends[number] - begin)
+        places[i] = place_of[number]
+    return out[:at], written[:count]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ipmicra.hierarchy import format as sections
-from ipmicra.hierarchy.kernels.intern import hash_bytes, intern
+from ipmicra.hierarchy.kernels.intern import empty_table, hash_bytes, number_column
 from tests.reference.fast_building import built
 
 COUNTRIES = ["".join(letters) for letters in product(ascii_uppercase, repeat=2)]
@@ -90,9 +90,10 @@ def colliding_pair() -> tuple[bytes, bytes]:
 def test_texts_with_the_same_hash_stay_apart() -> None:
     one, other = colliding_pair()
     text = np.frombuffer(one + other + one, np.uint8)
-    lengths = np.array([len(one), len(other), len(one)], np.uint16)
+    lengths = np.array([[len(one)], [len(other)], [len(one)]], np.uint16)
     starts = np.array([0, len(one), len(one) + len(other)], np.uint64)
-    numbers, _pool = intern(text, starts, lengths)
+    numbers = np.empty(3, np.int32)
+    number_column(text, starts, lengths, 0, 0, empty_table(0, 0), numbers)
     assert numbers.tolist() == [0, 1, 0]
 
 
