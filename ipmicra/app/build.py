@@ -20,9 +20,8 @@ from ipmicra.hierarchy.assemble import Assembled, assemble
 from ipmicra.hierarchy.encode import encode
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.finding import Tally
+from ipmicra.model.subnet import DAY_ZERO
 from ipmicra.parse.columns import Columns, Gatherer
-
-_DAY_ZERO = datetime.date(1969, 12, 31)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,11 +227,11 @@ def _inspected(path: Path) -> DumpInfo:
 
 def _newest_date(columns: Columns, file_date: str) -> str:
     """Give the newest date in a dump; a slip of the pen into the future does not count."""
-    latest = (datetime.date.fromisoformat(file_date) - _DAY_ZERO).days
+    latest = (datetime.date.fromisoformat(file_date) - DAY_ZERO).days
     newest = 0
     for rows in (columns.rows4, columns.rows6):
         newest = max(newest, int(rows.date[rows.date <= latest].max(initial=0)))
-    return (_DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else file_date
+    return (DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else file_date
 
 
 def _record(report: DumpReport) -> DumpRecord:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,16 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
+from ipmicra.cli.output import (
+    DONE_IN_PART,
+    Format,
+    FormatOption,
+    JsonOption,
+    chosen,
+    print_records,
+    print_table,
+    say,
+)
 from ipmicra.errors import InputError
 from ipmicra.model.dump_source import DumpKind, DumpSource
 
@@ -31,11 +40,11 @@ if TYPE_CHECKING:
     from ipmicra.app.fetch import DumpChoice, FetchReport
     from ipmicra.edge.fetch.options import Progress as FetchProgress
 
-FAILED, DONE_IN_PART, INTERRUPTED = 1, 3, 130
+FAILED, INTERRUPTED = 1, 130
 """Exit codes; 0 is done, 2 wrong usage."""
 
 COLUMNS = ("status", "name", "registry", "kind", "bytes_total", "path", "url", "note")
-"""What is printed of a row where JSON is not asked for, as far as the row has it."""
+"""What a table shows of a row, as far as the row has it."""
 
 
 class KindOption(StrEnum):
@@ -63,7 +72,8 @@ def fetch(
         str | None, typer.Option(metavar="URL", help="A mirror that has each dump as URL/NAME.")
     ] = None,
     only_list: Annotated[bool, typer.Option("--list", help="Show the dumps, download nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Download the registries' dumps, only what changed.
 
@@ -71,6 +81,7 @@ def fetch(
 
     ARIN's bulk dump needs an API key of ARIN's in IPMICRA_ARIN_KEY.
     """
+    print_format = chosen(output_format, as_json)
     from ipmicra.app.fetch import choose  # loaded here: other commands need no HTTP client
 
     try:
@@ -79,10 +90,10 @@ def fetch(
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
     if only_list:
-        _print_rows([_source_row(source) for source in (*choice.sources, *choice.left_out)], as_json=as_json)
+        _print_rows([_source_row(source) for source in (*choice.sources, *choice.left_out)], print_format)
         return
     report = _run(choice.sources, to)
-    _print_rows(_report_rows(choice, report), as_json=as_json)
+    _print_rows(_report_rows(choice, report), print_format)
     _explain(choice, report)
     if report.failures:
         raise typer.Exit(DONE_IN_PART if report.results else FAILED)
@@ -96,9 +107,7 @@ def _run(sources: Sequence[DumpSource], folder: Path) -> FetchReport:
         with _bars(sources) as show:
             return fetch_many(sources, folder, sleep=time.sleep, progress=show)
     except KeyboardInterrupt:
-        typer.echo(
-            f"interrupted: what was received is kept in {folder}; run the same command to go on", err=True
-        )
+        say(f"interrupted: what was received is kept in {folder}; run the same command to go on")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -158,21 +167,20 @@ def _row(source: DumpSource, status: str) -> dict[str, Any]:
     return named | {"status": status} | empty
 
 
-def _print_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Print rows as JSON, or as columns divided by tabs."""
-    if as_json:
-        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        return
-    for row in rows:
-        values = [row[name] for name in COLUMNS if name in row]
-        typer.echo("\t".join("" if value is None else str(value) for value in values))
+def _print_rows(rows: list[dict[str, Any]], print_format: Format) -> None:
+    """Print rows, in a table only what tells them apart."""
+    if print_format is Format.TABLE:
+        columns = [name for name in COLUMNS if any(name in row for row in rows)]
+        print_table("", columns, [[row.get(name) for name in columns] for row in rows])
+    else:
+        print_records(rows, print_format)
 
 
 def _explain(choice: DumpChoice, report: FetchReport) -> None:
     """Say on standard error what is missing and why."""
     for source in choice.left_out:
-        typer.echo(f"left out: {source.name}: set {source.needs_key} to fetch it", err=True)
+        say(f"left out: {source.name}: set {source.needs_key} to fetch it")
     for failure in report.failures:
-        typer.echo(f"failed: {failure.source.name}: {failure.error}", err=True)
+        say(f"failed: {failure.source.name}: {failure.error}")
     if report.failures:
-        typer.echo("run the same command to go on with what is missing", err=True)
+        say("run the same command to go on with what is missing")

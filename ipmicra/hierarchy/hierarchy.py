@@ -19,7 +19,7 @@ from ipmicra.hierarchy.sections import Sections, read_text
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
-from ipmicra.model.subnet import Subnet
+from ipmicra.model.subnet import DAY_ZERO, Subnet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ipmicra.hierarchy.many import Addresses, ManyFinder
 
 Address = str | int | IPv4Address | IPv6Address
-_DAY_ZERO = datetime.date(1969, 12, 31)
 
 
 class Hierarchy:
@@ -235,7 +234,7 @@ class Hierarchy:
             registry=registry,
             country=self._country(row),
             status=self._status(row),
-            date=_DAY_ZERO + datetime.timedelta(days=days) if days else None,
+            date=DAY_ZERO + datetime.timedelta(days=days) if days else None,
             geoloc=geoloc,
             geofeed=geofeed,
         )

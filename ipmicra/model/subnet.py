@@ -10,6 +10,9 @@ from ipmicra.model.address import prefix_text
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
 
+DAY_ZERO = datetime.date(1969, 12, 31)
+"""Dates are stored as days after this one; 0 stands for none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet:

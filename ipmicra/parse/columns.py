@@ -25,7 +25,7 @@ class Rows:
     country: NDArray[np.uint16]
     """Two letters as first << 8 | second, 0 for none."""
     date: NDArray[np.uint16]
-    """Days since 1969-12-31, 0 for none."""
+    """Days since `subnet.DAY_ZERO`, 0 for none."""
     line: NDArray[np.uint32]
     registry: NDArray[np.uint8]
     holder: NDArray[np.uint8]

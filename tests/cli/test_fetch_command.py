@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -58,18 +59,20 @@ def command(server: DumpServer, folder: Path, *more: str) -> list[str]:
 
 
 def test_all_dumps_are_fetched_and_listed_on_standard_output(server: DumpServer, tmp_path: Path) -> None:
-    result = run("--to", tmp_path, "--base-url", server.url)
+    result = run("--to", tmp_path, "--base-url", server.url, "--format", "csv")
     assert (result.exit_code, result.stderr) == (0, "")
-    lines = [line.split("\t") for line in result.stdout.splitlines()]
-    assert [line[:2] for line in lines] == [["downloaded", source.name] for source in DUMP_SOURCES]
-    assert all(Path(line[5]).stat().st_size == int(line[4]) for line in lines)
+    rows = list(csv.DictReader(result.stdout.splitlines()))
+    assert [(row["status"], row["name"]) for row in rows] == [
+        ("downloaded", source.name) for source in DUMP_SOURCES
+    ]
+    assert all(Path(row["path"]).stat().st_size == int(row["bytes_total"]) for row in rows)
 
 
 def test_second_run_finds_nothing_changed(server: DumpServer, tmp_path: Path) -> None:
     run("ripe", "--to", tmp_path, "--base-url", server.url)
     result = run("ripe", "--to", tmp_path, "--base-url", server.url)
     assert result.exit_code == 0
-    assert {line.split("\t")[0] for line in result.stdout.splitlines()} == {"unchanged"}
+    assert {row["status"] for row in json.loads(result.stdout)} == {"unchanged"}
 
 
 def test_json_has_a_row_for_each_dump(server: DumpServer, tmp_path: Path) -> None:
@@ -106,7 +109,7 @@ def test_nothing_but_failures_is_failed(server: DumpServer, tmp_path: Path) -> N
     server.files.clear()
     result = run("iana", "--to", tmp_path, "--base-url", server.url)
     assert result.exit_code == 1
-    assert [line.split("\t")[0] for line in result.stdout.splitlines()] == ["failed", "failed"]
+    assert [row["status"] for row in json.loads(result.stdout)] == ["failed", "failed"]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +141,10 @@ def test_list_shows_where_dumps_come_from_and_fetches_nothing(server: DumpServer
     assert not (tmp_path / "none").exists()
 
 
-def test_list_without_json_is_a_line_for_each_dump() -> None:
-    lines = run("ripe", "--list").stdout.splitlines()
-    assert lines[0].startswith("ripe.db.inetnum.gz\tripe\twhois\thttps://ftp.ripe.net/")
+def test_table_has_a_line_for_each_dump() -> None:
+    head, *lines = run("ripe", "--list", "--format", "table").stdout.splitlines()
+    assert head.split() == ["name", "registry", "kind", "url", "note"]
+    assert lines[0].split()[:3] == ["ripe.db.inetnum.gz", "ripe", "whois"]
     assert len(lines) == 4
 
 
@@ -194,7 +198,9 @@ def test_interrupt_says_how_to_go_on_and_the_same_command_does(server: DumpServe
     assert (child.returncode, stdout) == (130, "")
     assert stderr == f"interrupted: what was received is kept in {tmp_path}; run the same command to go on\n"
     result = run("lacnic.db.gz", "--to", tmp_path, "--base-url", server.url)
-    assert result.stdout.startswith("resumed\tlacnic.db.gz\t")
+    assert [(row["status"], row["name"]) for row in json.loads(result.stdout)][:1] == [
+        ("resumed", "lacnic.db.gz")
+    ]
     assert (tmp_path / "lacnic.db.gz").read_bytes() == body
 
 
