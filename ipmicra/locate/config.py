@@ -44,11 +44,15 @@ class NameConfig:
     fewest_for_truncated: int = 500_000
     fewest_for_prefix: int = 200_000
     city_by_people: tuple[tuple[int, float], ...] = (
-        (1_000_000, 4.0), (300_000, 3.5), (100_000, 3.0), (15_000, 2.0), (0, 0.0),
+        (1_000_000, 3.5), (300_000, 3.25), (100_000, 3.0), (15_000, 2.0), (0, 0.0),
     )  # fmt: skip
     """Points of a city's whole name by the number of its people."""
     other_name: float = -0.5
     """Not the city's own name but another."""
+    ambiguous: float = -1.0
+    """Another city of the same name is not much smaller, and nothing tells the country."""
+    rival_share: float = 1 / 3
+    """People of such a city as a share of the larger one's."""
     digits: float = 1.0
     """A number follows: `fra2`."""
     role: float = 1.0
@@ -61,8 +65,8 @@ class NameConfig:
     """The country told by another part, the top-level domain or the registration is the same."""
     soft: float = -1.0
     """It is also an abbreviation or a person's name."""
-    soft_city: float = -1.5
-    word: float = -3.0
+    soft_city: float = -1.25
+    word: float = -2.5
     """It is also an ordinary word."""
     same_place_km: float = 100.0
     """Tokens whose places are closer tell the same."""

@@ -126,7 +126,7 @@ class LabelReader:
         if len(pieces) == count and len(last.runs) <= 2:  # noqa: PLR2004 - letters and a number
             points += config.whole_label
         beside = [pieces[k] for k in (i - 1, i + count) if 0 <= k < len(pieces)]
-        has_role = (last.lead != token and count == 1) or any(map(_is_role, beside))
+        has_role = (last.lead != token and count == 1) or any(map(_is_machine, beside))
         most = points + (config.adjacent_role if has_role else config.role) + config.agreement
         likely = tuple(meaning for meaning in meanings if meaning.points + most >= config.enough)
         return [Candidate(token, likely, points, has_role)] if likely else []
@@ -153,11 +153,16 @@ def _tokens(piece: _Piece) -> list[str]:
 
 
 def _is_role(piece: _Piece) -> bool:
-    """Tell whether a piece is what routers, interfaces or lines are called: `cr1`, `100ge13`, `core`."""
+    """Tell whether a piece is what routers, interfaces, lines or servers are called."""
+    return piece.lead in words.ACCESS or _is_machine(piece)
+
+
+def _is_machine(piece: _Piece) -> bool:
+    """Tell whether a piece is what routers and interfaces are called: `cr1`, `100ge13`, `core`."""
     lead = piece.lead or (piece.runs[1] if len(piece.runs) > 1 else "")
     if len(lead) == 1:
         return piece.has_number and lead in words.ROLES
-    return lead in words.ROLES or lead in words.INTERFACES or lead in words.ACCESS
+    return lead in words.ROLES or lead in words.INTERFACES or (lead in words.ACCESS and piece.has_number)
 
 
 def _country(letters: str) -> str:

@@ -122,7 +122,11 @@ class NameReader:
             agreement = context.agreement(meaning.place)
             if agreement is False or (meaning.needs_agreement and not agreement):
                 continue
-            points = meaning.points + around + (config.agreement if agreement else 0.0)
+            points = meaning.points + around
+            if agreement:
+                points += config.agreement
+            elif meaning.is_ambiguous:
+                points += config.ambiguous
             if best is None or points > best.points:
                 best = Scored(candidate.token, meaning, points, label)
         return best if best and best.points >= config.enough else None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
 from ipmicra.locate.gazetteer import Airport, Gazetteer, Place
+from ipmicra.locate.geodesy import one_distance_km
+from ipmicra.locate.spelling import folded
 from ipmicra.model.location import Heuristic
 
 CODE_LENGTH = 3
@@ -27,6 +29,8 @@ class Meaning:
     points: float
     needs_agreement: bool = False
     """Counts only where the name tells the country as well."""
+    is_ambiguous: bool = False
+    """There is another city of the name, far away and not much smaller."""
 
 
 class TokenReader:
@@ -76,10 +80,19 @@ class TokenReader:
             found += self._prefix(token)
         if length > CLLI_LENGTH and (place := self._abbreviations.get(token[:CLLI_LENGTH])):
             found.append(Meaning(Heuristic.CITY, place, self._config.long_abbreviation))
-        is_area = token in self._gazetteer.region_names or token in self._gazetteer.country_names
-        if length >= CLLI_LENGTH and not is_area and (place := self._truncated.get(token)):
+        if length >= CLLI_LENGTH and not self._is_name(token) and (place := self._truncated.get(token)):
             found.append(Meaning(Heuristic.CITY, place, self._config.truncated))
         return found
+
+    def _is_name(self, token: str) -> bool:
+        """Tell whether a token means something whole, so that it is no city's first letters."""
+        gazetteer = self._gazetteer
+        return (
+            gazetteer.has_city(token)
+            or token in gazetteer.region_names
+            or token in gazetteer.country_names
+            or token in words.SOFT_CITY_WORDS
+        )
 
     # --- codes of three letters
 
@@ -135,9 +148,17 @@ class TokenReader:
             penalty = config.word
         elif token in words.SOFT_CITY_WORDS:
             penalty = config.soft_city
+        cities = self._gazetteer.cities_named(token)[:_MOST_CITIES]
+        is_ambiguous = len(cities) > 1 and _are_rivals(cities[0], cities[1], config)
         return [
-            Meaning(Heuristic.CITY, place, self._city_points(place) + penalty, needs_agreement=place.population < 100_000)
-            for place in self._gazetteer.cities_named(token)[:_MOST_CITIES]
+            Meaning(
+                Heuristic.CITY,
+                place,
+                self._city_points(place) + penalty,
+                needs_agreement=place.population < config.fewest_for_airport,
+                is_ambiguous=is_ambiguous,
+            )
+            for place in cities
         ]
 
     def _city_points(self, place: Place) -> float:
@@ -208,7 +229,13 @@ class TokenReader:
                     self._truncated.setdefault(name[:length], place)
 
 
-def _plain_name(place: Place) -> str:
-    from ipmicra.locate.spelling import folded
+def _are_rivals(one: Place, other: Place, config: NameConfig) -> bool:
+    """Tell whether two cities of one name can be confused; the first is the larger."""
+    if other.population < config.rival_share * one.population:
+        return False
+    away = one_distance_km(one.latitude, one.longitude, other.latitude, other.longitude)
+    return away > config.same_place_km
 
+
+def _plain_name(place: Place) -> str:
     return folded(place.name)

@@ -32,14 +32,14 @@ NEVER_CODES = frozenset(
     dyn ear eat ebs ecn ecs edg edu eks elb elk elt emc emu end eng erp esp ess est eta etc eth evo ext eye fan faq far
     fax fed fee few fin fit fix fly fms fnc foo fox fpt ftp fun fwd gap gas gen geo get gis git gke glb gmt gov gpu gsm
     gui gum guy had has hat hdd her hey him his hit hop hot how hpc hub hud ice icu ide idp ids iis iot ios ipc ipm ips ipt ira irc
-    ire isa isp ita its jar jet jim job joe jpg jsp kan key kid kit kvm lab lac lag lan law lbs led leg let lib lid lip lit
+    ire isa isp ita its jar jet jim job joe jpg jsp kan key kid kit kvm lab lac lag lan law lbs led leg let lib lid lin lip lit
     lns lob log lot low lte lxc lxd mac maf map max mba mdm med meo met mgm mib mid min mix mms mob mod mon mos mpl mpr mse msg
     mta mtb mtu mud mux nac nas nat net new nfs nis nix nms noc nod non nor not now npm ntp nvr obs oca oct odd odf off oid oil old olt
     ong ons ont ops opt ora orb org osp oss ota our out own pac pad pal pan pap pas pay pbx pcs pda pdf pdu peg pen
     pet pgp php pic pid pin pip pki plc pln plm pls pmo pms pod pop pos pot ppp pre prd pro psn psw pub put pxe qos raw
     rcr rds red rem rep req res ria rip rms rnd rob rom row rpc rpm rsa rss rsv rtt rtu run saa san sas sat saw sbb sbc scp sdk sdn see seo ser
     set sfp sha she shv sim sip sit sla sms sns soa soc sow spa spf spy sql src ssd ssh ssl sso std stb stg stp stu sub sum sun sup
-    svc svn swa swi swt sym sys tab tac tag tap tar tbs tcp tea tec tee tel tft the tie tip tls tmp tom ton
+    svc svn swa swi swt sym sys tab tac tag tap tar tbs tcp tea tec tee tel tft the tie tip tls tmp tom ton tun
     too top tor toy tpl try tst tty two uat udp upc ups url usa usb use usr utm vas vdi ver vid vip vlb vlt vmi vmm vms vod
     voi von vox vpc vpn vps vrf was wap war wax way wcs web wet who why wic wif win wms won wow wsp www xdr xen xml xxx yes yet you zip zoo
     """.split()
@@ -48,9 +48,10 @@ NEVER_CODES = frozenset(
 
 SOFT_CODES = frozenset(
     """
-    ade ala alg anc ash bah bai bda bel ber bey bom buf bur can cap cha cle col cwb dal dar del den der die doh dub dur eze for gal
-    ham han hel hou ind ist jib kin kun kin lad las lax lej les lim lin los lux mad maa man mar mel mem mex mil mst nap nag nan oak oma par
-    per pit pos ric rob rom sac san sao sea sel sha sin sof str tia tun ulb van via vie was win
+    ada ade ala alg amy ana anc ann ash asa ava bah bai bel ben bey bob bom bud bur can cap cha cle cwb dal dan dar dax del den der die doh dub dur eva eve
+    for gal ham han hel ian ida ind isa ist ivy jan jay jib jim joe jon jos kai kay ken kim kin kun lad lea lee leo les lev lia lim liz los lou lux mad mae man
+    mar max may mel mem mia mil min mst nag nan nap ned nia oak pam par pat per pit ray ria ric rob rom ron roy sac sal sam sao sea sel sia sid sin sky sue
+    sof str ted tia tim uma una van via vie was win zoe
     """.split()
 )
 """Codes of hubs that are also words or abbreviations: they need one more reason."""
@@ -80,8 +81,8 @@ INTERFACES = frozenset(
 ROLES = frozenset(
     """
     a acc access ag agg agr ar asbr asr b bar bb bbr bcr bdr bear bng border bpe br bras bsr c car ccr ce cisco colo core cor cr crs
-    cs csr csw ctr d dc distr dr ds ear ebr ecr ed edge er gr gw gateway hcore ibr icr igw ir jnr juniper link lns lsr mar mcore
-    mpr mr msr mx nod ntwk p pe peer peering pni ppr psw r rar rcr rc rt rtr rtsw router rs rsw sar sbb sbr sr sw switch tcore tr transit
+    cs csr csw ctr d dc distr dr ds ear ebr ecr ed edge er gr gw gateway hcore ibr icr igw ir jnr juniper lns lsr mar mcore
+    mpr mr msr mx nod ntwk p pe peer peering pni ppr psw r rar rcr rc rdr rt rtr rtsw router rs rsw sar sbb sbr sr sw switch tcore tr transit
     v wr xcr backbone ibone tbone bbone ip ipcore ukcore
     """.split()
 )
@@ -90,7 +91,7 @@ ROLES = frozenset(
 ACCESS = frozenset(
     """
     abo access adsl bb broadband bras business cable cache catv client clients cpe cust customer customers dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon
-    host hosts hsd hsi isp lightspeed lte mobile node nodes oca ping pool pools pop ppp pppoe res residential speedtest srv static
+    hfc host hosts hsd hsi isp lightspeed link lte mobile node nodes oca ping pool pools pop ppp pppoe res residential speedtest srv static
     test user users vdsl vpn wifi wireless xdsl
     """.split()
 )
@@ -147,7 +148,7 @@ HARD_CITY_WORDS = frozenset(
 
 SOFT_CITY_WORDS = frozenset(
     """
-    adelaide alexandria allen anderson andes antonio apollo arlington athena aurora austin avila barry bergen boss bradford brandon bryan cairo
+    adelaide alexandria allen anderson andes antonio apollo arlington athena aurora austin avila barry bergen boss bradford brandon brooklyn bryan cairo
     carmen carol carson chandler charlotte chester clinton columbus cordoba dakota dallas david dayton delphi diana douglas elizabeth essen eugene florence
     franklin fulda garland gary georgia grace halle hamilton harvey helena henderson houston hudson irving ithaca jackson jaipur jasmine jordan joseph kent
     lancaster laurel lawrence lena leon lincoln lindsay logan lorain louise lucia lund luna lyon madison mandela marina mario mason medina mercedes
