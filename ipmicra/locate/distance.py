@@ -10,7 +10,9 @@ from ipmicra.locate.geodesy import distance_km
 
 _MEDIAN_TO_DEVIATION = 1.4826
 """Median absolute deviation to standard deviation, for a normal spread."""
-_ROUNDS = 8
+_ROUNDS = 20
+_NEARLY_ZERO = 0.1
+"""Residuals below this share of the spread weigh alike."""
 _LEAST_MS = 0.05
 
 
@@ -74,33 +76,37 @@ class DistanceSource:
             self._fit()
 
     def _fit(self) -> None:
-        """Fit robustly: relative residuals beyond two spreads count less; the start counts as some samples."""
+        """Fit the logarithm of round trips robustly; the start counts as some samples.
+
+        Gauss-Newton steps with weights that make it nearly a fit of medians: detours and queues lie on one side only.
+        """
         config = self._config
         light, rtt = self._km * config.ms_per_km, self._rtt_ms
-        access, slope = config.access_ms, config.slope
+        fit = np.array([config.access_ms, config.slope])
+        spread = config.log_spread
         for _ in range(_ROUNDS):
-            fitted = np.maximum(access + slope * light, _LEAST_MS)
+            fitted = fit[0] + fit[1] * light
             residual = np.log(rtt / fitted)
             spread = max(config.least_spread, _MEDIAN_TO_DEVIATION * float(np.median(np.abs(residual))))
-            weight = np.minimum(1.0, 2 * spread / np.maximum(np.abs(residual), 1e-9)) / fitted**2
-            access, slope = self._solve(light, rtt, weight)
+            weight = 1 / np.maximum(np.abs(residual), _NEARLY_ZERO * spread)
+            slant = np.stack([1 / fitted, light / fitted], axis=1)
+            fit = self._step(fit, slant, residual, weight / weight.mean())
         share = len(rtt) / (len(rtt) + config.prior_samples)
-        self.access_ms, self.slope = access, slope
+        self.access_ms, self.slope = float(fit[0]), float(fit[1])
         self.log_spread = float(np.sqrt(share * spread**2 + (1 - share) * config.log_spread**2))
 
-    def _solve(
-        self, light: NDArray[np.float64], rtt: NDArray[np.float64], weight: NDArray[np.float64]
-    ) -> tuple[float, float]:
-        """Solve weighted least squares with the start as a pull on both parameters; both stay sensible."""
+    def _step(
+        self,
+        fit: NDArray[np.float64],
+        slant: NDArray[np.float64],
+        residual: NDArray[np.float64],
+        weight: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Make one step, pulled towards the start; access time stays positive, the slope above light's."""
         config = self._config
-        pull = config.prior_samples / len(rtt) * weight.sum()
-        typical = max(float(np.average(light, weights=weight)), 1.0)
-        a = weight.sum() + pull
-        b = float(weight @ light)
-        c = float(weight @ light**2) + pull * typical**2
-        right = (
-            float(weight @ rtt) + pull * config.access_ms,
-            float(weight @ (light * rtt)) + pull * typical**2 * config.slope,
-        )
-        access, slope = np.linalg.solve(np.array([[a, b], [b, c]]), np.array(right))
-        return max(float(access), _LEAST_MS), max(float(slope), 1.0)
+        start = np.array([config.access_ms, config.slope])
+        pull = np.diag(config.prior_samples * (slant**2).mean(axis=0))
+        normal = slant.T @ (weight[:, None] * slant) + pull
+        change = np.linalg.solve(normal, slant.T @ (weight * residual) + pull @ (start - fit))
+        moved: NDArray[np.float64] = np.maximum(fit + change, [_LEAST_MS, 1.0])
+        return moved
