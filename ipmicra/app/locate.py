@@ -1,4 +1,4 @@
-"""Locating targets: clues from DNS, hierarchy, tables and samples go to the locator, its answers to the user."""
+"""Locating targets: clues from DNS, hierarchy, tables and samples, and what is told of the answers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class LocateRun:
         self.locator = Locator(self._tables(), options.order)
 
     def _tables(self) -> LocatorTables:
-        known, own = KnownTable(), {}
+        known = KnownTable()
+        own: dict[str, Location] = {}
         for path in self._options.tables:
             with open_text(path) as file:
                 own |= read_table(known, file, shown(path), LocateConfig().known_radius_km)
@@ -197,7 +198,9 @@ class LocateRun:
                     self.findings.append(str(error))
                     continue
                 tables = self.locator.tables
-                read_geofeed(tables.known, lines, subnet.geofeed, tables.gazetteer, (subnet.first, subnet.last))
+                read_geofeed(
+                    tables.known, lines, subnet.geofeed, tables.gazetteer, (subnet.first, subnet.last)
+                )
 
 
 # --- what is printed

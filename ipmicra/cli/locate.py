@@ -42,7 +42,7 @@ def locate(
         str | None,
         typer.Option(
             metavar="LIST",
-            help="Which heuristics vote, in which order: loc,airport,city,institution,known,registry,latency.",
+            help="Which vote, in which order: loc,airport,city,institution,known,registry,latency.",
         ),
     ] = None,
     table: Annotated[
@@ -63,7 +63,7 @@ def locate(
     ] = None,
     crawlers: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where those crawlers are: CSV of name,address,latitude,longitude."),
+        typer.Option(metavar="FILE", help="Where they were taken: CSV of name,address,latitude,longitude."),
     ] = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="Print hits per heuristic and their agreement instead of places.")
@@ -86,14 +86,21 @@ def locate(
         samples=samples,
         crawlers=crawlers,
     )
-    run = LocateRun(options, _hierarchy(context, hierarchy_file))
+    hierarchy = _hierarchy(context, hierarchy_file)
+    run = LocateRun(options, hierarchy)
     located = run.locate(targets)
     _tell(run.findings, located)
+    if hierarchy is None and any(target.address for target in located):
+        path = hierarchy_path(context, hierarchy_file)
+        say(f"no hierarchy at {path}: registrations have no vote (build one with `ipmicra build DUMP…`)")
     if tables:
         _print_tables(located, options.order, print_format)
     else:
         _print(located, print_format)
-    unread = sum(target.address is None and not target.located.votes and bool(target.located.findings) for target in located)
+    unread = sum(
+        target.address is None and not target.located.votes and bool(target.located.findings)
+        for target in located
+    )
     if unread:
         raise typer.Exit(DONE_IN_PART if unread < len(located) else 1)
 
@@ -103,10 +110,7 @@ def _hierarchy(context: typer.Context, given: Path | None) -> Hierarchy | None:
     from ipmicra.app.lookups import open_hierarchy
 
     path = hierarchy_path(context, given)
-    if given is None and not path.exists():
-        say(f"no hierarchy at {path}: registrations have no vote (build one with `ipmicra build DUMP…`)")
-        return None
-    return open_hierarchy(path)
+    return None if given is None and not path.exists() else open_hierarchy(path)
 
 
 def _tell(findings: list[str], located: list[LocatedTarget]) -> None:
@@ -143,7 +147,9 @@ def _row(target: LocatedTarget) -> tuple[Any, ...]:
 
 def _flat(described: dict[str, Any]) -> dict[str, Any]:
     """Give one value a column."""
-    location = described.pop("location") or dict.fromkeys(("latitude", "longitude", "city", "country", "radius_km"))
+    location = described.pop("location") or dict.fromkeys(
+        ("latitude", "longitude", "city", "country", "radius_km")
+    )
     return {"target": described.pop("target"), "address": described.pop("address"), **location, **described}
 
 
@@ -159,7 +165,12 @@ def _print_tables(located: list[LocatedTarget], order: tuple[Any, ...], print_fo
     print_table(f"{len(located)} targets", ("heuristic", "votes", "hits", "share"), rows)
     typer.echo()
     pairs = [
-        (" & ".join(pair["heuristics"]), pair["intersection"], pair["agree"], "" if pair["share"] is None else f"{pair['share']:.1%}")
+        (
+            " & ".join(pair["heuristics"]),
+            pair["intersection"],
+            pair["agree"],
+            "" if pair["share"] is None else f"{pair['share']:.1%}",
+        )
         for pair in described["agreement"]
         if pair["intersection"]
     ]

@@ -46,7 +46,9 @@ class DnsClues:
 class LocationDns:
     """Asks for the clues of many targets; goes on when servers are silent or talk nonsense."""
 
-    def __init__(self, resolver: dns.asyncresolver.Resolver | None = None, config: DnsConfig | None = None) -> None:
+    def __init__(
+        self, resolver: dns.asyncresolver.Resolver | None = None, config: DnsConfig | None = None
+    ) -> None:
         """Ask the given resolver, by default the system's."""
         self._config = config or DnsConfig()
         self._resolver = resolver
@@ -55,11 +57,15 @@ class LocationDns:
         self.asked = 0
         """Questions that went out."""
 
-    def gather(self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool = True) -> list[DnsClues]:
+    def gather(
+        self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool = True
+    ) -> list[DnsClues]:
         """Ask for addresses of names, names of addresses, and LOC records."""
-        return asyncio.run(self._gather(targets, with_loc))
+        return asyncio.run(self._gather(targets, with_loc=with_loc))
 
-    async def _gather(self, targets: Sequence[tuple[HostName | None, Address | None]], with_loc: bool) -> list[DnsClues]:  # noqa: FBT001
+    async def _gather(
+        self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool
+    ) -> list[DnsClues]:
         import dns.asyncresolver
         import dns.exception
 
@@ -70,16 +76,18 @@ class LocationDns:
                 raise InputError(f"the system names no DNS server ({error}); use --offline") from error
         self._answers.clear()
         self._slots = asyncio.Semaphore(self._config.concurrency)
-        return list(await asyncio.gather(*(self._clues(*target, with_loc) for target in targets)))
+        return list(await asyncio.gather(*(self._clues(*target, with_loc=with_loc) for target in targets)))
 
-    async def _clues(self, name: HostName | None, address: Address | None, with_loc: bool) -> DnsClues:  # noqa: FBT001
+    async def _clues(self, name: HostName | None, address: Address | None, *, with_loc: bool) -> DnsClues:
         clues = DnsClues()
         if address is None and name is not None:
             await self._find_addresses(name.text, clues)
             address = clues.addresses[0] if clues.addresses else None
         if address is not None:
             found = await self._ask(address.reverse_pointer, "PTR", clues.findings)
-            clues.names += [str(record.target).rstrip(".").lower() for record in found if str(record.target) != "."]
+            clues.names += [
+                str(record.target).rstrip(".").lower() for record in found if str(record.target) != "."
+            ]
         if with_loc:
             await self._find_loc(name, address, clues)
         return clues
@@ -118,13 +126,15 @@ class LocationDns:
         import dns.exception
         import dns.resolver
 
-        if self._silent >= self._config.failures_before_silence:
-            return None, "the DNS is silent; the rest was not asked"
         assert self._resolver is not None  # noqa: S101 - set before the first question
         async with self._slots:
+            if self._silent >= self._config.failures_before_silence:
+                return None, "the DNS is silent; the rest was not asked"
             self.asked += 1
             try:
-                answer = await self._resolver.resolve(name, kind, lifetime=self._config.lifetime_s, search=False)
+                answer = await self._resolver.resolve(
+                    name, kind, lifetime=self._config.lifetime_s, search=False
+                )
             except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
                 self._silent = 0
                 return None, ""

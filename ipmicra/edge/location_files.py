@@ -75,9 +75,14 @@ def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, 
         reader = csv.DictReader(file)
         missing = [name for name in needed if name not in (reader.fieldnames or ())]
         if missing:
-            raise InputError(f"{shown(path)} has no column {', '.join(missing)}; needed are {', '.join(needed)}")
+            raise InputError(
+                f"{shown(path)} has no column {', '.join(missing)}; needed are {', '.join(needed)}"
+            )
         for row in reader:
-            yield reader.line_num, {key: (value or "").strip() for key, value in row.items() if isinstance(key, str)}
+            yield (
+                reader.line_num,
+                {key: (value or "").strip() for key, value in row.items() if isinstance(key, str)},
+            )
 
 
 def fetch_feed(url: str, schemes: tuple[str, ...] = ("https",)) -> list[str]:

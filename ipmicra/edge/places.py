@@ -23,7 +23,9 @@ def _columns(name: str) -> dict[str, NDArray[Any]]:
         with np.load(TABLES / name, allow_pickle=False) as stored:
             return {column: stored[column] for column in stored.files}
     except (OSError, ValueError) as error:
-        raise InputError(f"the table {name} of ipmicra cannot be read; install ipmicra again ({error})") from error
+        raise InputError(
+            f"the table {name} of ipmicra cannot be read; install ipmicra again ({error})"
+        ) from error
 
 
 @cache

@@ -57,7 +57,9 @@ def count_agreements(located: Sequence[Located], order: Sequence[Heuristic]) -> 
     rows = []
     for one, other in combinations(order, 2):
         pairs = [(found[one], found[other]) for found in votes if one in found and other in found]
-        rows.append(Agreement(one=one, other=other, both=len(pairs), agree=sum(agree(*pair) for pair in pairs)))
+        rows.append(
+            Agreement(one=one, other=other, both=len(pairs), agree=sum(agree(*pair) for pair in pairs))
+        )
     return rows
 
 

@@ -18,7 +18,9 @@ def read_order(text: str) -> tuple[Heuristic, ...]:
     unknown = [name for name in names if name not in set(Heuristic)]
     if unknown or not names:
         known = ", ".join(Heuristic)
-        raise InputError(f"there is no heuristic {', '.join(unknown) or 'in an empty list'}; there are {known}")
+        raise InputError(
+            f"there is no heuristic {', '.join(unknown) or 'in an empty list'}; there are {known}"
+        )
     if len(set(names)) < len(names):
         raise InputError("a heuristic is named twice")
     return tuple(Heuristic(name) for name in names)
@@ -26,7 +28,9 @@ def read_order(text: str) -> tuple[Heuristic, ...]:
 
 def in_order(hints: Sequence[Hint], order: Sequence[Heuristic]) -> list[Hint]:
     """Sort votes by the order of their heuristics; those of heuristics that are switched off are left out."""
-    return sorted((hint for hint in hints if hint.heuristic in order), key=lambda hint: order.index(hint.heuristic))
+    return sorted(
+        (hint for hint in hints if hint.heuristic in order), key=lambda hint: order.index(hint.heuristic)
+    )
 
 
 def winner(hints: Sequence[Hint]) -> Hint | None:

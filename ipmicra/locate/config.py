@@ -1,7 +1,6 @@
 """Every number that the location heuristics are tuned by.
 
-[1] Davis et al., RFC 1876, 1996. [2] Katz-Bassett et al., IMC 2006. [3] Gueye et al., IEEE/ACM ToN 2006 (CBG).
-[4] Huffaker et al., CCR 2014 (DRoP).
+[1] Davis et al., RFC 1876, 1996. [2] Katz-Bassett et al., IMC 2006. [3] Gueye et al., ToN 2006 (CBG).
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 class NameConfig:
     """Points for and against a place in a host name; what reaches `enough` is a vote.
 
-    The points say in numbers what people do who read such names; they were set on the first test set and are judged on a
-    second one that was written later.
+    The points say in numbers what people do who read such names; they were set on the first test set and are
+    judged on others that were written later.
     """
 
     enough: float = 4.0
@@ -63,6 +62,8 @@ class NameConfig:
     """It fills its label, apart from a number."""
     agreement: float = 2.0
     """The country told by another part, the top-level domain or the registration is the same."""
+    region: float = 2.0
+    """So is the state or province, on top."""
     soft: float = -1.0
     """It is also an abbreviation or a person's name."""
     soft_city: float = -1.25
@@ -105,7 +106,7 @@ class PhysicsConfig:
     light_km_per_ms: float = 299.792458
     """Light in a vacuum."""
     fibre_share: float = 2 / 3
-    """Speed in fibre as a share of light's; nothing on the ground is known to be faster over long ways [2]."""
+    """Speed in fibre as a share of light's; nothing on the ground is faster over long ways [2]."""
     slack_km: float = 50.0
     """Allowed on top of a bound: crawlers' and votes' own coordinates are rounded."""
     fewest_samples: int = 3
@@ -126,7 +127,7 @@ class DistanceConfig:
     """From kilometres to milliseconds."""
 
     slope: float = 1.7
-    """Round trip over that of light in a straight fibre, at the start; measured ones lie between 1.5 and 2 [2]."""
+    """Round trip over that of light in a straight fibre, at the start."""
     access_ms: float = 4.0
     """What a path of no length takes, at the start."""
     log_spread: float = 0.45

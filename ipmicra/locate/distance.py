@@ -19,8 +19,8 @@ _LEAST_MS = 0.05
 class DistanceSource:
     """Expected round trips by great-circle distance; learns slope, access time and spread from samples.
 
-    The round trip over `km` is modelled as `access_ms + slope × km × ms_per_km`, times a factor whose logarithm
-    spreads normally. It starts as configured and moves to what samples say as they come.
+    The round trip over `km` is modelled as `access_ms + slope × km × ms_per_km`, times a factor whose
+    logarithm spreads normally. It starts as configured and moves to what samples say as they come.
     """
 
     def __init__(self, config: DistanceConfig | None = None, keep: int = 20_000) -> None:
@@ -78,7 +78,8 @@ class DistanceSource:
     def _fit(self) -> None:
         """Fit the logarithm of round trips robustly; the start counts as some samples.
 
-        Gauss-Newton steps with weights that make it nearly a fit of medians: detours and queues lie on one side only.
+        Gauss-Newton steps with weights that make it nearly a fit of medians: detours and queues lie on one
+        side only.
         """
         config = self._config
         light, rtt = self._km * config.ms_per_km, self._rtt_ms

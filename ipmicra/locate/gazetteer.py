@@ -14,6 +14,13 @@ from ipmicra.errors import InputError
 from ipmicra.locate.spelling import folded
 
 Columns = Mapping[str, NDArray[Any]]
+_OTHER_COUNTRY_NAMES = {
+    "britain": "GB", "czechrepublic": "CZ", "deutschland": "DE", "england": "GB", "greatbritain": "GB",
+    "holland": "NL", "iran": "IR", "italia": "IT", "korea": "KR", "macedonia": "MK", "netherlands":
+    "NL", "republicofkorea": "KR", "russianfederation": "RU", "scotland": "GB", "southkorea": "KR",
+    "turkey": "TR", "unitedstatesofamerica": "US", "usa": "US", "vietnam": "VN", "wales": "GB",
+}  # fmt: skip
+"""Names of countries that GeoNames spells otherwise, as `folded` spells them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +121,7 @@ class Gazetteer:
         if at is None:
             return []
         start, city, is_other = self._entries
-        return [
-            self.city(city[i], is_other_name=bool(is_other[i])) for i in range(start[at], start[at + 1])
-        ]
+        return [self.city(city[i], is_other_name=bool(is_other[i])) for i in range(start[at], start[at + 1])]
 
     def has_city(self, key: str) -> bool:
         """Tell whether any city has a name."""
@@ -167,22 +172,24 @@ class Gazetteer:
     @cached_property
     def countries(self) -> dict[str, Area]:
         """Countries by their two letters."""
-        return {code: self._area("country", i, code, code) for i, code in enumerate(self._texts("country_code"))}
+        return {
+            code: self._area("country", i, code, code) for i, code in enumerate(self._texts("country_code"))
+        }
 
     @cached_property
     def country_names(self) -> dict[str, str]:
         """Two letters of a country by its name or three letters, spelled as `folded` does."""
         codes = self._texts("country_code")
         named = dict(zip(map(folded, self._texts("country_name")), codes, strict=True))
-        return {**dict(zip(map(folded, self._texts("country_code3")), codes, strict=True)), **named}
+        three = dict(zip(map(folded, self._texts("country_code3")), codes, strict=True))
+        return {**three, **named, **_OTHER_COUNTRY_NAMES}
 
     @cached_property
     def regions(self) -> dict[tuple[str, str], Area]:
         """Regions by country and letters: ("US", "NY")."""
         pairs = zip(self._texts("region_country"), self._texts("region_code"), strict=True)
         return {
-            (country, code): self._area("region", i, code, country)
-            for i, (country, code) in enumerate(pairs)
+            (country, code): self._area("region", i, code, country) for i, (country, code) in enumerate(pairs)
         }
 
     @cached_property
@@ -203,4 +210,6 @@ class Gazetteer:
 
     def largest(self, fewest: int) -> range:
         """Give the rows of the cities with at least so many people."""
-        return range(int(np.searchsorted(-self._columns["city_population"].astype(np.int64), -fewest, "right")))
+        return range(
+            int(np.searchsorted(-self._columns["city_population"].astype(np.int64), -fewest, "right"))
+        )

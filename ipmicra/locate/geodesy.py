@@ -30,7 +30,9 @@ def distance_km(
     return distance
 
 
-def one_distance_km(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
+def one_distance_km(
+    latitude: float, longitude: float, other_latitude: float, other_longitude: float
+) -> float:
     """Give one great-circle distance; the same formula without numpy's overhead."""
     phi1, phi2 = math.radians(latitude), math.radians(other_latitude)
     half_chord = (
@@ -40,9 +42,7 @@ def one_distance_km(latitude: float, longitude: float, other_latitude: float, ot
     return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, max(0.0, half_chord))))
 
 
-def distance_matrix_km(
-    places: NDArray[np.float64], others: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def distance_matrix_km(places: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give all distances between rows of (latitude, longitude): one row a place, one column another."""
     return distance_km(places[:, None, 0], places[:, None, 1], others[None, :, 0], others[None, :, 1])
 

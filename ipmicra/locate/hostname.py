@@ -9,6 +9,7 @@ from dataclasses import dataclass
 LONGEST_NAME = 253
 """Characters of a host name, without the dot at the end (RFC 1035)."""
 LONGEST_LABEL = 63
+_GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "a", "ł": "l"})
 
 RegisteredDomain = Callable[[str], str | None]
 """Gives the registered domain of a host name, None for a public suffix: `a.b.co.uk` → `b.co.uk`."""
@@ -78,6 +79,6 @@ def _is_mixed(label: str) -> bool:
 
 def _plain(label: str) -> str:
     """Spell umlauts as German does and drop other accents: `münchen` → `muenchen`; other scripts vanish."""
-    spelled = label.translate(str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "a", "ł": "l"}))
+    spelled = label.translate(_GERMAN)
     plain = unicodedata.normalize("NFKD", spelled)
     return "".join(letter for letter in plain if letter.isascii() and (letter.isalnum() or letter in "-_"))

@@ -46,7 +46,7 @@ class InstitutionTable:
         """Give the vote for the longest suffix; never a public suffix alone."""
         text = name.text
         least = len(name.domain) + sum(len(label) + 1 for label in name.suffix)
-        while len(text) >= least:
+        while text and len(text) >= least:
             place = self._own.get(text) or self._packaged(text)
             if place is not None:
                 return Hint(

@@ -55,14 +55,16 @@ class KnownTable:
 
     def add_range(self, first: Address, last: Address, row: KnownRow) -> None:
         """Add a range, prefix by prefix; overlaps are findings."""
-        for network in summarize_address_range(first, last):  # type: ignore[type-var]
+        for network in summarize_address_range(first, last):
             tree, text = self._trees[network.version], str(network)
             if tree.has_key(text):
                 self.findings.append(f"{row.source}: {text} is listed twice; the first one counts")
                 continue
             around = tree.get_key(text)
             if around is not None:
-                self.findings.append(f"{row.source}: {text} overlaps {around}; the narrower one counts inside it")
+                self.findings.append(
+                    f"{row.source}: {text} overlaps {around}; the narrower one counts inside it"
+                )
             tree[text] = row
 
     def of_address(self, address: Address) -> KnownRow | None:
@@ -108,7 +110,9 @@ def _add(table: KnownTable, target: str, row: KnownRow) -> None:
     try:
         table.add_range(*read_range(target), row)
     except AddressError:
-        is_name = "." in target and all(target.rstrip(".").split(".")) and " " not in target and "/" not in target
+        is_name = (
+            "." in target and all(target.rstrip(".").split(".")) and " " not in target and "/" not in target
+        )
         if is_name and not target.replace(".", "").isdigit():
             table.add_host(target, row)
         else:
@@ -158,7 +162,9 @@ def read_geofeed(
             table.findings.append(f"{place}: {cells[0].strip()!r} is no prefix")
             continue
         if within and not _is_inside(network[0], network[-1], within):
-            table.findings.append(f"{place}: {network} lies outside {within[0]} - {within[1]}, which names the feed")
+            table.findings.append(
+                f"{place}: {network} lies outside {within[0]} - {within[1]}, which names the feed"
+            )
             continue
         location = find_place(gazetteer, country, region, city)
         if location is None:

@@ -16,8 +16,15 @@ _MOST_KEPT = 1 << 17
 _MOST_RUNS = 4
 """Runs of letters and numbers in a piece; more look like a number in hexadecimal."""
 _CITY_LENGTH = 5
+_PLAIN_RUNS = 2
+"""Letters and a number."""
 _CLLI_LENGTH = 6
-_TELLS_NOTHING = frozenset("ae ar be br bb ce cr er et fe ge gi gr gw hu in ip ir it lo mx ns pe po pr ps se so sr st sw te to tr vm ve xe".split())
+_TELLS_NOTHING = frozenset(
+    """
+    ae ar be br bb ce cr er et fe ge gi gr gw hu in ip ir it lo mx ns pe po pr ps se so sr st sw te
+    to tr vm ve xe
+    """.split()
+)
 """Two letters that mean roles, interfaces and the like at least as often as a country."""
 
 
@@ -77,7 +84,9 @@ class LabelReader:
         candidates = self._candidates(pieces)
         area = shape.upper() if shape.isalpha() and len(shape) == 2 else words.COUNTRY_WORDS.get(shape, "")  # noqa: PLR2004
         hints = frozenset(
-            _country(piece.lead) for piece in pieces if candidates and len(piece.lead) == 2 and not piece.has_number  # noqa: PLR2004
+            _country(piece.lead)
+            for piece in pieces
+            if candidates and len(piece.lead) == 2 and not piece.has_number  # noqa: PLR2004
         )
         return Label(
             candidates=tuple(candidates),
@@ -123,7 +132,7 @@ class LabelReader:
         points = 0.0
         if last.has_number or (behind and behind.runs == ("0",)):
             points += config.digits
-        if len(pieces) == count and len(last.runs) <= 2:  # noqa: PLR2004 - letters and a number
+        if len(pieces) == count and len(last.runs) <= _PLAIN_RUNS:
             points += config.whole_label
         beside = [pieces[k] for k in (i - 1, i + count) if 0 <= k < len(pieces)]
         has_role = (last.lead != token and count == 1) or any(map(_is_machine, beside))
@@ -140,9 +149,15 @@ def _piece(text: str) -> _Piece:
 def _tokens(piece: _Piece) -> list[str]:
     """Give the tokens of a piece that may be places: its first letters, or what a role is glued to."""
     runs, lead = piece.runs, piece.lead
-    if not lead or len(runs) > _MOST_RUNS or (len(runs) > 2 and len(lead) < _CLLI_LENGTH and len(runs[2]) > 1):  # noqa: PLR2004
+    if (
+        not lead
+        or len(runs) > _MOST_RUNS
+        or (len(runs) > _PLAIN_RUNS and len(lead) < _CLLI_LENGTH and len(runs[2]) > 1)
+    ):
         # `cr1fra2`: the code follows a role and its number
-        return [runs[2]] if len(runs) in {3, 4} and lead in words.ROLES and len(runs[2]) == CODE_LENGTH else []
+        return (
+            [runs[2]] if len(runs) in {3, 4} and lead in words.ROLES and len(runs[2]) == CODE_LENGTH else []
+        )
     glued = [
         rest
         for role in words.LEADING_ROLES

@@ -1,4 +1,4 @@
-"""From what is known of a target to its location: all votes, what physics says of them, and the first that counts."""
+"""From clues to a location: all votes, what physics says of them, and the first that counts."""
 
 from __future__ import annotations
 

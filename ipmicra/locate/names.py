@@ -43,8 +43,8 @@ class Context:
     def agreement(self, place: Place) -> bool | None:
         """Tell whether what is known speaks for a place (True), against it (False) or neither (None).
 
-        Letters in the name speak louder than the domain, and the domain louder than the registration: carriers
-        name routers abroad under their own domain.
+        Letters in the name speak louder than domain and registration: carriers name routers abroad under
+        their own domain.
         """
         if place.country in self.areas or (place.region and place.region in self.areas):
             return True
@@ -88,7 +88,8 @@ class NameReader:
     # --- what speaks for a candidate
 
     def _context(self, name: HostName, labels: list[Label], registered: str | None) -> Context:
-        areas, firm = set(), set()
+        areas: set[str] = set()
+        firm: set[str] = set()
         for label in labels:
             areas |= label.hints
             if label.area in self._areas:
@@ -125,6 +126,8 @@ class NameReader:
             points = meaning.points + around
             if agreement:
                 points += config.agreement
+                if meaning.place.region and meaning.place.region in context.areas:
+                    points += config.region
             elif meaning.is_ambiguous:
                 points += config.ambiguous
             if best is None or points > best.points:
@@ -144,7 +147,9 @@ class NameReader:
             for meaning in candidate.meanings:
                 is_city = meaning.heuristic is Heuristic.CITY and meaning.points >= self._config.enough - 1.5
                 if is_city and len(candidate.token) > 3 and context.agreement(meaning.place):  # noqa: PLR2004
-                    found.append(Scored(candidate.token, meaning, meaning.points + self._config.agreement, label))
+                    found.append(
+                        Scored(candidate.token, meaning, meaning.points + self._config.agreement, label)
+                    )
                     break
         return [one for one in found if one.points >= self._config.enough]
 
@@ -166,7 +171,8 @@ class NameReader:
             return scored[0] if scored else None
         best = max(scored, key=lambda one: (one.points, one.label))
         rivals = [
-            one for one in scored
+            one
+            for one in scored
             if one.points == best.points and one.label == best.label and not self._same(one, best)
         ]
         return None if rivals else best

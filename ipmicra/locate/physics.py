@@ -1,4 +1,4 @@
-"""What round trips allow: bounds on distance, votes they rule out, proofs of anycast, a location of their own."""
+"""What round trips allow: bounds on distance, votes they rule out, proofs of anycast, a location."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class Struck:
     reason: str
 
 
-def bounds_of(samples: Iterable[Sample], places: Mapping[str, Location], config: PhysicsConfig) -> list[Bound]:
+def bounds_of(
+    samples: Iterable[Sample], places: Mapping[str, Location], config: PhysicsConfig
+) -> list[Bound]:
     """Turn samples into bounds, one a crawler; lost ones and crawlers without a place say nothing."""
     shortest: dict[str, float] = {}
     for sample in samples:
@@ -60,7 +62,9 @@ def bounds_of(samples: Iterable[Sample], places: Mapping[str, Location], config:
     ]
 
 
-def strike(hints: Sequence[Hint], bounds: Sequence[Bound], config: PhysicsConfig) -> tuple[list[Hint], list[Struck]]:
+def strike(
+    hints: Sequence[Hint], bounds: Sequence[Bound], config: PhysicsConfig
+) -> tuple[list[Hint], list[Struck]]:
     """Part votes into those that round trips allow and those they rule out.
 
     A vote is ruled out when no point within its radius, and the slack, can be reached in time.
@@ -80,9 +84,8 @@ def _ruled_out(hint: Hint, bound: Bound, config: PhysicsConfig) -> Struck | None
     away = one_distance_km(place.latitude, place.longitude, bound.latitude, bound.longitude)
     if away - place.radius_km <= bound.farthest_km + config.slack_km:
         return None
-    reason = (
-        f"{bound.crawler} is {away:.0f} km away and saw {bound.rtt_ms:g} ms, which allows {bound.farthest_km:.0f} km"
-    )
+    allowed = f"which allows {bound.farthest_km:.0f} km"
+    reason = f"{bound.crawler} is {away:.0f} km away and saw {bound.rtt_ms:g} ms, {allowed}"
     return Struck(hint=hint, crawler=bound.crawler, reason=reason)
 
 
@@ -137,19 +140,24 @@ def _columns(bounds: Sequence[Bound]) -> NDArray[np.float64]:
 def _disc(latitude: float, longitude: float, radius_km: float, count: int) -> NDArray[np.float64]:
     """Spread points evenly over a disc, as seeds in a sunflower."""
     order = np.arange(count) + 0.5
-    return np.stack(point_at(latitude, longitude, order * _GOLDEN_ANGLE_DEG, radius_km * np.sqrt(order / count)), axis=1)
+    return np.stack(
+        point_at(latitude, longitude, order * _GOLDEN_ANGLE_DEG, radius_km * np.sqrt(order / count)), axis=1
+    )
 
 
 def _allowed(points: NDArray[np.float64], bounds: Sequence[Bound], slack_km: float) -> NDArray[np.float64]:
     latitude, longitude, farthest = _columns(bounds)
     away = distance_km(points[:, :1], points[:, 1:], latitude[None, :], longitude[None, :])
-    return points[(away <= farthest[None, :] + slack_km).all(axis=1)]
+    is_allowed = (away <= farthest[None, :] + slack_km).all(axis=1)
+    allowed: NDArray[np.float64] = points[is_allowed]
+    return allowed
 
 
 def _middle(points: NDArray[np.float64]) -> tuple[float, float]:
     """Give the centre of points on the sphere."""
     phi, theta = np.radians(points[:, 0]), np.radians(points[:, 1])
     x, y, z = (
-        float(np.mean(axis)) for axis in (np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi))
+        float(np.mean(axis))
+        for axis in (np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi))
     )
     return float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))

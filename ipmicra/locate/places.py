@@ -20,7 +20,11 @@ def read_coordinates(latitude: str, longitude: str) -> tuple[float, float] | Non
     except ValueError:
         return None
     is_place = math.isfinite(north) and math.isfinite(east)
-    return (north, east) if is_place and abs(north) <= _LARGEST_LATITUDE and abs(east) <= _LARGEST_LONGITUDE else None
+    return (
+        (north, east)
+        if is_place and abs(north) <= _LARGEST_LATITUDE and abs(east) <= _LARGEST_LONGITUDE
+        else None
+    )
 
 
 def find_place(gazetteer: Gazetteer, country: str, region: str, city: str) -> Location | None:
@@ -39,7 +43,9 @@ def find_place(gazetteer: Gazetteer, country: str, region: str, city: str) -> Lo
 def city_in(gazetteer: Gazetteer, key: str, country: str, region: str = "") -> Place | None:
     """Find the largest city of a name in a country, in the region if one there has the name."""
     cities = [place for place in gazetteer.cities_named(key) if not country or place.country == country]
-    return next((place for place in cities if region and place.region == region), cities[0] if cities else None)
+    return next(
+        (place for place in cities if region and place.region == region), cities[0] if cities else None
+    )
 
 
 def location_of(place: Place, radius_km: float = CITY_KM) -> Location:

@@ -18,14 +18,15 @@ _NUMBERED = re.compile(r"\S*\d\S*")
 _MOST_WORDS = 4
 _LONGEST_PARTS = 12
 _SHORTEST_CITY = 3
+_REGION_LETTERS = 2
 _FEWEST_PEOPLE_OF_A_WORD = 100_000
 
 
 def read_postal(gazetteer: Gazetteer, address: str, country: str | None) -> Location | None:
     """Find the most specific place that an address names: city, region, country.
 
-    The address is one line, parts separated by commas, the widest usually last. A country in it goes before the one
-    given beside it.
+    The address is one line, parts separated by commas, the widest usually last. A country in it goes before
+    the one given beside it.
     """
     parts = [part.strip() for part in address.split(",") if part.strip()][-_LONGEST_PARTS:]
     told = next((code for part in reversed(parts[-2:]) if (code := _country(gazetteer, part))), None)
@@ -62,7 +63,11 @@ def _region(gazetteer: Gazetteer, parts: list[str], country: str) -> str:
 
 def _city(gazetteer: Gazetteer, part: str, country: str, region: str) -> Place | None:
     """Find a city in a part, which may hold a postal code and a region as well: the longest name wins."""
-    words = [word for word in _NUMBERED.sub(" ", part.replace("-", " ")).split() if not (word.isupper() and len(word) <= 2)]  # noqa: PLR2004
+    words = [
+        word
+        for word in _NUMBERED.sub(" ", part.replace("-", " ")).split()
+        if not (word.isupper() and len(word) <= _REGION_LETTERS)
+    ]
     for count in range(min(_MOST_WORDS, len(words)), 0, -1):
         for start in range(len(words) - count, -1, -1):
             key = folded("".join(words[start : start + count]))
@@ -81,12 +86,15 @@ def registry_hint(
 ) -> Hint | None:
     """Give the vote of the narrowest registration that tells a place.
 
-    `lineage` is widest first; `neighbours` are the countries of subnets inside and beside the narrowest one. Where they or
-    the registration itself disagree with the holder's address, the address is a headquarters: the radius grows.
+    `lineage` is widest first; `neighbours` are the countries of subnets inside and beside the narrowest one.
+    Where they disagree with the holder's address, it is a headquarters: the radius grows. Where the subnet's
+    own country does, that country counts instead.
     """
     for subnet in reversed(lineage):
         holder = subnet.organisation
-        located = read_postal(gazetteer, holder.address, holder.country) if holder and holder.address else None
+        located = (
+            read_postal(gazetteer, holder.address, holder.country) if holder and holder.address else None
+        )
         used_in = gazetteer.countries.get(subnet.country or "")
         if located and (used_in is None or located.country == used_in.country):
             evidence = f"address of {holder.label}: {holder.address}" if holder else ""
@@ -98,7 +106,11 @@ def registry_hint(
 
 
 def _weighed(
-    location: Location, evidence: str, neighbours: Sequence[str | None], gazetteer: Gazetteer, config: LocateConfig
+    location: Location,
+    evidence: str,
+    neighbours: Sequence[str | None],
+    gazetteer: Gazetteer,
+    config: LocateConfig,
 ) -> Hint:
     """Widen a place by the share of neighbours that are elsewhere, and by how far away those are."""
     radius = max(location.radius_km, config.registry_city_km) if location.city else location.radius_km

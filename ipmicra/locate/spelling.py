@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 
-_SPECIAL = str.maketrans({
-    "ß": "ss", "æ": "ae", "ø": "o", "å": "a", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "œ": "oe",
-})  # fmt: skip
+_SPECIAL = str.maketrans(
+    {
+        "ß": "ss",
+        "æ": "ae",
+        "ø": "o",
+        "å": "a",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "œ": "oe",
+        "\u0131": "i",
+    }
+)
 """Letters that do not fall apart into a plain one and an accent."""
 
 

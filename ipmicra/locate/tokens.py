@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ipmicra.locate import vocabulary as words
@@ -11,6 +12,8 @@ from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.spelling import folded
 from ipmicra.model.location import Heuristic
 
+_BY_RIVER = re.compile(r" (?:am|an|im|upon|sur) ")
+"""What follows is left out of names: Frankfurt am Main."""
 CODE_LENGTH = 3
 LOCODE_LENGTH = 5
 CLLI_LENGTH = 6
@@ -46,7 +49,9 @@ class TokenReader:
         self._by_region: dict[tuple[str, str, str], list[Place]] = {}
         self._make_prefixes()
         self._abbreviations = {
-            short: place for short, text in words.ABBREVIATIONS.items() if (place := self._named(*text.split()))
+            short: place
+            for short, text in words.ABBREVIATIONS.items()
+            if (place := self._named(*text.split()))
         }
 
     def meanings(self, token: str) -> tuple[Meaning, ...]:
@@ -183,12 +188,12 @@ class TokenReader:
         """Read four letters of a city and two of its state or country: `dllstx`, `amstnl`."""
         letters, area = token[:4], token[4:]
         country = words.CLLI_COUNTRIES.get(area, area.upper())
-        found = []
-        for state in ("US", "CA"):
-            if (state, area.upper()) in self._gazetteer.regions and (
-                place := self._abbreviated(letters, state, area.upper())
-            ):
-                found.append(Meaning(Heuristic.CITY, place, self._config.clli))
+        found = [
+            Meaning(Heuristic.CITY, place, self._config.clli)
+            for state in ("US", "CA")
+            if (state, area.upper()) in self._gazetteer.regions
+            and (place := self._abbreviated(letters, state, area.upper()))
+        ]
         if country in self._gazetteer.countries and (place := self._abbreviated(letters, country, "")):
             found.append(Meaning(Heuristic.CITY, place, self._config.clli))
         return found
@@ -217,15 +222,16 @@ class TokenReader:
                 continue
             if place.region:
                 self._by_region.setdefault((place.country, place.region, name[0]), []).append(place)
-            if place.population >= 100_000 or place.country == "SG":
+            if place.population >= config.fewest_for_airport or place.country == "SG":
                 self._by_region.setdefault((place.country, "", name[0]), []).append(place)
             if place.population >= config.fewest_for_prefix:
                 for length in range(CODE_LENGTH, min(CLLI_LENGTH, len(name))):
                     if (place.country, name[:length]) not in taken:
                         taken.add((place.country, name[:length]))
                         self._prefixes.setdefault(name[:length], []).append(place)
-            if place.population >= config.fewest_for_truncated and place.name.isalpha():
-                for length in range(CLLI_LENGTH, len(name)):
+            short = _BY_RIVER.split(place.name)[0]
+            if place.population >= config.fewest_for_truncated and short.isalpha():
+                for length in range(CLLI_LENGTH, len(folded(short))):
                     self._truncated.setdefault(name[:length], place)
 
 

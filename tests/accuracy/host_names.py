@@ -44,7 +44,9 @@ class Score:
 
 def places() -> dict[str, tuple[float, float]]:
     with (FOLDER / "places.csv").open(encoding="utf-8") as file:
-        return {row["place"]: (float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(file)}
+        return {
+            row["place"]: (float(row["latitude"]), float(row["longitude"])) for row in csv.DictReader(file)
+        }
 
 
 def rows(name: str) -> list[tuple[str, tuple[float, float] | None]]:

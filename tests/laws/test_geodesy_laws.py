@@ -21,7 +21,9 @@ PLACES = st.tuples(LATITUDES, LONGITUDES)
 
 
 @given(PLACES, PLACES)
-def test_distance_equals_that_of_the_slow_formula(one: tuple[float, float], other: tuple[float, float]) -> None:
+def test_distance_equals_that_of_the_slow_formula(
+    one: tuple[float, float], other: tuple[float, float]
+) -> None:
     # Near the antipode the haversine loses half of its digits: 1e-8 of the Earth's size is 0.1 km.
     assert float(distance_km(*one, *other)) == pytest.approx(slow_distance_km(*one, *other), abs=0.2)
     assert one_distance_km(*one, *other) == pytest.approx(slow_distance_km(*one, *other), abs=0.2)

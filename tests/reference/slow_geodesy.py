@@ -12,7 +12,9 @@ def vector(latitude: float, longitude: float) -> tuple[float, float, float]:
     return math.cos(phi) * math.cos(theta), math.cos(phi) * math.sin(theta), math.sin(phi)
 
 
-def slow_distance_km(latitude: float, longitude: float, other_latitude: float, other_longitude: float) -> float:
+def slow_distance_km(
+    latitude: float, longitude: float, other_latitude: float, other_longitude: float
+) -> float:
     """Take the angle from cross and dot product, which is exact for near and far points alike."""
     a, b = vector(latitude, longitude), vector(other_latitude, other_longitude)
     cross = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
