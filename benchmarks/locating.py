@@ -77,7 +77,7 @@ def _accuracy(locator: Locator) -> list[Row]:
 
 
 def _speed(bench: Bench, locator: Locator) -> list[Row]:
-    """Time names with all numbers different, so that hardly a label is met twice; and a scan of the gazetteer."""
+    """Time names with all numbers different, and a scan of the gazetteer."""
     hosts = [host for name in SETS for host, _truth in rows(name)]
     rng = np.random.default_rng(1)
     names = [

@@ -87,7 +87,7 @@ def read_cities(folder: Path) -> Cities:
 
 
 def own_keys(name: str) -> set[str]:
-    """Spell a city's own name: whole, and without what follows a bracket, comma or `am`, `(Oder)`, `City`."""
+    """Spell a city's own name: whole, and without what follows a bracket, comma or `am`, or `City`."""
     short = re.split(r"\s*[(,/]|\s+(?:am|an der|im|upon|sur|de la)\s", name)[0]
     short = re.sub(r"\s+City$", "", short) if name == "New York City" else short
     umlauts = name.translate(
