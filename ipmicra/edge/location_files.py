@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-import requests
-
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import AddressError, FetchError, InputError
 from ipmicra.locate.places import read_coordinates
@@ -87,6 +85,8 @@ def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, 
 
 def fetch_feed(url: str, schemes: tuple[str, ...] = ("https",)) -> list[str]:
     """Download a geofeed; only over the schemes allowed, of limited size."""
+    import requests  # loaded where a feed is fetched
+
     if url.split(":", 1)[0].lower() not in schemes:
         raise FetchError(url, f"only {' and '.join(schemes)} is fetched")
     try:

@@ -46,7 +46,23 @@ def load_registered_domain() -> RegisteredDomain:
 
     Only suffixes of registries count: what companies let their customers use is still the company's place.
     """
-    from publicsuffixlist import PublicSuffixList
+    from publicsuffixlist import PSLFILE, PublicSuffixList
 
-    registered: RegisteredDomain = PublicSuffixList(only_icann=True).privatesuffix
-    return registered
+    rules = _registry_rules(Path(PSLFILE).read_text(encoding="utf-8"))
+    deep = frozenset(rule.rpartition(".")[2] for rule in rules if "." in rule)
+    listed: RegisteredDomain = PublicSuffixList(rules, only_icann=False).privatesuffix
+
+    def registered_domain(name: str) -> str | None:
+        """Cut at the second last dot if the top-level domain has no longer rule: that is quicker."""
+        head, _dot, top = name.rpartition(".")
+        if top in deep or not top.isascii():
+            return listed(name)
+        return name[head.rfind(".") + 1 :] if head else None
+
+    return registered_domain
+
+
+def _registry_rules(text: str) -> list[str]:
+    """Give the rules of registries; those of companies stand behind a line that says so."""
+    lines = text.partition("// ===BEGIN PRIVATE DOMAINS===")[0].splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("//")]

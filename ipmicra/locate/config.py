@@ -40,12 +40,16 @@ class NameConfig:
     """The first six or more letters of a city of `fewest_for_truncated`."""
     prefix: float = 1.0
     """The first three to five letters of a city of `fewest_for_prefix` in the country that the name tells."""
+    fewest_for_clli: int = 20_000
+    """People in a city of a state; of a country it is `fewest_for_airport`."""
     fewest_for_truncated: int = 500_000
     fewest_for_prefix: int = 200_000
     city_by_people: tuple[tuple[int, float], ...] = (
-        (1_000_000, 3.5), (300_000, 3.25), (100_000, 3.0), (15_000, 2.0), (0, 0.0),
+        (1_000_000, 3.5), (300_000, 3.25), (100_000, 3.0), (0, 2.0),
     )  # fmt: skip
     """Points of a city's whole name by the number of its people."""
+    fewest_for_name: int = 15_000
+    """People in a city; smaller ones are not looked for in host names."""
     other_name: float = -0.5
     """Not the city's own name but another."""
     ambiguous: float = -1.0

@@ -115,6 +115,11 @@ class Gazetteer:
             is_other_name=is_other_name,
         )
 
+    def outline(self, row: int) -> tuple[str, str, str]:
+        """Give name, country and region of a city, without spelling it out."""
+        names, countries, regions, *_rest = self._cities
+        return names[row], countries[row], regions[row]
+
     def cities_named(self, key: str) -> list[Place]:
         """Give the cities of a name, spelled as `folded` does, the largest first."""
         at = self._keys.get(key)
@@ -136,37 +141,35 @@ class Gazetteer:
         return frozenset(self._texts("word"))
 
     @cached_property
-    def airports(self) -> dict[str, Airport]:
-        """Airports and codes of whole cities by IATA code, in small letters."""
-        columns = self._columns
-        rows = zip(
-            self._texts("airport_code"),
-            self._texts("airport_name"),
-            self._texts("airport_country"),
-            columns["airport_latitude"].tolist(),
-            columns["airport_longitude"].tolist(),
-            columns["airport_city"].tolist(),
-            columns["airport_metro"].tolist(),
-            columns["airport_is_international"].tolist(),
-            columns["airport_is_word"].tolist(),
-            strict=True,
-        )
-        return {row[0]: self._airport(row) for row in rows}
+    def _airport_rows(self) -> dict[str, int]:
+        codes = self._texts("airport_code")
+        return dict(zip(codes, range(len(codes)), strict=True))
 
-    def _airport(self, row: tuple[Any, ...]) -> Airport:
-        _code, name, country, latitude, longitude, city, metro, is_international, is_word = row
-        if city >= 0:
-            place = self.city(city)
-        else:
-            place = Place(
-                name=name, country=country, region="", latitude=latitude, longitude=longitude, population=0
-            )
+    @cached_property
+    def _airport_texts(self) -> tuple[list[str], list[str]]:
+        return self._texts("airport_name"), self._texts("airport_country")
+
+    def airport(self, code: str) -> Airport | None:
+        """Give the airport, or the city with a code of its own, of an IATA code in small letters."""
+        row = self._airport_rows.get(code)
+        if row is None:
+            return None
+        columns, (names, countries) = self._columns, self._airport_texts
+        city = int(columns["airport_city"][row])
+        place = Place(
+            name=names[row],
+            country=countries[row],
+            region="",
+            latitude=round(float(columns["airport_latitude"][row]), 4),
+            longitude=round(float(columns["airport_longitude"][row]), 4),
+            population=0,
+        )
         return Airport(
-            place=place,
-            name=name,
-            metro=metro,
-            is_international=bool(is_international),
-            is_word=bool(is_word),
+            place=self.city(city) if city >= 0 else place,
+            name=names[row],
+            metro=int(columns["airport_metro"][row]),
+            is_international=bool(columns["airport_is_international"][row]),
+            is_word=bool(columns["airport_is_word"][row]),
         )
 
     @cached_property

@@ -21,11 +21,11 @@ class HostName:
 
     text: str
     """Small letters, no dot at the end."""
-    host: tuple[str, ...]
+    host: list[str]
     """Labels in front of the registered domain; in Latin letters, empty where they are not."""
     domain: str
     """First label of the registered domain."""
-    suffix: tuple[str, ...]
+    suffix: list[str]
     """Labels behind it: the public suffix."""
     findings: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ def read_host_name(name: str, registered_domain: RegisteredDomain) -> HostName |
     registered = registered_domain(text)
     count = registered.count(".") + 1 if registered else len(labels)
     cut = len(labels) - count
-    return HostName(text, tuple(labels[:cut]), labels[cut], tuple(labels[cut + 1 :]), findings)
+    return HostName(text, labels[:cut], labels[cut], labels[cut + 1 :], findings)
 
 
 def _latin(labels: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ class InstitutionTable:
     def __init__(self, own: Mapping[str, Location] | None = None) -> None:
         """Take domains in small letters, without a dot at the end."""
         self._own = dict(own or {})
+        self._ends = _ends(self._own)
         self._rows: dict[str, int] = {}
         self._texts: list[list[str]] = [[], []]
         self._numbers: list[NDArray[Any]] = []
@@ -29,6 +30,7 @@ class InstitutionTable:
             bytes(columns[name]).decode().split("\n") for name in ("domain", "city", "country")
         )
         table._rows = dict(zip(domains, range(len(domains)), strict=True))
+        table._ends = _ends(domains)
         table._numbers = [columns[name] for name in ("latitude", "longitude", "radius_km")]
         return table
 
@@ -40,11 +42,14 @@ class InstitutionTable:
         """Give a table with rows that go before these."""
         table = InstitutionTable({**self._own, **rows})
         table._rows, table._texts, table._numbers = self._rows, self._texts, self._numbers
+        table._ends |= self._ends
         return table
 
     def hint(self, name: HostName) -> Hint | None:
         """Give the vote for the longest suffix; never a public suffix alone."""
         text = name.text
+        if ".".join(text.rsplit(".", 2)[-2:]) not in self._ends:
+            return None
         least = len(name.domain) + sum(len(label) + 1 for label in name.suffix)
         while text and len(text) >= least:
             place = self._own.get(text) or self._packaged(text)
@@ -67,3 +72,8 @@ class InstitutionTable:
             city=cities[row] or None,
             country=countries[row],
         )
+
+
+def _ends(domains: Iterable[str]) -> set[str]:
+    """Give the last two labels of domains: a name that ends otherwise need not be looked up."""
+    return {".".join(domain.rsplit(".", 2)[-2:]) for domain in domains}

@@ -12,7 +12,11 @@ from ipmicra.locate.tokens import CODE_LENGTH, Meaning, TokenReader
 _NUMBERS = re.compile(r"\d+")
 _PIECES = re.compile(r"[-_]+")
 _RUNS = re.compile(r"[a-z]+|0")
+_ROLE_FIRST = re.compile(f"(?:{'|'.join(words.LEADING_ROLES)})([a-z]+)$")
+_ROLE_LAST = re.compile(f"([a-z]+?)(?:{'|'.join(words.LEADING_ROLES)})$")
 _MOST_KEPT = 1 << 17
+_MOST_JOINED = 3
+"""Pieces of a city's name: `rio-de-janeiro`."""
 _MOST_RUNS = 4
 """Runs of letters and numbers in a piece; more look like a number in hexadecimal."""
 _CITY_LENGTH = 5
@@ -71,12 +75,13 @@ class LabelReader:
 
     def read(self, label: str) -> Label:
         """Read a label; numbers count only as such, so that `cpe-1-2` and `cpe-3-4` are one shape."""
-        shape = _NUMBERS.sub("0", label)
-        known = self._known.get(shape)
+        known = self._known.get(label)
         if known is None:
+            shape = _NUMBERS.sub("0", label)
+            known = self._known.get(shape) or self._read(shape)
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
-            known = self._known[shape] = self._read(shape)
+            self._known[label] = self._known[shape] = known
         return known
 
     def _read(self, shape: str) -> Label:
@@ -113,13 +118,14 @@ class LabelReader:
 
     def _joined(self, pieces: list[_Piece], i: int) -> tuple[str, int] | None:
         """Find a city whose name is spread over pieces: `new-york`."""
-        for count in (3, 2):
+        for count in range(min(_MOST_JOINED, len(pieces) - i), 1, -1):
             part = pieces[i : i + count]
-            if len(part) < count or any(piece.has_number for piece in part[:-1]):
+            token = "".join([piece.lead for piece in part])
+            if len(token) <= _CITY_LENGTH or not self._tokens.is_large_city(token):
                 continue
-            token = "".join(piece.lead for piece in part)
-            has_all = all(len(piece.lead) > 1 for piece in part)
-            if has_all and len(token) > _CITY_LENGTH and self._tokens.is_large_city(token):
+            if all(len(piece.lead) > 1 for piece in part) and not any(
+                piece.has_number for piece in part[:-1]
+            ):
                 return token, count
         return None
 
@@ -158,13 +164,11 @@ def _tokens(piece: _Piece) -> list[str]:
         return (
             [runs[2]] if len(runs) in {3, 4} and lead in words.ROLES and len(runs[2]) == CODE_LENGTH else []
         )
-    glued = [
-        rest
-        for role in words.LEADING_ROLES
-        for rest in (lead.removeprefix(role), lead.removesuffix(role))
-        if rest != lead and (rest in words.HUBS or len(rest) > _CITY_LENGTH)
-    ]
-    return [lead, *glued] if len(lead) > 4 else [lead]  # noqa: PLR2004
+    if len(lead) <= _CITY_LENGTH - 1:
+        return [lead]
+    found = (_ROLE_FIRST.match(lead), _ROLE_LAST.match(lead))
+    rests = [match[1] for match in found if match]
+    return [lead, *(rest for rest in rests if rest in words.HUBS or len(rest) > _CITY_LENGTH)]
 
 
 def _is_role(piece: _Piece) -> bool:

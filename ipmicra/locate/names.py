@@ -11,7 +11,7 @@ from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.labels import Candidate, Label, LabelReader
 from ipmicra.locate.tokens import Meaning, TokenReader
-from ipmicra.model.location import Heuristic, Hint, Location
+from ipmicra.model.location import Heuristic, Hint
 
 _UNITED_STATES = frozenset({"edu", "gov", "mil"})
 
@@ -39,6 +39,11 @@ class Context:
     """Country of the top-level domain."""
     registered: str | None
     """Country of the registration."""
+
+    @property
+    def tells_country(self) -> bool:
+        """Whether anything at all is known."""
+        return bool(self.areas or self.top or self.registered)
 
     def agreement(self, place: Place) -> bool | None:
         """Tell whether what is known speaks for a place (True), against it (False) or neither (None).
@@ -70,10 +75,12 @@ class NameReader:
     def hints(self, name: HostName, registered: str | None = None) -> list[Hint]:
         """Give the votes of airport and city; `registered` is the registration's country, if known."""
         labels = [self._labels.read(label) for label in name.host]
-        domain = self._labels.read(name.domain)
-        if not domain.candidates and not any(label.candidates for label in labels):
+        top = self._country_of(name)
+        # A registered name counts only where the country agrees: others need not be read.
+        domain = self._labels.read(name.domain).candidates if top else ()
+        if not domain and not [label for label in labels if label.candidates]:
             return []
-        context = self._context(name, labels, registered)
+        context = self._context(labels, top, registered)
         has_role = any(label.has_role for label in labels)
         scored = [
             best
@@ -81,13 +88,13 @@ class NameReader:
             for candidate in label.candidates
             if (best := self._best(candidate, context, has_role, number))
         ]
-        if context.top and domain.candidates:
-            scored += self._of_domain(name, domain.candidates, context, len(labels))
+        if domain:
+            scored += self._of_domain(name, domain, context, len(labels))
         return [self._hint(one, name.text) for one in self._chosen(scored)]
 
     # --- what speaks for a candidate
 
-    def _context(self, name: HostName, labels: list[Label], registered: str | None) -> Context:
+    def _context(self, labels: list[Label], top: str | None, registered: str | None) -> Context:
         areas: set[str] = set()
         firm: set[str] = set()
         for label in labels:
@@ -96,9 +103,7 @@ class NameReader:
                 areas.add(label.area)
                 if label.area_is_firm:
                     firm.add(label.area)
-        return Context(
-            areas, firm, self._country_of(name), registered if registered in self._countries else None
-        )
+        return Context(areas, firm, top, registered if registered in self._countries else None)
 
     def _country_of(self, name: HostName) -> str | None:
         """Give the country of the top-level domain, if it tells one: `.co` does not, `.com.co` does."""
@@ -119,8 +124,9 @@ class NameReader:
         elif has_role:
             around += config.role
         best: Scored | None = None
+        tells_country = context.tells_country
         for meaning in candidate.meanings:
-            agreement = context.agreement(meaning.place)
+            agreement = context.agreement(meaning.place) if tells_country else None
             if agreement is False or (meaning.needs_agreement and not agreement):
                 continue
             points = meaning.points + around
@@ -182,16 +188,9 @@ class NameReader:
         return one_distance_km(a.latitude, a.longitude, b.latitude, b.longitude) < self._config.same_place_km
 
     def _hint(self, scored: Scored, name: str) -> Hint:
-        place, heuristic = scored.meaning.place, scored.meaning.heuristic
-        is_airport = heuristic is Heuristic.AIRPORT
+        meaning = scored.meaning
         return Hint(
-            heuristic=heuristic,
-            location=Location(
-                latitude=place.latitude,
-                longitude=place.longitude,
-                radius_km=self._config.airport_radius_km if is_airport else self._config.city_radius_km,
-                city=place.name,
-                country=place.country,
-            ),
+            heuristic=meaning.heuristic,
+            location=meaning.location,
             evidence=f"`{scored.token}` in `{name}`",
         )

@@ -9,8 +9,9 @@ from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
 from ipmicra.locate.gazetteer import Airport, Gazetteer, Place
 from ipmicra.locate.geodesy import one_distance_km
+from ipmicra.locate.places import location_of
 from ipmicra.locate.spelling import folded
-from ipmicra.model.location import Heuristic
+from ipmicra.model.location import Heuristic, Location
 
 _BY_RIVER = re.compile(r" (?:am|an|im|upon|sur) ")
 """What follows is left out of names: Frankfurt am Main."""
@@ -29,6 +30,7 @@ class Meaning:
 
     heuristic: Heuristic
     place: Place
+    location: Location
     points: float
     needs_agreement: bool = False
     """Counts only where the name tells the country as well."""
@@ -46,8 +48,8 @@ class TokenReader:
         self._known: dict[str, tuple[Meaning, ...]] = {}
         self._prefixes: dict[str, list[Place]] = {}
         self._truncated: dict[str, Place] = {}
-        self._by_region: dict[tuple[str, str, str], list[Place]] = {}
-        self._make_prefixes()
+        self._by_region: dict[tuple[str, str, str], list[int]] = {}
+        self._make_tables()
         self._abbreviations = {
             short: place
             for short, text in words.ABBREVIATIONS.items()
@@ -65,7 +67,7 @@ class TokenReader:
 
     def is_large_city(self, token: str) -> bool:
         """Tell whether a city of some size has this very name."""
-        cities = self._gazetteer.cities_named(token)
+        cities = self._gazetteer.cities_named(token) if self._gazetteer.has_city(token) else ()
         return bool(cities) and cities[0].population >= self._config.fewest_for_airport
 
     def _read(self, token: str) -> list[Meaning]:
@@ -84,10 +86,23 @@ class TokenReader:
         if length <= CLLI_LENGTH:
             found += self._prefix(token)
         if length > CLLI_LENGTH and (place := self._abbreviations.get(token[:CLLI_LENGTH])):
-            found.append(Meaning(Heuristic.CITY, place, self._config.long_abbreviation))
+            found.append(self._meaning(Heuristic.CITY, place, self._config.long_abbreviation))
         if length >= CLLI_LENGTH and not self._is_name(token) and (place := self._truncated.get(token)):
-            found.append(Meaning(Heuristic.CITY, place, self._config.truncated))
+            found.append(self._meaning(Heuristic.CITY, place, self._config.truncated))
         return found
+
+    def _meaning(
+        self,
+        heuristic: Heuristic,
+        place: Place,
+        points: float,
+        *,
+        needs_agreement: bool = False,
+        is_ambiguous: bool = False,
+    ) -> Meaning:
+        config = self._config
+        radius = config.airport_radius_km if heuristic is Heuristic.AIRPORT else config.city_radius_km
+        return Meaning(heuristic, place, location_of(place, radius), points, needs_agreement, is_ambiguous)
 
     def _is_name(self, token: str) -> bool:
         """Tell whether a token means something whole, so that it is no city's first letters."""
@@ -102,11 +117,11 @@ class TokenReader:
     # --- codes of three letters
 
     def _code(self, token: str) -> list[Meaning]:
-        airport = self._gazetteer.airports.get(token)
+        airport = self._gazetteer.airport(token)
         if airport is None:
             return []
         points, needs_agreement = self._airport_points(token, airport)
-        return [Meaning(Heuristic.AIRPORT, airport.place, points, needs_agreement)]
+        return [self._meaning(Heuristic.AIRPORT, airport.place, points, needs_agreement=needs_agreement)]
 
     def _airport_points(self, token: str, airport: Airport) -> tuple[float, bool]:
         """Weigh a code by how likely operators mean it."""
@@ -134,7 +149,7 @@ class TokenReader:
             points += config.word
         elif token in words.SOFT_CODES:
             points += config.soft
-        return [Meaning(Heuristic.CITY, place, points)]
+        return [self._meaning(Heuristic.CITY, place, points)]
 
     def _prefix(self, token: str) -> list[Meaning]:
         """Read the first letters of large cities, one a country."""
@@ -142,7 +157,7 @@ class TokenReader:
         points = self._config.prefix
         if token in words.NEVER_CODES or self._gazetteer.is_word(token):
             points += self._config.word
-        return [Meaning(Heuristic.CITY, place, points, needs_agreement=True) for place in places]
+        return [self._meaning(Heuristic.CITY, place, points, needs_agreement=True) for place in places]
 
     # --- names and longer codes
 
@@ -153,10 +168,13 @@ class TokenReader:
             penalty = config.word
         elif token in words.SOFT_CITY_WORDS:
             penalty = config.soft_city
-        cities = self._gazetteer.cities_named(token)[:_MOST_CITIES]
+        if not self._gazetteer.has_city(token):
+            return []
+        named = self._gazetteer.cities_named(token)[:_MOST_CITIES]
+        cities = [place for place in named if place.population >= config.fewest_for_name]
         is_ambiguous = len(cities) > 1 and _are_rivals(cities[0], cities[1], config)
         return [
-            Meaning(
+            self._meaning(
                 Heuristic.CITY,
                 place,
                 self._city_points(place) + penalty,
@@ -174,14 +192,14 @@ class TokenReader:
         """Read country and place: `deber`, `usnyc`."""
         country = words.ALIASES.get(token[:2], token[:2].upper())
         code = token[2:]
-        airport, short = self._gazetteer.airports.get(code), self._abbreviations.get(code)
+        airport, short = self._gazetteer.airport(code), self._abbreviations.get(code)
         config = self._config
         if airport and airport.place.country == country:
             is_large = code in words.HUBS or airport.metro >= config.large_metro
             points = config.locode if is_large else config.locode - 1
-            return [Meaning(Heuristic.CITY, airport.place, points)]
+            return [self._meaning(Heuristic.CITY, airport.place, points)]
         if short and short.country == country:
-            return [Meaning(Heuristic.CITY, short, config.locode)]
+            return [self._meaning(Heuristic.CITY, short, config.locode)]
         return []
 
     def _clli(self, token: str) -> list[Meaning]:
@@ -189,21 +207,21 @@ class TokenReader:
         letters, area = token[:4], token[4:]
         country = words.CLLI_COUNTRIES.get(area, area.upper())
         found = [
-            Meaning(Heuristic.CITY, place, self._config.clli)
+            self._meaning(Heuristic.CITY, place, self._config.clli)
             for state in ("US", "CA")
             if (state, area.upper()) in self._gazetteer.regions
             and (place := self._abbreviated(letters, state, area.upper()))
         ]
         if country in self._gazetteer.countries and (place := self._abbreviated(letters, country, "")):
-            found.append(Meaning(Heuristic.CITY, place, self._config.clli))
+            found.append(self._meaning(Heuristic.CITY, place, self._config.clli))
         return found
 
     def _abbreviated(self, letters: str, country: str, region: str) -> Place | None:
         """Find the largest city whose name has the letters in this order, beginning with the first."""
-        for place in self._by_region.get((country, region, letters[0]), []):
-            rest = iter(_plain_name(place))
+        for row in self._by_region.get((country, region, letters[0]), []):
+            rest = iter(_plain(self._gazetteer.outline(row)[0]))
             if all(letter in rest for letter in letters):
-                return place
+                return self._gazetteer.city(row)
         return None
 
     # --- tables
@@ -211,28 +229,36 @@ class TokenReader:
     def _named(self, key: str, country: str) -> Place | None:
         return next((place for place in self._gazetteer.cities_named(key) if place.country == country), None)
 
-    def _make_prefixes(self) -> None:
-        """Index large cities by their first letters, and all of some size by region and first letter."""
+    def _make_tables(self) -> None:
+        """Index cities of some size by region and first letter, and large ones by their first letters."""
         config, gazetteer = self._config, self._gazetteer
-        taken: set[tuple[str, str]] = set()
-        for row in gazetteer.largest(20_000):
-            place = gazetteer.city(row)
-            name = _plain_name(place)
-            if not name:
-                continue
-            if place.region:
-                self._by_region.setdefault((place.country, place.region, name[0]), []).append(place)
-            if place.population >= config.fewest_for_airport or place.country == "SG":
-                self._by_region.setdefault((place.country, "", name[0]), []).append(place)
-            if place.population >= config.fewest_for_prefix:
-                for length in range(CODE_LENGTH, min(CLLI_LENGTH, len(name))):
-                    if (place.country, name[:length]) not in taken:
-                        taken.add((place.country, name[:length]))
-                        self._prefixes.setdefault(name[:length], []).append(place)
-            short = _BY_RIVER.split(place.name)[0]
-            if place.population >= config.fewest_for_truncated and short.isalpha():
-                for length in range(CLLI_LENGTH, len(folded(short))):
-                    self._truncated.setdefault(name[:length], place)
+        large = len(gazetteer.largest(config.fewest_for_airport))
+        for row in gazetteer.largest(config.fewest_for_clli):
+            name, country, region = gazetteer.outline(row)
+            letter = _plain(name[0])
+            if region:
+                self._by_region.setdefault((country, region, letter), []).append(row)
+            if row < large:
+                self._by_region.setdefault((country, "", letter), []).append(row)
+        for row in gazetteer.largest(config.fewest_for_prefix):
+            self._index(gazetteer.city(row))
+
+    def _index(self, place: Place) -> None:
+        """Index a city by its first letters."""
+        name = folded(place.name)
+        for length in range(CODE_LENGTH, min(CLLI_LENGTH, len(name))):
+            others = self._prefixes.setdefault(name[:length], [])
+            if all(other.country != place.country for other in others):
+                others.append(place)
+        short = _BY_RIVER.split(place.name)[0]
+        if place.population >= self._config.fewest_for_truncated and short.isalpha():
+            for length in range(CLLI_LENGTH, len(folded(short))):
+                self._truncated.setdefault(name[:length], place)
+
+
+def _plain(name: str) -> str:
+    """Spell a name in small letters; spaces may stay where only the order of letters counts."""
+    return name.lower() if name.isascii() else folded(name)
 
 
 def _are_rivals(one: Place, other: Place, config: NameConfig) -> bool:
@@ -241,7 +267,3 @@ def _are_rivals(one: Place, other: Place, config: NameConfig) -> bool:
         return False
     away = one_distance_km(one.latitude, one.longitude, other.latitude, other.longitude)
     return away > config.same_place_km
-
-
-def _plain_name(place: Place) -> str:
-    return folded(place.name)
