@@ -131,7 +131,7 @@ class LocateRun:
         """Read a target: address, prefix, range, URL or host name."""
         name = host_of(text)
         try:
-            first, last = read_range(name)
+            first, last = read_range(name.partition("%")[0])
         except AddressError:
             pass
         else:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ipmicra.app.locate import LocatedTarget
     from ipmicra.edge.hierarchy_file import Hierarchy
 
+LONGEST_SHOWN = 80
+"""Characters of a target in tables and messages."""
 MOST_FINDINGS = 20
 """Findings of tables that are shown."""
 
@@ -115,7 +117,12 @@ def _hierarchy(context: typer.Context, given: Path | None) -> Hierarchy | None:
 
 def _tell(findings: list[str], located: list[LocatedTarget]) -> None:
     """Say what went wrong, on stderr."""
-    told = findings + [f"{target.text}: {text}" for target in located for text in target.located.findings]
+    told = [*findings]
+    for target in located:
+        told += [
+            text if text.startswith(target.text) else f"{_short(target.text)}: {text}"
+            for text in target.located.findings
+        ]
     for text in told[:MOST_FINDINGS]:
         say(text)
     if len(told) > MOST_FINDINGS:
@@ -135,14 +142,19 @@ def _print(located: list[LocatedTarget], print_format: Format) -> None:
 
 
 def _row(target: LocatedTarget) -> tuple[Any, ...]:
-    located, place = target.located, target.located.location
+    located, place, text = target.located, target.located.location, _short(target.text)
     if place is None:
-        return target.text, None, None, None, None, None, None, "; ".join(located.findings) or "no vote"
+        return text, None, None, None, None, None, None, "; ".join(located.findings) or "no vote"
     evidence = next(vote.evidence for vote in located.votes if vote.heuristic is located.heuristic)
     notes = [evidence, *(f"struck: {struck.hint.heuristic}" for struck in located.struck)]
     notes += ["anycast"] if located.anycast else []
     degrees = f"{place.latitude:.3f}", f"{place.longitude:.3f}", f"{place.radius_km:.0f}"
-    return target.text, place.city, place.country, *degrees, str(located.heuristic), "; ".join(notes)
+    return text, place.city, place.country, *degrees, str(located.heuristic), "; ".join(notes)
+
+
+def _short(text: str) -> str:
+    """Cut a target that would fill the screen."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def _flat(described: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class DnsConfig:
     """Seconds for one question, retries included."""
     concurrency: int = 64
     """Questions under way at a time."""
+    batch: int = 5000
+    """Targets that are worked on at a time: each costs memory."""
     failures_before_silence: int = 200
     """Questions without any answer, one after another, after which no more are asked."""
 
@@ -76,7 +78,11 @@ class LocationDns:
                 raise InputError(f"the system names no DNS server ({error}); use --offline") from error
         self._answers.clear()
         self._slots = asyncio.Semaphore(self._config.concurrency)
-        return list(await asyncio.gather(*(self._clues(*target, with_loc=with_loc) for target in targets)))
+        clues: list[DnsClues] = []
+        for start in range(0, len(targets), self._config.batch):
+            batch = targets[start : start + self._config.batch]
+            clues += await asyncio.gather(*(self._clues(*target, with_loc=with_loc) for target in batch))
+        return clues
 
     async def _clues(self, name: HostName | None, address: Address | None, *, with_loc: bool) -> DnsClues:
         clues = DnsClues()

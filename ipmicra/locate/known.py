@@ -69,7 +69,8 @@ class KnownTable:
 
     def of_address(self, address: Address) -> KnownRow | None:
         """Give the row of the narrowest prefix that holds an address."""
-        found: KnownRow | None = self._trees[address.version].get(str(address))
+        plain = str(address).partition("%")[0]  # the scope of a link-local address is no part of it
+        found: KnownRow | None = self._trees[address.version].get(plain)
         return found
 
     def hint(self, address: Address | None, names: Iterable[str]) -> Hint | None:

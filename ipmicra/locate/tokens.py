@@ -67,7 +67,7 @@ class TokenReader:
 
     def is_large_city(self, token: str) -> bool:
         """Tell whether a city of some size has this very name."""
-        cities = self._gazetteer.cities_named(token) if self._gazetteer.has_city(token) else ()
+        cities = self._gazetteer.cities_named(token) if self._gazetteer.has_city(token) else []
         return bool(cities) and cities[0].population >= self._config.fewest_for_airport
 
     def _read(self, token: str) -> list[Meaning]:

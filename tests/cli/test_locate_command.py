@@ -122,6 +122,11 @@ def test_tables_give_hits_and_agreement() -> None:
     assert "100.0%" in shown.stdout
 
 
+def test_scope_of_a_link_local_address_is_left_out() -> None:
+    (answer,) = located("fe80::1%eth0")
+    assert (answer["target"], answer["address"], answer["location"]) == ("fe80::1%eth0", "fe80::1", None)
+
+
 def test_csv_has_one_column_a_value() -> None:
     result = invoked("locate", "--offline", "--format", "csv", "cr1.fra2.example.net")
     (row,) = csv.DictReader(result.stdout.splitlines())

@@ -105,7 +105,8 @@ def test_silence_failure_and_nonsense_are_findings_and_the_rest_goes_on() -> Non
 
 def test_each_question_is_asked_once_however_many_want_to_know() -> None:
     with DnsServer({("example.net", "LOC"): [ROME]}) as server:
-        clues = gathered(server, *((f"h{i}.example.net", None) for i in range(20)))
+        config = DnsConfig(lifetime_s=0.6, concurrency=8, batch=7)
+        clues = gathered(server, *((f"h{i}.example.net", None) for i in range(20)), config=config)
     assert all(one.loc_records for one in clues)
     assert server.questions["example.net", "LOC"] == 1
 
