@@ -30,6 +30,32 @@ MOST_FINDINGS = 20
 """Findings of tables that are shown."""
 
 
+HeuristicsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="Which vote, in which order: loc, airport, city, institution, known, registry, latency.",
+    ),
+]
+TableOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Known places: CSV of target, latitude, longitude, radius_km, city, country."
+    ),
+]
+GeofeedOption = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Known places: a geofeed (RFC 8805).")
+]
+SamplesOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Round trips, to check votes: CSV of crawler, address, rtt_ms."),
+]
+CrawlersOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where they were taken: CSV of name, address, latitude, longitude."),
+]
+
+
 def locate(
     context: typer.Context,
     targets: Annotated[
@@ -40,33 +66,14 @@ def locate(
         ),
     ],
     offline: Annotated[bool, typer.Option("--offline", help="Ask no DNS server; fetch nothing.")] = False,
-    heuristics: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Which vote, in which order: loc,airport,city,institution,known,registry,latency.",
-        ),
-    ] = None,
-    table: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Known places: CSV of target,latitude,longitude[,radius_km,city,country]."
-        ),
-    ] = None,
-    geofeed: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Known places: a geofeed (RFC 8805).")
-    ] = None,
+    heuristics: HeuristicsOption = None,
+    table: TableOption = None,
+    geofeed: GeofeedOption = None,
     fetch_geofeeds: Annotated[
         bool, typer.Option("--fetch-geofeeds", help="Fetch the geofeeds that registrations name.")
     ] = False,
-    samples: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Round trips, to check votes: CSV of crawler,address,rtt_ms."),
-    ] = None,
-    crawlers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where they were taken: CSV of name,address,latitude,longitude."),
-    ] = None,
+    samples: SamplesOption = None,
+    crawlers: CrawlersOption = None,
     tables: Annotated[
         bool, typer.Option("--tables", help="Print hits per heuristic and their agreement instead of places.")
     ] = False,
@@ -74,7 +81,7 @@ def locate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell where each target is, by DNS, host name, tables, registration and round trips, and why."""
+    """Tell where each target is, and why: every heuristic's vote."""
     from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.locate.chain import DEFAULT_ORDER, read_order
 
@@ -91,14 +98,19 @@ def locate(
     hierarchy = _hierarchy(context, hierarchy_file)
     run = LocateRun(options, hierarchy)
     located = run.locate(targets)
-    _tell(run.findings, located)
     if hierarchy is None and any(target.address for target in located):
         path = hierarchy_path(context, hierarchy_file)
         say(f"no hierarchy at {path}: registrations have no vote (build one with `ipmicra build DUMP…`)")
+    _tell(run.findings, located)
     if tables:
         _print_tables(located, options.order, print_format)
     else:
         _print(located, print_format)
+    _exit(located)
+
+
+def _exit(located: list[LocatedTarget]) -> None:
+    """End with the code that says whether all targets could be read and asked for."""
     unread = sum(
         target.address is None and not target.located.votes and bool(target.located.findings)
         for target in located

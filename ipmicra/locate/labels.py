@@ -15,6 +15,7 @@ _RUNS = re.compile(r"[a-z]+|0")
 _ROLE_FIRST = re.compile(f"(?:{'|'.join(words.LEADING_ROLES)})([a-z]+)$")
 _ROLE_LAST = re.compile(f"([a-z]+?)(?:{'|'.join(words.LEADING_ROLES)})$")
 _MOST_KEPT = 1 << 17
+_NOTHING: frozenset[str] = frozenset()
 _MOST_JOINED = 3
 """Pieces of a city's name: `rio-de-janeiro`."""
 _MOST_RUNS = 4
@@ -32,7 +33,7 @@ _TELLS_NOTHING = frozenset(
 """Two letters that mean roles, interfaces and the like at least as often as a country."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Candidate:
     """A token that may be a place, with the points of its surroundings in the label."""
 
@@ -42,7 +43,7 @@ class Candidate:
     has_adjacent_role: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Label:
     """What a label tells by itself."""
 
@@ -56,7 +57,7 @@ class Label:
     """Letters of countries beside a candidate, capital."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Piece:
     lead: str
     """Letters at the start; empty if there are none."""
@@ -88,10 +89,14 @@ class LabelReader:
         pieces = [_piece(text) for text in _PIECES.split(shape) if text]
         candidates = self._candidates(pieces)
         area = shape.upper() if shape.isalpha() and len(shape) == 2 else words.COUNTRY_WORDS.get(shape, "")  # noqa: PLR2004
-        hints = frozenset(
-            _country(piece.lead)
-            for piece in pieces
-            if candidates and len(piece.lead) == 2 and not piece.has_number  # noqa: PLR2004
+        hints = (
+            _NOTHING
+            if not candidates
+            else frozenset(
+                _country(piece.lead)
+                for piece in pieces
+                if len(piece.lead) == 2 and not piece.has_number  # noqa: PLR2004
+            )
         )
         return Label(
             candidates=tuple(candidates),
@@ -105,7 +110,7 @@ class LabelReader:
         found: list[Candidate] = []
         i = 0
         while i < len(pieces):
-            joined = self._joined(pieces, i)
+            joined = self._joined(pieces, i) if i + 1 < len(pieces) else None
             if joined:
                 token, count = joined
                 found += self._candidate(token, pieces, i, count)
