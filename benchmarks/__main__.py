@@ -132,8 +132,9 @@ def main() -> int:
     finally:
         if not options.keep:
             bench.scratch.tidy()
-    if options.quick:
+    if options.quick or options.only:
         print(page(done))
+    if options.quick:
         print("Small sizes: targets are shown, but are not meant for them.")
     return int(any(row.missing.startswith("it failed") for group in done.values() for row in group.rows))
 
