@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
         TruncatedDumpError,
         UnknownDialectError,
     )
+    from ipmicra.locate.distance import DistanceSource
+    from ipmicra.locate.locator import Clues, Located, Locator
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
+    from ipmicra.model.location import Heuristic, Hint, Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
     from ipmicra.model.registry import Registry
     from ipmicra.model.subnet import Subnet
@@ -31,18 +35,27 @@ __all__ = [
     "BuildProgress",
     "BuildReport",
     "CapacityError",
+    "Clues",
     "CorruptHierarchyError",
+    "DistanceSource",
     "DumpError",
     "DumpRecord",
     "Edition",
     "Fate",
     "FetchError",
     "Finding",
+    "Heuristic",
     "Hierarchy",
     "HierarchyError",
+    "Hint",
     "HolderEvidence",
     "InputError",
     "IpmicraError",
+    "LocateOptions",
+    "LocateRun",
+    "Located",
+    "Location",
+    "Locator",
     "MissingHierarchyError",
     "Organisation",
     "Reason",
@@ -58,13 +71,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.locate": "LocateOptions LocateRun",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
         "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError"
     ),
+    "ipmicra.locate.distance": "DistanceSource",
+    "ipmicra.locate.locator": "Clues Located Locator",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
+    "ipmicra.model.location": "Heuristic Hint Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
     "ipmicra.model.registry": "Registry",
     "ipmicra.model.subnet": "Subnet",
