@@ -51,7 +51,7 @@ def taken(opened: Opened, probes: list[Probe], budget: int | None = None) -> lis
 def test_each_probe_has_one_sample(opened: Opened, internet: LoopbackInternet) -> None:
     probes = [probe_of(internet, crawler, i) for crawler in CRAWLERS for i in range(5)]
     samples = taken(opened, probes)
-    assert sorted((s.crawler, s.address) for s in samples) == sorted((p.crawler, p.address) for p in probes)  # type: ignore[type-var]
+    assert sorted((s.crawler, s.address) for s in samples) == sorted((p.crawler, p.address) for p in probes)
     assert {sample.loss for sample in samples} == {None}
     for sample in samples:
         truth_ms = internet.world.rtt_ms[sample.crawler, sample.address]
