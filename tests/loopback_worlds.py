@@ -12,6 +12,7 @@ from ipmicra.model.probe import Probe
 from ipmicra.model.site import Site
 
 CRAWLERS = ("ath", "nyc")
+NONE: frozenset[int] = frozenset()
 
 
 def address_of(number: int) -> IPv4Address:
@@ -22,7 +23,7 @@ def address_of(number: int) -> IPv4Address:
 def small_world(
     sites: int = 6,
     faults: Mapping[int, Fault] | None = None,
-    lost: frozenset[int] = frozenset(),
+    lost: frozenset[int] = NONE,
     **more: float,
 ) -> LoopbackWorld:
     """Site i is 20 + 10 i ms from ath and twice as far from nyc; to the lost ones there is no way."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import requests
@@ -24,6 +20,7 @@ from ipmicra.edge.agent.service import ServiceConfig
 from ipmicra.wire.limits import LIMITS
 from tests.laws.test_wire_laws import json_values
 from tests.servers.agent import TOKEN, RunningAgent, order
+from tests.servers.agent_process import started_agent
 
 
 @pytest.fixture(scope="module")
@@ -154,24 +151,11 @@ def test_largest_request_is_taken_and_a_larger_one_is_not(agent: RunningAgent, p
     assert agent.post(full + b" ").status_code == 413
 
 
-def started_agent(tmp_path: Path, *words: str) -> tuple[subprocess.Popen[str], str]:
-    """Start `ipmicra agent` in a process of its own; give it and its URL."""
-    command = [sys.executable, "-m", "ipmicra", "agent", "--listen", "127.0.0.1:0", *words]
-    environment = {**os.environ, "IPMICRA_AGENT_TOKEN": TOKEN}
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    assert child.stderr is not None
-    for line in child.stderr:
-        found = re.search(r"listens on (http://\S+)", line)
-        if found:
-            return child, found[1]
-    raise AssertionError(f"it did not start: {child.wait()}")
-
-
-def test_stop_lets_what_is_under_way_finish(tmp_path: Path) -> None:
+def test_stop_lets_what_is_under_way_finish() -> None:
     """SIGTERM comes while an order waits for a silent server; its answer still arrives whole."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = silent.getsockname()[1]
-        child, url = started_agent(tmp_path, "--allow", "127.0.0.0/8", "--allow-port", str(place))
+        child, url = started_agent("--allow", "127.0.0.0/8", "--allow-port", str(place))
         slow = order("slow", port=place, scheme="http", first_rung="head", timeout_ms=300)
         response = requests.post(
             f"{url}/probe",

@@ -24,6 +24,7 @@ from ipmicra.model.sample import Loss, Rung
 from ipmicra.wire.orders import ProbeOrder
 from tests.integration.test_ladder import make_certificate
 from tests.servers.agent import TOKEN, RunningAgent, order
+from tests.servers.agent_process import started_agent
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,9 @@ def test_redirect_to_the_metadata_service_is_not_followed() -> None:
             asked = ProbeOrder(
                 id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
             )
-            return (await Prober().probe(asked)).detail, visits
+            answer = await Prober().probe(asked)
+            await asyncio.sleep(0.1)  # the server sees that we are gone
+            return answer.detail, visits
 
     with socket.create_server(("127.0.0.1", 0)) as canary:
         canary.settimeout(0.1)
@@ -246,12 +249,15 @@ def test_header_injection_through_the_host_is_refused(agent: RunningAgent) -> No
 def test_mutual_tls_keeps_out_whoever_has_no_certificate(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
     mine, mine_key = make_certificate(tmp_path, "coordinator")
-    with RunningAgent(token=None, certificate=certificate, key=key, client_authority=mine) as agent:
-        with pytest.raises((requests.exceptions.SSLError, requests.ConnectionError)):
-            requests.get(f"{agent.url}/health", verify=str(certificate), timeout=10)
-        response = requests.get(
-            f"{agent.url}/health", verify=str(certificate), cert=(str(mine), str(mine_key)), timeout=10
-        )
+    words = ["--tls-cert", str(certificate), "--tls-key", str(key), "--client-ca", str(mine)]
+    child, url = started_agent(*words)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with pytest.raises((requests.exceptions.SSLError, requests.ConnectionError)):
+        requests.get(f"{url}/health", verify=str(certificate), headers=headers, timeout=10)
+    pair = (str(mine), str(mine_key))
+    response = requests.get(f"{url}/health", verify=str(certificate), cert=pair, headers=headers, timeout=10)
+    child.kill()
+    child.communicate(timeout=20)
     assert response.status_code == 200
 
 
@@ -282,6 +288,7 @@ def test_user_agent_says_who_is_asking_and_where_to_complain() -> None:
         )
         async with server:
             await Prober().probe(asked)
+            await asyncio.sleep(0.1)  # the server sees that we are gone
 
     asyncio.run(run())
     assert b"\r\nUser-Agent: ipmicra/" in seen[0]

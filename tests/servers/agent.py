@@ -24,7 +24,11 @@ class RunningAgent:
         chosen = {"token": TOKEN, "politeness": PolitenessConfig(interval_s=0.0), "stop_s": 1.0, **settings}
         self.settings = AgentSettings(**chosen)
         self.server = make_server(self.settings, resolve)
-        self._thread = threading.Thread(target=lambda: asyncio.run(self.server.serve()), daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+
+    async def _serve(self) -> None:
+        await self.server.serve()
+        await asyncio.sleep(0.05)  # connections that are being closed get their last turn
 
     @property
     def url(self) -> str:

@@ -50,26 +50,26 @@ class EvilAgent:
                     continue
 
     @staticmethod
-    def _read(line: socket.socket) -> dict[str, Any]:
+    def _read(visitor: socket.socket) -> dict[str, Any]:
         data = b""
         while b"\r\n\r\n" not in data:
-            data += line.recv(65_536)
+            data += visitor.recv(65_536)
         head, _, body = data.partition(b"\r\n\r\n")
         size = next(
             int(h.split(b":")[1]) for h in head.split(b"\r\n") if h.lower().startswith(b"content-length")
         )
         while len(body) < size:
-            body += line.recv(65_536)
+            body += visitor.recv(65_536)
         content: dict[str, Any] = json.loads(body)
         return content
 
 
-def answer_line(order: dict[str, Any], **changes: object) -> bytes:
+def answer_line(asked: dict[str, Any], **changes: object) -> bytes:
     fields = {
         "version": 1,
         "kind": "answer",
-        "order": order["id"],
-        "address": order["address"],
+        "order": asked["id"],
+        "address": asked["address"],
         "rtt_ms": 0.5,
         "loss": None,
         "rung": "tcp",

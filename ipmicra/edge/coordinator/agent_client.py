@@ -104,11 +104,12 @@ class AgentClient:
                 await _check(response, limits)
                 left = (count + 1) * limits.max_line_bytes
                 async for lines in _lines(response, limits.max_line_bytes, left):
-                    messages = [decode_line(line, limits) for line in lines]
-                    answers = [message for message in messages if isinstance(message, Answer)]
+                    answers, is_over, trouble = _understood(lines, limits)
                     if answers:
                         yield answers
-                    if len(answers) < len(messages):
+                    if trouble is not None:
+                        raise trouble
+                    if is_over:
                         return
         except aiohttp.ClientConnectorError as error:
             raise NotSentError(f"it cannot be reached: {error.os_error}") from error
@@ -117,6 +118,20 @@ class AgentClient:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise AgentError(f"it broke off: {str(error) or type(error).__name__}") from error
         raise AgentError("its answer ends before its end")
+
+
+def _understood(lines: list[bytes], limits: WireLimits) -> tuple[list[Answer], bool, MessageError | None]:
+    """Read lines up to the end or to the first that makes no sense: what came before still counts."""
+    answers: list[Answer] = []
+    for line in lines:
+        try:
+            message = decode_line(line, limits)
+        except MessageError as error:
+            return answers, False, error
+        if not isinstance(message, Answer):
+            return answers, True, None
+        answers.append(message)
+    return answers, False, None
 
 
 async def _check(response: aiohttp.ClientResponse, limits: WireLimits) -> None:
