@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import sys
 from ipaddress import ip_address
 
@@ -31,9 +32,18 @@ async def _serve(settings: AgentSettings) -> None:
             server.config.load()
         except OSError as error:
             raise InputError(f"the agent cannot start: {error}") from error
-        await asyncio.gather(server.serve(), _announce(server, settings))
-    if not server.started:
-        raise IpmicraError(f"cannot listen on {settings.host}:{settings.port}")
+        with _listening(settings) as made:
+            await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
+
+
+def _listening(settings: AgentSettings) -> socket.socket:
+    """Take the port before anything else, so that trouble is told in one line."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=512)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise IpmicraError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
 
 
 async def _announce(server: AgentServer, settings: AgentSettings) -> None:

@@ -20,7 +20,8 @@ listening = socket.create_server(("127.0.0.1", 8080))
 rungs = {"tcp": Rung.TCP, "icmp": Rung.ICMP, "refused": Rung.TCP}
 found = {}
 for name, rung in rungs.items():
-    order = ProbeOrder(id="a", address=ip_address("127.0.0.1"), port=9 if name == "refused" else 8080, first_rung=rung)
+    port = 9 if name == "refused" else 8080
+    order = ProbeOrder(id="a", address=ip_address("127.0.0.1"), port=port, first_rung=rung)
     answer = asyncio.run(Prober().probe(order))
     found[name] = (answer.rtt_ms, answer.rung, answer.detail)
 print(json.dumps(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 import pytest
@@ -73,7 +73,7 @@ prefixes = st.tuples(st.ip_addresses(), st.integers(0, 128)).map(
 
 
 @given(st.lists(prefixes, max_size=12), st.ip_addresses())
-def test_membership_equals_trying_every_prefix(texts: list[str], address: object) -> None:
+def test_membership_equals_trying_every_prefix(texts: list[str], address: IPv4Address | IPv6Address) -> None:
     networks = [read_prefix(text) for text in texts]
-    expected = any(net.version == address.version and address in net for net in networks)  # type: ignore[attr-defined, operator]
+    expected = any(net.version == address.version and address in net for net in networks)
     assert (address in PrefixSet(texts)) == expected
