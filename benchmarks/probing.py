@@ -184,7 +184,7 @@ def _accuracy() -> list[Row]:
         errors.append(abs(answer.rtt_ms - truth))
         shares.append(errors[-1] / max(1.0, truth * 0.05))
     middle, most = statistics.median(errors), sorted(errors)[int(0.95 * ACCURATE)]
-    told = f"{ACCURATE:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median error {middle:.2f} ms"
+    told = f"{ACCURATE:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
     return [
         Row(
             what="error of measured round trips, in parts of max(1 ms, 5 %), median",

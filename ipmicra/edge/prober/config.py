@@ -9,7 +9,7 @@ from ipmicra import __version__
 from ipmicra.model.sample import Loss, Timings
 
 Address = IPv4Address | IPv6Address
-CONTACT = "https://github.com/ipmicra/ipmicra"
+CONTACT = "https://pypi.org/project/ipmicra/"
 """Where somebody who was probed reads what this is, unless the operator names a page of their own."""
 
 
