@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -13,7 +14,6 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ipmicra import __version__
 from ipmicra.edge.agent.access import TokenCheck
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.service import ProbeService
@@ -91,7 +91,7 @@ async def _health(parts: AgentParts, _request: Request) -> Response:
     return JSONResponse(
         {
             "state": state,
-            "ipmicra": __version__,
+            "ipmicra": version("ipmicra"),
             "versions": list(VERSIONS),
             "pending": parts.service.pending,
             "up_s": round(time.time() - parts.started_s, 1),

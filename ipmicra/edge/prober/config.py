@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address
 
-from ipmicra import __version__
 from ipmicra.model.sample import Loss, Timings
 
 Address = IPv4Address | IPv6Address
@@ -15,7 +15,7 @@ CONTACT = "https://pypi.org/project/ipmicra/"
 
 def user_agent(contact: str = CONTACT) -> str:
     """Write who we are and where to complain."""
-    return f"ipmicra/{__version__} (+{contact})"
+    return f"ipmicra/{version('ipmicra')} (+{contact})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

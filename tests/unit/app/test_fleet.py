@@ -143,7 +143,7 @@ def test_toml_csv_and_json_say_the_same(tmp_path: Path) -> None:
         ("a.json", "[1]", "expected a list"),
         ("a.toml", "name = ", "a.toml"),
         ("a.yaml", "- a", r"\.toml, \.csv and \.json"),
-        ("a.json", '[{"name": "a", "address": "192.0.2.1", "adress": "x"}]', "unknown: adress"),
+        ("a.json", '[{"name": "a", "address": "192.0.2.1", "place": "x"}]', "unknown: place"),
     ],
 )
 def test_broken_file_is_refused_whole(tmp_path: Path, name: str, text: str, complaint: str) -> None:
