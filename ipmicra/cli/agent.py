@@ -12,33 +12,42 @@ from ipmicra.errors import InputError
 
 DEFAULT_PORT = 8470
 
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Token that coordinators must show; else IPMICRA_AGENT_TOKEN."),
+]
+ClientAuthority = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Authority of coordinators' certificates (mutual TLS)."),
+]
+AllowedPrefixes = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PREFIX", help="May be probed although it is not public; repeatable."),
+]
+AllowedPorts = Annotated[
+    list[int] | None,
+    typer.Option(min=1, max=65535, help="May be probed beside 80 and 443; repeatable."),
+]
+OptOut = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Prefixes that are never probed, one a line; read anew on change."),
+]
+Interval = Annotated[
+    float, typer.Option(min=0, help="Seconds between probes of an address, and of its /24 or /48.")
+]
+
 
 def agent(
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any.")
     ] = f"127.0.0.1:{DEFAULT_PORT}",
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Token that coordinators must show; else IPMICRA_AGENT_TOKEN."),
-    ] = None,
+    token_file: TokenFile = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The agent's certificate.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --tls-cert.")] = None,
-    client_ca: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Authority of coordinators' certificates (mutual TLS)."),
-    ] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PREFIX", help="May be probed although it is not public; repeatable."),
-    ] = None,
-    allow_port: Annotated[
-        list[int] | None,
-        typer.Option(min=1, max=65535, help="May be probed beside 80 and 443; repeatable."),
-    ] = None,
-    opt_out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Prefixes that are never probed, one a line; read anew on change."),
-    ] = None,
+    client_ca: ClientAuthority = None,
+    allow: AllowedPrefixes = None,
+    allow_port: AllowedPorts = None,
+    opt_out: OptOut = None,
     contact: Annotated[
         str | None, typer.Option(metavar="URL", help="Page for those who are probed, in the User-Agent.")
     ] = None,
@@ -46,12 +55,10 @@ def agent(
         str | None, typer.Option(metavar="ADDRESS", help="Address from which probes are sent.")
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=10000, help="Probes at a time.")] = 1000,
-    interval_s: Annotated[
-        float, typer.Option(min=0, help="Seconds between probes of an address, and of its /24 or /48.")
-    ] = 1.0,
+    interval_s: Interval = 1.0,
     burst: Annotated[int, typer.Option(min=1, help="Probes that may come at once after a pause.")] = 3,
 ) -> None:
-    """Answer probe orders beside a crawler; nobody gets in without the token or a certificate."""
+    """Answer probe orders beside a crawler, for those with token or certificate."""
     need_service()
     from ipmicra.app.agent import run_agent
     from ipmicra.edge.agent.access import read_token

@@ -29,45 +29,51 @@ COLUMNS = (
     *("loss", "detail"),
 )
 
+Targets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TARGET...", help="Host names, URLs, addresses, files of them, or - for standard input."
+    ),
+]
+Crawlers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from",
+        metavar="CRAWLER",
+        help="Crawler to probe from, or all; repeatable. By default from here.",
+    ),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Token of the agents; else IPMICRA_AGENT_TOKEN is used."),
+]
+AllowedPrefixes = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PREFIX", help="Probed from here although it is not public; repeatable."),
+]
+Authority = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Authority that signed the agents' certificates.")
+]
+Budget = Annotated[int | None, typer.Option(min=0, help="Probes that may be sent in all; never exceeded.")]
+ResolveThere = Annotated[
+    bool, typer.Option("--resolve-there", help="Let each crawler resolve names by itself, and time it.")
+]
+
 
 def probe(
     context: typer.Context,
-    targets: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TARGET...", help="Host names, URLs, addresses, files of them, or - for standard input."
-        ),
-    ],
-    crawlers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="CRAWLER",
-            help="Crawler to probe from, or all; repeatable. By default from here.",
-        ),
-    ] = None,
+    targets: Targets,
+    crawlers: Crawlers = None,
     samples: Annotated[int, typer.Option(min=1, max=10, help="Round trips of each probe.")] = 3,
     timeout_ms: Annotated[
         float, typer.Option(min=1, max=10000, help="Longest wait for one round trip.")
     ] = 2000,
     first_rung: Annotated[Rung, typer.Option(help="Where the ladder starts.")] = Rung.TCP,
-    probe_budget: Annotated[
-        int | None, typer.Option(min=0, help="Probes that may be sent in all; never exceeded.")
-    ] = None,
-    resolve_there: Annotated[
-        bool, typer.Option("--resolve-there", help="Let each crawler resolve names by itself, and time it.")
-    ] = False,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PREFIX", help="Probed from here although it is not public; repeatable."),
-    ] = None,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Token of the agents; else IPMICRA_AGENT_TOKEN is used."),
-    ] = None,
-    ca: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Authority that signed the agents' certificates.")
-    ] = None,
+    probe_budget: Budget = None,
+    resolve_there: ResolveThere = False,
+    allow: AllowedPrefixes = None,
+    token_file: TokenFile = None,
+    ca: Authority = None,
     client_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Our own, for mutual TLS.")] = None,
     client_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --client-cert.")] = None,
     store: StoreOption = None,

@@ -65,6 +65,10 @@ class DeskConfig:
     belief: BeliefConfig = field(default_factory=BeliefConfig)
 
 
+class NoAgentError(NotSentError):
+    """There is nobody to send an order to."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Sent:
     """An order on its way."""
@@ -157,7 +161,7 @@ class OrderDesk:
     async def _serve(self, batch: list[_Sent], *, only_repeat: bool) -> AsyncIterator[list[Sample]]:
         """Carry one batch to one agent; if the line breaks, ask once for what it still knows."""
         waiting = {one.order.id: one for one in batch}
-        trouble = ""
+        trouble, has_agent = "", True
         for is_repeat in (True,) if only_repeat else (False, True):
             if not waiting:
                 break
@@ -166,12 +170,13 @@ class OrderDesk:
                     yield samples
             except NotSentError as error:
                 trouble = trouble or str(error)
+                has_agent = not isinstance(error, NoAgentError)
                 if not is_repeat:
                     self._store.budget.release(self._config.budget, waiting)
                     break
             except AgentError as error:
                 trouble = trouble or str(error)
-        if trouble:
+        if trouble and has_agent:
             self._on_state(batch[0].crawler, CrawlerState.UNREACHABLE)
         if waiting:
             lost = [self._lost(one, Loss.AGENT, trouble or "no answer") for one in waiting.values()]
@@ -211,7 +216,7 @@ class OrderDesk:
     def _client(self, name: str) -> AgentClient:
         crawler = self._crawlers.get(name)
         if crawler is None or crawler.agent_url is None:
-            raise NotSentError(
+            raise NoAgentError(
                 f"there is no crawler named {name!r}" if crawler is None else f"{name} has no agent URL"
             )
         if self._session is None:
