@@ -1,7 +1,7 @@
 """Waiting on sockets that do not block, with a deadline, and the moment at which the wait was over.
 
-asyncio's own calls resolve addresses anew, try before they wait, and tell the time only when their caller gets
-its turn; with a thousand probes under way each of these shows.
+asyncio's own calls resolve addresses anew, try before they wait, and tell the time only when their caller
+gets its turn; with a thousand probes under way each of these shows.
 """
 
 from __future__ import annotations
