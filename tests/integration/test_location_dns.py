@@ -10,7 +10,7 @@ from ipmicra.edge.location_dns import DnsClues, DnsConfig, LocationDns
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.loc_record import loc_hint
-from tests.servers.dns_server import GARBAGE, SERVFAIL, SILENT, DnsServer
+from tests.servers.dns_records_server import GARBAGE, SERVFAIL, SILENT, DnsServer
 
 AMSTERDAM = "52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m"
 ROME = "41 54 0.000 N 12 30 0.000 E 20.00m 200m 30000m 10m"

@@ -1,83 +1,138 @@
-"""A small authoritative DNS server on loopback that can also be silent, fail, or talk nonsense."""
+"""A small DNS server on loopback, over UDP and TCP, that can misbehave."""
 
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 from collections import Counter
-from types import TracebackType
+from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Self
 
-import dns.asyncresolver
-import dns.flags
-import dns.message
-import dns.rcode
-import dns.rdataclass
-import dns.rdatatype
-import dns.rrset
 
-SILENT, SERVFAIL, GARBAGE = "silent", "servfail", "garbage"
+@dataclass(frozen=True, kw_only=True)
+class Zone:
+    """What the server says of a name."""
+
+    addresses: tuple[str, ...] = ()
+    ttl_s: int = 300
+    rcode: int = 0
+    """3 is NXDOMAIN, 2 SERVFAIL, 5 REFUSED."""
+    alias: str | None = None
+    """Canonical name, given with its addresses."""
+    silent: int = 0
+    """Say nothing to so many questions."""
+    is_cut: bool = False
+    """Over UDP say only that the answer does not fit."""
+    garbage: bytes | None = None
+    """Say this instead, after the number of the question."""
+    is_spoofed: bool = False
+    """First send an answer with another number, and one to another question, both with a wrong address."""
+
+
+NOWHERE = Zone(rcode=3)
+
+
+def wire_name(name: str) -> bytes:
+    return b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0"
+
+
+def read_question(data: bytes) -> tuple[str, int, int]:
+    """Give name, type and where the question ends."""
+    labels, at = [], 12
+    while data[at]:
+        labels.append(data[at + 1 : at + 1 + data[at]].decode("latin-1").lower())
+        at += 1 + data[at]
+    return ".".join(labels), struct.unpack_from("!H", data, at + 1)[0], at + 5
+
+
+def record(owner: bytes, kind: int, ttl_s: int, content: bytes) -> bytes:
+    return owner + struct.pack("!HHIH", kind, 1, ttl_s, len(content)) + content
 
 
 class DnsServer:
-    """Answers from a table of (name, type) → texts of records, or one of the moods above."""
+    """Answers from a table, and counts what it was asked."""
 
-    def __init__(self, records: dict[tuple[str, str], list[str] | str]) -> None:
-        self._records = records
-        self.questions: Counter[tuple[str, str]] = Counter()
-        self.most_at_once = 0
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.settimeout(0.1)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
+    def __init__(self, zones: dict[str, Zone] | None = None) -> None:
+        self.zones = zones or {}
+        self.asked: Counter[str] = Counter()
+        self._silences: Counter[str] = Counter()
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.bind(("127.0.0.1", 0))
+        self._tcp = socket.create_server(self._udp.getsockname())
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._serve_udp, self._serve_tcp)
+        ]
+
+    @property
+    def place(self) -> tuple[str, int]:
+        host, port = self._udp.getsockname()
+        return host, port
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stopped.set()
-        self._thread.join()
-        self._socket.close()
+    def __exit__(self, *_: object) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as waker:
+            waker.sendto(b"", self.place)
+        self._tcp.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(5)
+        self._udp.close()
+        self._tcp.close()
 
-    def resolver(self) -> dns.asyncresolver.Resolver:
-        resolver = dns.asyncresolver.Resolver(configure=False)
-        resolver.nameservers = ["127.0.0.1"]
-        resolver.port = self._socket.getsockname()[1]
-        resolver.timeout = 0.3
-        return resolver
+    def _serve_udp(self) -> None:
+        while True:
+            data, sender = self._udp.recvfrom(4096)
+            if not data:
+                return
+            for answer in self._answers(data, is_udp=True):
+                self._udp.sendto(answer, sender)
 
-    def _serve(self) -> None:
-        while not self._stopped.is_set():
+    def _serve_tcp(self) -> None:
+        while True:
             try:
-                wire, sender = self._socket.recvfrom(4096)
-            except TimeoutError:
-                continue
-            answer = self._answer(wire)
-            if answer:
-                self._socket.sendto(answer, sender)
+                connection, _ = self._tcp.accept()
+            except OSError:
+                return
+            with connection:
+                data = connection.recv(4096)[2:]
+                for answer in self._answers(data, is_udp=False):
+                    connection.sendall(struct.pack("!H", len(answer)) + answer)
 
-    def _answer(self, wire: bytes) -> bytes | None:
-        query = dns.message.from_wire(wire)
-        question = query.question[0]
-        name, kind = str(question.name).rstrip(".").lower(), dns.rdatatype.to_text(question.rdtype)
-        self.questions[name, kind] += 1
-        found = self._records.get((name, kind))
-        if found == SILENT:
-            return None
-        if found == GARBAGE:
-            return wire[:2] + b"\x84\x00\x00\x01\x00\x01nonsense"
-        response = dns.message.make_response(query)
-        response.flags |= dns.flags.AA
-        if found == SERVFAIL:
-            response.set_rcode(dns.rcode.SERVFAIL)
-        elif isinstance(found, list):
-            response.answer.append(
-                dns.rrset.from_text_list(question.name, 60, dns.rdataclass.IN, question.rdtype, found)
-            )
-        elif not any(known == name for known, _kind in self._records):
-            response.set_rcode(dns.rcode.NXDOMAIN)
-        return response.to_wire()
+    def _answers(self, data: bytes, *, is_udp: bool) -> list[bytes]:
+        name, kind, end = read_question(data)
+        self.asked[name] += 1
+        zone = self.zones.get(name, NOWHERE)
+        if self._silences[name] < zone.silent:
+            self._silences[name] += 1
+            return []
+        if zone.garbage is not None:
+            return [data[:2] + zone.garbage]
+        asked = data[12:end]
+        if zone.is_cut and is_udp:
+            return [data[:2] + struct.pack("!HHHHH", 0x8380, 1, 0, 0, 0) + asked]
+        records = self._records(zone, kind)
+        answer = struct.pack("!HHHHH", 0x8180 | zone.rcode, 1, len(records), 0, 0) + asked + b"".join(records)
+        if zone.is_spoofed:
+            wrong = record(b"\xc0\x0c", 1, 300, b"\x7f\x00\x00\x01")
+            lie = struct.pack("!HHHHH", 0x8180, 1, 1, 0, 0)
+            other_number = bytes([data[0] ^ 0xFF, data[1]]) + lie + asked + wrong
+            other_question = data[:2] + lie + wire_name("other.example") + asked[-4:] + wrong
+            return [other_number, other_question, data[:2] + answer]
+        return [data[:2] + answer]
+
+    def _records(self, zone: Zone, kind: int) -> list[bytes]:
+        owner, records = b"\xc0\x0c", []
+        if zone.alias is not None:
+            owner = wire_name(zone.alias)
+            records.append(record(b"\xc0\x0c", 5, zone.ttl_s, owner))
+        wanted = {1: 4, 28: 6}.get(kind)
+        parsed = [ip_address(address) for address in zone.addresses]
+        records += [
+            record(owner, kind, zone.ttl_s, address.packed) for address in parsed if address.version == wanted
+        ]
+        return records
