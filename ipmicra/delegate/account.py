@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ipmicra.model.sample import Loss
@@ -32,3 +33,17 @@ class Considered:
     """What a probe promised to save."""
     rtt_ms: float | None = None
     loss: Loss | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that was considered in one attempt."""
+
+    tried: tuple[Considered, ...]
+    """The chosen crawler with the reason why the search ended, then those that were known or asked, in order."""
+    rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
+    """Those that were not asked; written when somebody wants to read it, for most accounts are never read."""
+
+    def entries(self) -> list[Considered]:
+        """Write all of it."""
+        return [*self.tried, *self.rest()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from ipmicra.delegate.account import Considered
+from ipmicra.delegate.account import Account
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.site import Site
 
@@ -26,7 +26,7 @@ class Delegated:
 
     key: int
     delegation: Delegation
-    account: tuple[Considered, ...]
+    account: Account
     """Why each crawler was asked or not."""
 
 

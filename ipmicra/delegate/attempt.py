@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from ipmicra.delegate.account import Considered
 from ipmicra.delegate.lifecycle import Stage, Step, next_stage
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
@@ -54,7 +53,6 @@ class Attempt:
     """Round trips in ms, by crawler."""
     losses: dict[int, Loss] = field(default_factory=dict)
     outstanding: set[int] = field(default_factory=set)
-    account: list[Considered] = field(default_factory=list)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""
     stage: Stage = Stage.OPEN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.account import Account, Considered, Verdict
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, CrawlerMarked, Delegated, GaveUp, Revoked
 from ipmicra.delegate.attempt import Ask, Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
@@ -27,6 +27,7 @@ from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
+KNOWN = "its sample was known"
 NOBODY = "there is no crawler to give it to: add one, or wait until one is reachable"
 
 
@@ -299,27 +300,27 @@ class Delegator:
         del self._attempts[attempt.number]
         del self._open_by_key[attempt.key]
 
-    def _account(self, attempt: Attempt, settle: Settle) -> tuple[Considered, ...]:
+    def _account(self, attempt: Attempt, settle: Settle) -> Account:
         """Write down why each crawler was asked or not, the chosen one's reason first."""
-        for crawler in [*attempt.known, *attempt.asked]:
-            is_known = crawler in attempt.known
-            attempt.account.append(
-                Considered(
-                    crawler=self.fleet.name(crawler),
-                    verdict=Verdict.KNOWN if is_known else Verdict.ASKED,
-                    reason="its sample was known" if is_known else attempt.reasons[crawler],
-                    rtt_ms=attempt.samples.get(crawler),
-                    loss=attempt.losses.get(crawler),
-                )
-            )
-        self._policy.explain(attempt)
+        names = self.fleet.name
         chosen = Considered(
-            crawler=self.fleet.name(settle.crawler),
-            verdict=Verdict.CHOSEN,
-            reason=settle.reason,
-            rtt_ms=settle.rtt_ms,
+            crawler=names(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
         )
-        return (chosen, *attempt.account)
+        known = [
+            Considered(crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one))
+            for one in attempt.known
+        ]
+        asked = [
+            Considered(
+                crawler=names(one),
+                verdict=Verdict.ASKED,
+                reason=attempt.reasons[one],
+                rtt_ms=attempt.samples.get(one),
+                loss=attempt.losses.get(one),
+            )
+            for one in attempt.asked
+        ]
+        return Account((chosen, *known, *asked), self._policy.explain(attempt))
 
     # --- the fleet and the ledger
 
@@ -349,7 +350,7 @@ class Delegator:
         )
         self.ledger.give(key, held, self._organisation(key))
         own = Considered(crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet")
-        return [Delegated(key, self.delegation(key, held), (own,))]
+        return [Delegated(key, self.delegation(key, held), Account((own,)))]
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:
         """Let a crawler go; what it holds is revoked when it is next needed."""

@@ -18,8 +18,10 @@ class Fleet:
         self.marks: list[int] = []
         """Impossible samples of each."""
         self._is_present: list[bool] = []
-        self._is_usable: list[bool] = []
+        self.usable_flags: list[bool] = []
+        """Whether each may be asked."""
         self._indices: dict[str, int] = {}
+        self._usable: list[int] = []
 
     def __len__(self) -> int:
         """Count all that ever joined."""
@@ -39,10 +41,11 @@ class Fleet:
             self.load.append(0)
             self.marks.append(0)
             self._is_present.append(False)
-            self._is_usable.append(False)
+            self.usable_flags.append(False)
         self.crawlers[index] = crawler
         self._is_present[index] = crawler.state is not CrawlerState.LEFT
-        self._is_usable[index] = crawler.state is CrawlerState.JOINED
+        self.usable_flags[index] = crawler.state is CrawlerState.JOINED
+        self._renew()
         return index, is_new
 
     def leave(self, name: str) -> int | None:
@@ -50,14 +53,16 @@ class Fleet:
         index = self._indices.get(name)
         if index is None or not self._is_present[index]:
             return None
-        self._is_present[index] = self._is_usable[index] = False
+        self._is_present[index] = self.usable_flags[index] = False
+        self._renew()
         return index
 
     def mark(self, index: int, allowed: int) -> int:
         """Count an impossible sample; a crawler with too many is asked no more."""
         self.marks[index] += 1
         if self.marks[index] >= allowed:
-            self._is_usable[index] = False
+            self.usable_flags[index] = False
+            self._renew()
         return self.marks[index]
 
     def index_of(self, name: str) -> int | None:
@@ -74,11 +79,14 @@ class Fleet:
 
     def is_usable(self, index: int) -> bool:
         """Tell whether a crawler may be asked."""
-        return self._is_usable[index]
+        return self.usable_flags[index]
 
     def usable(self) -> list[int]:
-        """Give the crawlers that may be asked."""
-        return [index for index, is_usable in enumerate(self._is_usable) if is_usable]
+        """Give the crawlers that may be asked; not to be changed."""
+        return self._usable
+
+    def _renew(self) -> None:
+        self._usable = [index for index, is_usable in enumerate(self.usable_flags) if is_usable]
 
     def least_loaded(self) -> int | None:
         """Give the usable crawler with the fewest sites, the first of several."""

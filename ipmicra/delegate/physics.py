@@ -29,7 +29,7 @@ class Physics:
     @staticmethod
     def are_apart(place: Location | None, other: Location | None, allowed_km: float) -> bool:
         """Tell whether two places are farther from each other than their radii and some distance explain."""
-        if place is None or other is None or place == other:
+        if place is other or place is None or other is None:
             return False
         return apart_km(place, other) > allowed_km + place.radius_km + other.radius_km
 

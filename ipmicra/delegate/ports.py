@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
+from ipmicra.delegate.account import Considered
 from ipmicra.delegate.attempt import Attempt, Decision
 from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.ledger import Ledger
@@ -70,5 +71,5 @@ class Policy(Protocol):
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Tell whether a crawler that joined later may be nearer than the holder, whose sample is known."""
 
-    def explain(self, attempt: Attempt) -> None:
-        """Write into the attempt's account why the others were not asked."""
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+        """Give what can say, later, why the others were not asked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from zlib import crc32
 
 import numpy as np
@@ -38,12 +38,11 @@ class Simple:
         """Never take a subnet from its holder."""
         return False
 
-    def explain(self, attempt: Attempt) -> None:
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
         """Say the same of all that were not asked."""
-        attempt.account += [
-            Considered(crawler=self.fleet.name(crawler), verdict=Verdict.NOT_ASKED, reason=self.why_not)
-            for crawler in self.fleet.usable()
-            if not attempt.was_tried(crawler)
+        names = [self.fleet.name(one) for one in self.fleet.usable() if not attempt.was_tried(one)]
+        return lambda: [
+            Considered(crawler=name, verdict=Verdict.NOT_ASKED, reason=self.why_not) for name in names
         ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,9 @@ from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.predict.branches import Branches
-from ipmicra.delegate.predict.field import Field
-from ipmicra.delegate.predict.forest import Branch
+from ipmicra.delegate.predict.field import Expectation, Field
 from ipmicra.delegate.predict.normal import Normal, Savings
-from ipmicra.delegate.predict.prior import Geography, Outlook
+from ipmicra.delegate.predict.prior import Geography
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
 
@@ -27,8 +28,7 @@ from ipmicra.model.delegation import Evidence
 class _Notes:
     """What the policy knows in the course of an attempt."""
 
-    outlook: Outlook
-    branch: Branch
+    prior: Expectation
     belief: Normal
     taken_in: set[int] = field(default_factory=set)
     """Crawlers whose sample the belief has."""
@@ -115,16 +115,16 @@ class Predict:
     def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Decision:
         """Decide without a sample: the expected nearest probes first, unless nobody can be much nearer."""
         usable = free if len(free) else np.array(self.fleet.usable(), dtype=np.intp)
-        expected = notes.outlook.floors + np.exp(notes.belief.mean)
+        expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
         holder = int(usable[expected[usable].argmin()])
-        savings = self._savings.over_expected(notes.belief, notes.outlook.floors, holder)
+        savings = self._savings.over_expected(notes.belief, notes.prior.outlook.floors, holder)
         savings[holder] = 0.0
         notes.savings = savings
         most = float(savings[usable].max())
         if most >= self.price_ms and len(free):
             savings[holder] = most
             return self._ask(notes, holder, savings)
-        evidence = Evidence.GEOLOCATED if notes.outlook.is_placed else Evidence.INHERITED
+        evidence = Evidence.GEOLOCATED if notes.prior.outlook.is_placed else Evidence.INHERITED
         if self.knows(attempt):
             evidence = Evidence.INHERITED
         return Settle(
@@ -137,14 +137,14 @@ class Predict:
         return Ask((crawler,), f"expected at {expected:.1f} ms; a probe promises {savings[crawler]:.2f} ms")
 
     def _why_stop(self, notes: _Notes, best_ms: float, next_best: int, savings: Floats) -> str:
-        if notes.outlook.least[next_best] >= best_ms:
+        if notes.prior.outlook.least[next_best] >= best_ms:
             return "light itself cannot be quicker from any other crawler"
         price = self.price_ms
         return f"one more probe promises {savings[next_best]:.2f} ms, less than its price of {price:.2f} ms"
 
     def _savings_over(self, notes: _Notes, best_ms: float) -> Floats:
         widening = notes.belief.widening(self.config.tail)
-        outlook = notes.outlook
+        outlook = notes.prior.outlook
         notes.savings = self._savings.over_known(
             notes.belief, outlook.floors, outlook.least, best_ms, widening
         )
@@ -155,8 +155,8 @@ class Predict:
             outlook = self._geography.outlook(attempt.location)
             known = self._field(outlook.is_placed)
             branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
-            belief, _level, _variance = known.expect(outlook, branch)
-            attempt.scratch = _Notes(outlook, branch, belief)
+            prior = known.expect(outlook, branch)
+            attempt.scratch = _Notes(prior, prior.belief())
         notes: _Notes = attempt.scratch
         return notes
 
@@ -164,18 +164,21 @@ class Predict:
         for crawler, rtt_ms in attempt.samples.items():
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
-                notes.belief.condition(crawler, float(self._logarithm(notes.outlook.floors[crawler], rtt_ms)))
+                notes.belief.condition(crawler, float(self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)))
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
 
     def _expected_ms(self, notes: _Notes, crawler: int) -> float:
         level = float(notes.belief.mean[crawler])
-        return max(0.0, float(notes.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
+        return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
 
     def _free(self, attempt: Attempt) -> NDArray[np.intp]:
-        usable = self.fleet.usable()
-        return np.array([crawler for crawler in usable if not attempt.was_tried(crawler)], dtype=np.intp)
+        """Give the crawlers that may still be asked."""
+        is_free = np.array(self.fleet.usable_flags)
+        for crawler in (*attempt.reasons, *attempt.samples):
+            is_free[crawler] = False
+        return np.flatnonzero(is_free)
 
     # --- afterwards
 
@@ -187,14 +190,14 @@ class Predict:
         if not new:
             return
         notes = self._notes(attempt)
-        floors = notes.outlook.floors
+        floors = notes.prior.outlook.floors
         values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
-        self._field(notes.outlook.is_placed).learn(notes.outlook, notes.branch, np.array(new), values)
+        self._field(notes.prior.outlook.is_placed).learn(notes.prior, np.array(new), values)
 
     def knows(self, attempt: Attempt) -> bool:
         """Tell whether anything near a subnet was sampled."""
         notes = self._notes(attempt)
-        return self._field(notes.outlook.is_placed).forest.is_touched(notes.branch)
+        return self._field(notes.prior.outlook.is_placed).forest.is_touched(notes.prior.branch)
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Tell whether a newcomer promises more than a probe costs."""
@@ -202,30 +205,36 @@ class Predict:
         self._take_in(attempt, notes)
         best = attempt.best
         if best is None:
-            expected = notes.outlook.floors + np.exp(notes.belief.mean)
+            expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
             present = [other for other in range(len(self.fleet)) if self.fleet.is_present(other)]
             return bool(expected[crawler] <= expected[present].min())
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
-    def explain(self, attempt: Attempt) -> None:
-        """Say what each crawler that was not asked was expected to bring."""
-        notes = self._notes(attempt)
-        best = attempt.best
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+        """Keep what is needed to say why each other crawler was not asked; it is written when somebody reads it."""
+        notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
-        for crawler in self._free(attempt).tolist():
-            saving = 0.0 if notes.savings is None else float(notes.savings[crawler])
-            attempt.account.append(
-                Considered(
-                    crawler=self.fleet.name(crawler),
-                    verdict=Verdict.NOT_ASKED,
-                    reason=self._why_not(notes, crawler, best_ms, saving),
-                    expected_ms=self._expected_ms(notes, crawler),
-                    saving_ms=saving,
-                )
-            )
+        free = self._free(attempt)
+        names = [crawler.name for crawler in self.fleet.crawlers]
+        return partial(self._written, notes, names, free, best_ms, self.price_ms)
 
-    def _why_not(self, notes: _Notes, crawler: int, best_ms: float | None, saving: float) -> str:
-        least = float(notes.outlook.least[crawler])
-        if best_ms is not None and least >= best_ms:
-            return f"light needs {least:.1f} ms from there"
-        return f"a probe promises {saving:.2f} ms, its price is {self.price_ms:.2f} ms"
+    def _written(
+        self, notes: _Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
+    ) -> list[Considered]:
+        savings = np.zeros(len(names)) if notes.savings is None else notes.savings
+        return [
+            Considered(
+                crawler=names[crawler],
+                verdict=Verdict.NOT_ASKED,
+                reason=_why_not(float(notes.prior.outlook.least[crawler]), best_ms, savings[crawler], price_ms),
+                expected_ms=self._expected_ms(notes, crawler),
+                saving_ms=float(savings[crawler]),
+            )
+            for crawler in free.tolist()
+        ]
+
+
+def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
+    if best_ms is not None and least_ms >= best_ms:
+        return f"light needs {least_ms:.1f} ms from there"
+    return f"a probe promises {saving_ms:.2f} ms, its price is {price_ms:.2f} ms"

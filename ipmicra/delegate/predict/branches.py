@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import LevelSpread, PredictConfig
@@ -25,6 +26,7 @@ class Branches:
         self._config, self._tree = config, tree
         turns = np.arange(config.trees)
         widths = 2.0 ** ((turns + 0.5) / config.trees * 2 - 1)
+        self._nodes: dict[tuple[float, float, str | None], NDArray[np.intp]] = {}
         self._coarse, self._fine = config.coarse_km * widths[:, None], config.fine_km * widths[:, None]
         self._shifts: Floats = np.stack(
             [turns / config.trees, turns * GOLDEN % 1, (turns * GOLDEN**2 + 0.5) % 1], axis=1
@@ -43,10 +45,17 @@ class Branches:
             nodes = self._over_registry(forest, place, country)
         common, squares = self._common(forest, attempt, ("place", *place, country), spread)
         levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
-        return Branch(np.array(nodes, dtype=np.intp), np.array(common, dtype=np.intp), levels, squares)
+        return Branch(nodes, np.array(common, dtype=np.intp), levels, squares)
 
-    def _over_place(self, forest: Forest, location: Location, country: str | None) -> list[list[int]]:
+    def _over_place(self, forest: Forest, location: Location, country: str | None) -> NDArray[np.intp]:
         """Give root, coarse cell, country and fine cell of each tree: (level, tree)."""
+        place = location.latitude, location.longitude, country
+        nodes = self._nodes.get(place)
+        if nodes is None:
+            nodes = self._nodes[place] = self._found(forest, location, country)
+        return nodes
+
+    def _found(self, forest: Forest, location: Location, country: str | None) -> NDArray[np.intp]:
         point = EARTH_KM * unit_vectors(location.latitude, location.longitude)
         coarse = np.floor(point / self._coarse + self._shifts).astype(np.int64).tolist()
         fine = np.floor(point / self._fine + self._shifts).astype(np.int64).tolist()
@@ -54,7 +63,7 @@ class Branches:
         wide = [forest.node(root, *cell) for root, cell in zip(roots, coarse, strict=True)]
         lands = [forest.node(node, country) for node in wide]
         narrow = [forest.node(node, *cell) for node, cell in zip(lands, fine, strict=True)]
-        return [roots, wide, lands, narrow]
+        return np.array([roots, wide, lands, narrow], dtype=np.intp)
 
     def _registered(self, attempt: Attempt) -> tuple[int, int]:
         """Give registry and coarse block, which stand for a place that is unknown."""
@@ -62,12 +71,12 @@ class Branches:
         return self._tree.registry_number(attempt.row), block
 
     @staticmethod
-    def _over_registry(forest: Forest, place: tuple[object, ...], country: str | None) -> list[list[int]]:
+    def _over_registry(forest: Forest, place: tuple[object, ...], country: str | None) -> NDArray[np.intp]:
         """Give root, registry, country and coarse block, of a single tree."""
         root = forest.node("tree", 0)
         registry = forest.node(root, "registry", place[0])
         land = forest.node(registry, country)
-        return [[root], [registry], [land], [forest.node(land, place[1])]]
+        return np.array([[root], [registry], [land], [forest.node(land, place[1])]], dtype=np.intp)
 
     def _common(
         self, forest: Forest, attempt: Attempt, top: tuple[object, ...], spread: LevelSpread

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,26 @@ NUGGET = 1e-4
 MIDDLE = float(np.log(20.0))
 """Logarithm around which the dependence on distance turns."""
 SURE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is believed of a site before any sample of its own, one number a crawler."""
+
+    outlook: Outlook
+    branch: Branch
+    mean: Floats
+    covariance: Floats
+    level: Floats
+    """The part of the mean that the levels give."""
+    variance: Floats
+    """How unsure the levels are."""
+    sites: int
+    """Sites learnt from until then."""
+
+    def belief(self) -> Normal:
+        """Give the Gaussian to condition on samples."""
+        return Normal(self.mean, self.covariance)
 
 
 class Field:
@@ -55,8 +77,8 @@ class Field:
         self._renew()
         self.forest.add_crawler()
 
-    def expect(self, outlook: Outlook, branch: Branch) -> tuple[Normal, Floats, Floats]:
-        """Give the belief about a site, and the levels' mean and variance in it."""
+    def expect(self, outlook: Outlook, branch: Branch) -> Expectation:
+        """Give what is believed of a site before any sample of its own."""
         level, variance = self.forest.expect(branch)
         line = _line(outlook.mean)
         mean = outlook.mean + line @ self._line + level
@@ -64,21 +86,22 @@ class Field:
         if outlook.covariance is not None:
             covariance += outlook.covariance
         covariance.flat[:: len(mean) + 1] += variance + NUGGET
-        return Normal(mean, covariance), level, variance
+        return Expectation(outlook, branch, mean, covariance, level, variance, self._sites)
 
-    def learn(self, outlook: Outlook, branch: Branch, crawlers: NDArray[np.intp], values: Floats) -> None:
-        """Take in the samples of one site, as logarithms."""
-        belief, level, variance = self.expect(outlook, branch)
-        inverse = np.linalg.inv(belief.covariance[np.ix_(crawlers, crawlers)])
-        pull = inverse @ (values - belief.mean[crawlers])
+    def learn(self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats) -> None:
+        """Take in the samples of one site, as logarithms; `prior` is what was expected of it."""
+        if prior.sites != self._sites:  # other sites taught something meanwhile
+            prior = self.expect(prior.outlook, prior.branch)
+        inverse = np.linalg.inv(prior.covariance[crawlers[:, None], crawlers])
+        pull = inverse @ (values - prior.mean[crawlers])
         self._learn_within(crawlers, inverse, pull)
-        self._learn_line(_line(outlook.mean[crawlers]), inverse, pull)
-        before = variance[crawlers]
+        self._learn_line(_line(prior.outlook.mean[crawlers]), inverse, pull)
+        before = prior.variance[crawlers]
         after = np.maximum(before - before**2 * inverse.diagonal(), SURE)
-        centre = level[crawlers]
+        centre = prior.level[crawlers]
         precision = np.maximum(1.0 / after - 1.0 / before, 0.0)
         weight = (centre + before * pull) / after - centre / before
-        self.forest.learn(branch, crawlers, precision, weight)
+        self.forest.learn(prior.branch, crawlers, precision, weight)
 
     def _learn_within(self, crawlers: NDArray[np.intp], inverse: Floats, pull: Floats) -> None:
         """Add the expected products of one site's residuals (one step of expectation maximisation)."""
@@ -100,4 +123,6 @@ class Field:
 
 
 def _line(levels: Floats) -> Floats:
-    return np.stack([np.ones_like(levels), levels - MIDDLE], axis=1)
+    line = np.ones((len(levels), 2))
+    line[:, 1] = levels - MIDDLE
+    return line

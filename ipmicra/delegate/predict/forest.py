@@ -99,25 +99,30 @@ class Forest:
 
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
-        for node, square in zip(branch.common[::-1], branch.common_squares[::-1], strict=True):
-            precision, weight = self._climb(int(node), square, crawlers, precision, weight)
-        for tree in range(branch.trees.shape[1]):
-            rising, heavy = precision, weight
-            for level in range(len(branch.trees) - 1, -1, -1):
-                node = int(branch.trees[level, tree])
-                rising, heavy = self._climb(node, branch.tree_squares[level], crawlers, rising, heavy)
+        message = precision[None], weight[None]
+        common = zip(branch.common[::-1, None], branch.common_squares[::-1], strict=True)
+        trees = zip(branch.trees[::-1], branch.tree_squares[::-1], strict=True)
+        for nodes, square in (*common, *trees):
+            message = self._climb(nodes, square, crawlers, message)
 
     def _climb(
-        self, node: int, square: float, crawlers: NDArray[np.intp], precision: Floats, weight: Floats
+        self,
+        nodes: NDArray[np.intp],
+        square: float,
+        crawlers: NDArray[np.intp],
+        message: tuple[Floats, Floats],
     ) -> tuple[Floats, Floats]:
-        """Add a message to a node; give what changes for its parent."""
-        old_precision = self._precision[node, crawlers].astype(np.float64)
-        old_weight = self._weight[node, crawlers].astype(np.float64)
-        new_precision, new_weight = old_precision + precision, old_weight + weight
-        self._precision[node, crawlers] = new_precision
-        self._weight[node, crawlers] = new_weight
-        before, after = _rise(old_precision, old_weight, square), _rise(new_precision, new_weight, square)
-        return after[0] - before[0], after[1] - before[1]
+        """Add messages to nodes of different trees; give what changes for each parent."""
+        at = nodes[:, None], crawlers
+        old_precision, old_weight = self._precision[at].astype(np.float64), self._weight[at]
+        new_precision, new_weight = old_precision + message[0], old_weight + message[1]
+        self._precision[at] = new_precision
+        self._weight[at] = new_weight
+        before, after = 1.0 / (1.0 + old_precision * square), 1.0 / (1.0 + new_precision * square)
+        return (
+            new_precision * after - old_precision * before,
+            new_weight * after - old_weight * before,
+        )
 
 
 def _rise(precision: NDArray[np.floating], weight: NDArray[np.floating], square: float) -> tuple[Floats, Floats]:

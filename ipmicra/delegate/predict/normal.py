@@ -67,7 +67,7 @@ class Savings:
         values = belief.mean[:, None] + deviation[:, None] * quantile_points(self.quantiles)
         round_trips = np.maximum(floors[:, None] + np.exp(values) - self.offset_ms, least[:, None])
         ratio = (best_ms + self.fixed_ms) / (np.maximum(round_trips, 0.0) + self.fixed_ms)
-        saved: Floats = self.fixed_ms * np.log(np.maximum(ratio, 1.0)).mean(axis=1)
+        saved: Floats = np.log(np.maximum(ratio, 1.0)).sum(axis=1) * (self.fixed_ms / self.quantiles)
         return saved
 
     def over_expected(self, belief: Normal, floors: Floats, holder: int) -> Floats:

@@ -13,6 +13,8 @@ from ipmicra.model.location import Location
 
 POINT_KM = 10.0
 """A place known to within this is a point."""
+PLACES_KEPT = 2048
+"""Places whose prior is kept: some 40 MB at most, for 50 crawlers."""
 MARGIN = 1.2
 """Radii taken off a distance before light's time counts as a floor."""
 
@@ -40,6 +42,7 @@ class Geography:
         self.points: Floats = np.zeros((0, 3))
         self.known: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._nowhere: tuple[Floats, Floats] | None = None
+        self._outlooks: dict[tuple[float, float, float], Outlook] = {}
 
     def add(self, location: Location | None) -> None:
         """Append a crawler."""
@@ -47,6 +50,7 @@ class Geography:
         self.points = np.concatenate([self.points, point[None]])
         self.known = ~np.isnan(self.points[:, 0])
         self._nowhere = None
+        self._outlooks.clear()
 
     def closeness(self) -> Floats:
         """Give the correlation of crawlers by their distance; unknown places are far from all."""
@@ -58,9 +62,18 @@ class Geography:
         return result
 
     def outlook(self, location: Location | None) -> Outlook:
-        """Give the prior for a site at a place."""
+        """Give the prior for a site at a place; places come again and again."""
         if location is None or not self.known.any():
             return self._outlook_nowhere()
+        place = location.latitude, location.longitude, location.radius_km
+        found = self._outlooks.get(place)
+        if found is None:
+            if len(self._outlooks) >= PLACES_KEPT:
+                self._outlooks.clear()
+            found = self._outlooks[place] = self._outlook_at(location)
+        return found
+
+    def _outlook_at(self, location: Location) -> Outlook:
         centre = unit_vectors(location.latitude, location.longitude)
         is_point = location.radius_km <= POINT_KM
         places = centre[None] if is_point else ring_around(centre, location.radius_km)
