@@ -368,8 +368,11 @@ class Delegator:
         return self._revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
     def _revoke(self, key: int, step: Step, reason: str) -> list[Action]:
-        held = self.ledger.free(key, step, self._organisation(key))
-        return [] if held is None else [Revoked(key, self.delegation(key, held), reason)]
+        held = self.ledger.get(key)
+        if held is None:
+            return []
+        self.ledger.free(key, step, self._organisation(key))
+        return [Revoked(key, self.delegation(key, held), reason)]
 
     def restore(self, key: int, delegation: Delegation) -> bool:
         """Take over a delegation from the store or an earlier edition; False if its crawler is unknown."""

@@ -93,7 +93,7 @@ def _handled(delegator: Delegator, event: Event, waiting: list[AskProbe]) -> lis
 
 
 @policies
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(plan=plans, seed=seeds, script=moves)
 def test_whatever_happens_every_site_is_answered_once_within_its_budget(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
@@ -112,7 +112,7 @@ def test_whatever_happens_every_site_is_answered_once_within_its_budget(
 
 
 @policies
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(plan=plans, seed=seeds, script=moves)
 def test_same_events_give_the_same_actions(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]

@@ -56,6 +56,9 @@ class Paper(Simple):
         for crawler, reason in notes.candidates:
             if self.fleet.is_usable(crawler) and not attempt.was_tried(crawler):
                 return Ask((crawler,), reason)
+        late = [one for one in self.fleet.usable() if not attempt.was_tried(one)]
+        if best is None and late:
+            return Ask((late[0],), "joined while the others were lost")
         return best_of(attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample")
 
     def _begin(self, attempt: Attempt) -> _Notes:
