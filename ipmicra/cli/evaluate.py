@@ -40,19 +40,25 @@ def evaluate(
     policies: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash; all if none is named."
+            "--policy",
+            metavar="NAME",
+            help="predict, paper, geo, everyone, random or hash; all if none is named.",
         ),
     ] = None,
     location: Annotated[
-        str, typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country or none.")
+        str,
+        typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country or none."),
     ] = "world",
     train: Annotated[
-        int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; 65 % by default.")
+        int | None,
+        typer.Option(metavar="N", help="Sites that arrive before those that count; 65 % by default."),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="K", help="Random orders of arrival.")] = 20,
     thresholds_ms: Annotated[
         list[float] | None,
-        typer.Option("--threshold-ms", metavar="MS", help="For paper; may be repeated. 50 and 10 by default."),
+        typer.Option(
+            "--threshold-ms", metavar="MS", help="For paper; may be repeated. 50 and 10 by default."
+        ),
     ] = None,
     prices_ms: Annotated[
         list[float] | None,
@@ -87,7 +93,9 @@ def evaluate(
 
     print_format = chosen(output_format, as_json)
     if location not in set(LocationKind):
-        raise typer.BadParameter(f"{location!r} is none of {', '.join(LocationKind)}", param_hint="--location")
+        raise typer.BadParameter(
+            f"{location!r} is none of {', '.join(LocationKind)}", param_hint="--location"
+        )
     if plot is not None:
         check_plot(plot)
     options = EvaluateOptions(

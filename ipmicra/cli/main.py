@@ -27,7 +27,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = (demo.demo, fetch.fetch, build.build, info.info, lookup.lookup, org.org, diff.diff, evaluate.evaluate)
+COMMANDS = (
+    demo.demo,
+    fetch.fetch,
+    build.build,
+    info.info,
+    lookup.lookup,
+    org.org,
+    diff.diff,
+    evaluate.evaluate,
+)
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)

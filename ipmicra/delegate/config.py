@@ -71,9 +71,7 @@ class LevelSpread:
     subnet: float = 0.1
 
 
-UNPLACED = LevelSpread(
-    root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15
-)
+UNPLACED = LevelSpread(root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15)
 """Without a place the levels stand for it."""
 
 

@@ -200,8 +200,10 @@ class Delegator:
             return []
         if sample.rtt_ms is None:
             loss = sample.loss or Loss.AGENT
-            return [] if event.attempt is None else self._probe_lost(
-                ProbeLost(event.attempt, sample.crawler, loss, event.now_s)
+            return (
+                []
+                if event.attempt is None
+                else self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
             )
         if event.attempt is None:
             self._learn_elsewhere(sample, crawler, sample.rtt_ms)
@@ -307,7 +309,9 @@ class Delegator:
             crawler=names(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
         )
         known = [
-            Considered(crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one))
+            Considered(
+                crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one)
+            )
             for one in attempt.known
         ]
         asked = [
@@ -349,7 +353,9 @@ class Delegator:
             location=event.crawler.location,
         )
         self.ledger.give(key, held, self._organisation(key))
-        own = Considered(crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet")
+        own = Considered(
+            crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet"
+        )
         return [Delegated(key, self.delegation(key, held), Account((own,)))]
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:

@@ -63,7 +63,11 @@ class Contest:
 
 
 def contestants(
-    names: Sequence[str], *, thresholds_ms: Sequence[float], prices_ms: Sequence[float], nearest: Sequence[int]
+    names: Sequence[str],
+    *,
+    thresholds_ms: Sequence[float],
+    prices_ms: Sequence[float],
+    nearest: Sequence[int],
 ) -> list[Contestant]:
     """Give the contestants of some policies; several settings make several of a policy."""
     found: list[Contestant] = []

@@ -25,7 +25,9 @@ from tests.fakes.subnet_tree import ListedTree, flat_tree
 KM_PER_DEGREE = 111.2
 
 
-def world_at(crawlers: list[tuple[float, float]], sites: list[tuple[float, float]]) -> tuple[World, ListedTree]:
+def world_at(
+    crawlers: list[tuple[float, float]], sites: list[tuple[float, float]]
+) -> tuple[World, ListedTree]:
     """A world without detours: 1 ms, and 1 ms for each 60 km."""
     apart = np.array([[_apart(crawler, one) for one in sites] for crawler in crawlers])
     fleet = tuple(
@@ -42,7 +44,9 @@ def _apart(one: tuple[float, float], other: tuple[float, float]) -> float:
     return float(np.hypot(north, east)) * KM_PER_DEGREE
 
 
-def scored(world: World, tree: object, policy: Policy, kind: LocationKind = LocationKind.WORLD, train: int = 0) -> Score:
+def scored(
+    world: World, tree: object, policy: Policy, kind: LocationKind = LocationKind.WORLD, train: int = 0
+) -> Score:
     order = np.random.default_rng(1).permutation(len(world.sites)).tolist()
     delegator = Delegator(tree, policy, locations=locations_of(world, kind, {}))  # type: ignore[arg-type]
     outcomes = Replay(world, delegator).run(order)
@@ -86,18 +90,24 @@ def test_predict_beats_the_paper_in_a_world_of_the_papers_size() -> None:
 
 
 def test_frugal_setting_asks_less_than_the_default() -> None:
-    world, tree = invent(WorldPlan(sites=300, subnets=300, countries=6, detour_spread=0.4), np.random.default_rng(2))
+    world, tree = invent(
+        WorldPlan(sites=300, subnets=300, countries=6, detour_spread=0.4), np.random.default_rng(2)
+    )
     default, frugal = scored(world, tree, Predict()), scored(world, tree, Predict(FRUGAL))
     assert frugal.probes_per_site < default.probes_per_site
     assert frugal.optimal <= default.optimal + 0.02
 
 
 def test_predict_beats_the_two_nearest_on_the_map_where_routes_are_crooked() -> None:
-    plan = WorldPlan(sites=400, subnets=400, countries=2, cities_per_country=20, country_km=1500, detour_spread=0.45)
-    world, tree = invent(plan, np.random.default_rng(3))
-    ours, theirs = scored(world, tree, Predict(), train=200), scored(world, tree, Geo(2), train=200)
-    assert ours.optimal > theirs.optimal
-    assert ours.probes_per_site < theirs.probes_per_site
+    """Worlds differ; the mean of several counts."""
+    plan = WorldPlan(
+        sites=400, subnets=400, countries=2, cities_per_country=20, country_km=1500, detour_spread=0.45
+    )
+    worlds = [invent(plan, np.random.default_rng(seed)) for seed in range(4)]
+    ours = [scored(*world, Predict(), train=200) for world in worlds]
+    theirs = [scored(*world, Geo(2), train=200) for world in worlds]
+    assert np.mean([one.optimal for one in ours]) > np.mean([one.optimal for one in theirs])
+    assert max(one.probes_per_site for one in ours) < 1.0 < min(one.probes_per_site for one in theirs)
 
 
 def test_lost_probes_cost_little() -> None:

@@ -53,7 +53,9 @@ moves = st.lists(
 )
 
 
-def played(name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]) -> tuple[list[list[Action]], Delegator]:
+def played(
+    name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
+) -> tuple[list[list[Action]], Delegator]:
     """Play events in any order, answers late and out of order among them; give all actions."""
     world, tree = invent(plan, np.random.default_rng(seed))
     locations = locations_of(world, LocationKind.WORLD, {})

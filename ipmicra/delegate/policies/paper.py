@@ -59,7 +59,9 @@ class Paper(Simple):
         late = [one for one in self.fleet.usable() if not attempt.was_tried(one)]
         if best is None and late:
             return Ask((late[0],), "joined while the others were lost")
-        return best_of(attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample")
+        return best_of(
+            attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample"
+        )
 
     def _begin(self, attempt: Attempt) -> _Notes:
         organisation = self.tree.organisation_number(attempt.row) if attempt.key >= 0 else 0

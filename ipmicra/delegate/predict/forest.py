@@ -84,7 +84,9 @@ class Forest:
             below = branch.trees[level + 1] if level < last else branch.common[:1]
             below_square = branch.tree_squares[level + 1] if level < last else branch.common_squares[0]
             mean, variance = _descend(
-                (mean, variance + square), (precision[nodes], weight[nodes]), _rise(precision[below], weight[below], below_square)
+                (mean, variance + square),
+                (precision[nodes], weight[nodes]),
+                _rise(precision[below], weight[below], below_square),
             )
         mean, variance = mean.mean(0), variance.mean(0)
         last = len(branch.common) - 1
@@ -125,7 +127,9 @@ class Forest:
         )
 
 
-def _rise(precision: NDArray[np.floating], weight: NDArray[np.floating], square: float) -> tuple[Floats, Floats]:
+def _rise(
+    precision: NDArray[np.floating], weight: NDArray[np.floating], square: float
+) -> tuple[Floats, Floats]:
     """Give a node's message to its parent: weaker by the node's own spread."""
     damping = 1.0 / (1.0 + precision * square)
     return precision * damping, weight * damping

@@ -58,7 +58,9 @@ class Savings:
     fixed_ms: float
     quantiles: int
 
-    def over_known(self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float) -> Floats:
+    def over_known(
+        self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float
+    ) -> Floats:
         """Give what a probe by each crawler may save beside a measured round trip, in ms.
 
         `floors` were taken off before the logarithm; `least` is what light allows.

@@ -12,7 +12,9 @@ from ipmicra.model.delegation import Delegation, Evidence
 from tests.fakes.subnet_tree import ListedTree, listed
 
 
-def held(prefix: str, crawler: str = "a", created_s: float = 0.0, evidence: Evidence = Evidence.PROBED) -> Delegation:
+def held(
+    prefix: str, crawler: str = "a", created_s: float = 0.0, evidence: Evidence = Evidence.PROBED
+) -> Delegation:
     network = ip_network(prefix)
     return Delegation(
         first=network[0],
@@ -34,7 +36,9 @@ def test_subnet_with_the_same_bounds_keeps_its_delegation() -> None:
 
 
 def test_each_part_of_a_split_subnet_inherits() -> None:
-    report = carry_over([held("10.0.0.0/24")], ListedTree([listed("10.0.0.0/25", 0), listed("10.0.0.128/25", 0)]))
+    report = carry_over(
+        [held("10.0.0.0/24")], ListedTree([listed("10.0.0.0/25", 0), listed("10.0.0.128/25", 0)])
+    )
     assert report.counts == {Fate.SPLIT: 1}
     assert {key: (one.crawler, one.evidence) for key, one in report.delegations.items()} == {
         1: ("a", Evidence.INHERITED),
@@ -80,21 +84,32 @@ prefixes = st.builds(
 )
 
 
-@given(old=st.lists(st.tuples(prefixes, st.sampled_from("abc")), unique_by=lambda pair: pair[0]), new=st.sets(prefixes))
+@given(
+    old=st.lists(st.tuples(prefixes, st.sampled_from("abc")), unique_by=lambda pair: pair[0]),
+    new=st.sets(prefixes),
+)
 def test_every_delegation_is_accounted_for(old: list[tuple[str, str]], new: set[str]) -> None:
     tree = nested(new)
     delegations = [held(prefix, crawler, float(i)) for i, (prefix, crawler) in enumerate(old)]
     report = carry_over(delegations, tree)
-    assert sorted(str(one.old.first) for one in report.carried) == sorted(str(one.first) for one in delegations)
+    assert sorted(str(one.old.first) for one in report.carried) == sorted(
+        str(one.first) for one in delegations
+    )
     assert sum(report.counts.values()) == len(delegations)
     for one in report.carried:
-        assert one.keys or one.lost_to or one.old.crawler in {kept.crawler for kept in report.delegations.values()}
+        assert (
+            one.keys
+            or one.lost_to
+            or one.old.crawler in {kept.crawler for kept in report.delegations.values()}
+        )
     assert carry_over(delegations[::-1], tree).delegations == report.delegations
 
 
 def nested(prefixes: set[str]) -> ListedTree:
     """Nest prefixes, which never overlap in part."""
-    networks = sorted((ip_network(prefix) for prefix in prefixes), key=lambda one: (int(one[0]), one.prefixlen))
+    networks = sorted(
+        (ip_network(prefix) for prefix in prefixes), key=lambda one: (int(one[0]), one.prefixlen)
+    )
     rows = []
     for i, network in enumerate(networks):
         above = [j for j in range(i) if network.subnet_of(networks[j])]  # type: ignore[arg-type]

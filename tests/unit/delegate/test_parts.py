@@ -26,7 +26,9 @@ LONDON, PARIS, SYDNEY = place(51.51, -0.13), place(48.86, 2.35), place(-33.87, 1
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address) | st.integers(0, 2**128 - 1).map(IPv6Address))
-def test_slice_and_single_key_give_back_bounds_that_hold_the_address(address: IPv4Address | IPv6Address) -> None:
+def test_slice_and_single_key_give_back_bounds_that_hold_the_address(
+    address: IPv4Address | IPv6Address,
+) -> None:
     first, last = bounds_of(flat_tree(1), slice_of(address))
     assert int(first) <= int(address) <= int(last)
     assert int(last) - int(first) + 1 == (256 if address.version == 4 else 2**80)
@@ -49,7 +51,9 @@ def test_london_and_paris_are_344_km_apart_by_both_formulas() -> None:
 
 
 @given(latitude=st.floats(-90, 90), longitude=st.floats(-180, 180), radius_km=st.floats(1, 3000))
-def test_ring_lies_within_its_radius_around_its_point(latitude: float, longitude: float, radius_km: float) -> None:
+def test_ring_lies_within_its_radius_around_its_point(
+    latitude: float, longitude: float, radius_km: float
+) -> None:
     centre = unit_vectors(latitude, longitude)
     apart = distances_km(centre[None], ring_around(centre, radius_km))[0]
     np.testing.assert_allclose(np.sort(apart), [0.0] + [radius_km / 2] * 6 + [radius_km] * 6, atol=0.5)
