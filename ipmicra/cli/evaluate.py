@@ -65,7 +65,7 @@ def evaluate(
         typer.Option(
             "--probe-price-ms",
             metavar="MS",
-            help="For predict: a fixed price of a probe; may be repeated. Without it, the default and the frugal setting.",
+            help="For predict: a fixed price of a probe; may be repeated. By default two named settings.",
         ),
     ] = None,
     nearest: Annotated[
@@ -83,8 +83,8 @@ def evaluate(
 ) -> None:
     """Replay policies on a world with known round trips, side by side.
 
-    Each policy delegates the same sites in the same random orders. The first ones are training: they are delegated with the policy's own
-    probes, and do not count.
+    Each policy delegates the same sites in the same random orders. The first ones are training: they are
+    delegated with the policy's own probes, and do not count.
     """
     from ipmicra.app.evaluate import POLICIES, EvaluateOptions
     from ipmicra.app.evaluate import evaluate as run

@@ -1,6 +1,6 @@
 """Every tuning number of delegation, with its source.
 
-[1] Papapetrou & Samaras 2004, IPMicra. [2] Gueye et al. 2006 and Katz-Bassett et al. 2006, delay-based location.
+[1] Papapetrou & Samaras 2004, IPMicra. [2] Gueye et al. 2006 and Katz-Bassett et al. 2006, location by delay.
 [3] Cicalese et al. 2015, anycast census by the speed of light.
 """
 

@@ -1,4 +1,4 @@
-"""The machine: events in, actions out. It neither waits nor measures; what it does depends on its events alone."""
+"""The machine: events in, actions out. What it does depends on its events alone."""
 
 from __future__ import annotations
 

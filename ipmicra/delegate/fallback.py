@@ -1,4 +1,4 @@
-"""Who gets a site that cannot be probed: coordinates if known, else location, else the subnet's neighbours."""
+"""Who gets a site that cannot be probed: by coordinates, else location, else the subnet's neighbours."""
 
 from __future__ import annotations
 

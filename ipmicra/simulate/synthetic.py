@@ -1,7 +1,7 @@
 """Invented worlds: cities on an Earth with detours, access lines and holders of address space.
 
-A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the access lines
-of both ends. Nothing here knows the model that `predict` uses.
+A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the
+access lines of both ends. Nothing here knows the model that `predict` uses.
 """
 
 from __future__ import annotations

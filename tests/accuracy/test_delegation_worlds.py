@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv4Address
 
 import numpy as np
@@ -26,7 +27,7 @@ KM_PER_DEGREE = 111.2
 
 
 def world_at(
-    crawlers: list[tuple[float, float]], sites: list[tuple[float, float]]
+    crawlers: Sequence[tuple[float, float]], sites: Sequence[tuple[float, float]]
 ) -> tuple[World, ListedTree]:
     """A world without detours: 1 ms, and 1 ms for each 60 km."""
     apart = np.array([[_apart(crawler, one) for one in sites] for crawler in crawlers])

@@ -70,7 +70,8 @@ def played(
         return None if np.isnan(value) else value
 
     for step, (verb, number) in enumerate(script):
-        now_s, event = float(step), None
+        now_s = float(step)
+        event: Event | None = None
         if verb == "site":
             event = SiteArrived(world.sites[number % len(world.sites)], now_s)
         elif verb == "leave":

@@ -215,7 +215,7 @@ class Predict:
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
-        """Keep what is needed to say why each other crawler was not asked; it is written when somebody reads it."""
+        """Keep what is needed to say, when somebody reads it, why each other crawler was not asked."""
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)

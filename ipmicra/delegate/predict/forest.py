@@ -1,10 +1,10 @@
 """What was learnt about each crawler at each level, from the whole world down to a subnet.
 
-Every node stands for a difference from its parent's level, one number for each crawler, with a known spread. Samples are
-messages (precision, precision × value) that climb from the subnet to the root: at each node the message
-gets weaker by the node's own spread. Going down again gives mean and variance at a subnet, exactly, for a
-tree. Several trees with shifted grids over the Earth are averaged, so that a border between two
-cells is no border for all; organisation and subnets below them are common to all trees.
+Every node stands for a difference from its parent's level, one number for each crawler, with a known
+spread. Samples are messages (precision, precision × value) that climb from the subnet to the root: at each
+node the message gets weaker by the node's own spread. Going down again gives mean and variance at a subnet,
+exactly, for a tree. Several trees with shifted grids over the Earth are averaged, so that a border between
+two cells is no border for all; organisation and subnets below them are common to all trees.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _descend(
     own: tuple[NDArray[np.floating], NDArray[np.floating]],
     below: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, Floats]:
-    """Give mean and variance at a node from what its parent expects and its own messages, without the child's."""
+    """Give mean and variance at a node from its parent's and its own messages, without the child's."""
     mean, variance = prior
     precision = 1.0 / variance + own[0]
     weight = mean / variance + own[1]

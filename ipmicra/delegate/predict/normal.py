@@ -73,7 +73,7 @@ class Savings:
         return saved
 
     def over_expected(self, belief: Normal, floors: Floats, holder: int) -> Floats:
-        """Give what each crawler may save beside one that is expected, not known, to be the nearest, in ms."""
+        """Give what each crawler may save beside the one that is expected to be the nearest, in ms."""
         spread_ms = np.exp(belief.mean)
         shifted = floors + spread_ms
         level, share = np.log(shifted), spread_ms / shifted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -43,7 +44,7 @@ class Places:
 
 
 class Coordinates:
-    def expected_ms_many(self, address: object, crawlers: list[str]) -> list[float]:
+    def expected_ms_many(self, address: object, crawlers: Sequence[str]) -> list[float]:
         return [float(len(crawlers) - i) for i in range(len(crawlers))]
 
 
