@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
+from benchmarks.delegation import measure_delegation
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
@@ -52,6 +53,7 @@ MEASUREMENTS = {
     "scalar": Measurement(title="Looking up one by one", measure=measure_scalar),
     "grid": Measurement(title="Looking up: hit and miss, both families, one and many", measure=measure_grid),
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
+    "delegation": Measurement(title="Delegation", measure=measure_delegation),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }
