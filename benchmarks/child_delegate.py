@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import time
 from dataclasses import replace
@@ -14,6 +15,9 @@ from ipmicra.delegate.policies.predict import Predict
 from ipmicra.simulate.replay import Replay, score
 from ipmicra.simulate.synthetic import BIG_PLAN, invent
 from ipmicra.simulate.world import LocationKind, locations_of
+
+UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
+"""Unit of ru_maxrss."""
 
 
 def main(sites: int) -> None:
@@ -37,6 +41,7 @@ def main(sites: int) -> None:
         "probed_ms": 1e3 * float(np.median(taken)),
         "optimal": found.optimal,
         "seconds": time.process_time(),
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT_BYTES,
     }
     print(json.dumps(told))
 
