@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         MissingHierarchyError,
         TruncatedDumpError,
         UnknownDialectError,
+        WorldError,
     )
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
@@ -35,6 +37,8 @@ __all__ = [
     "DumpError",
     "DumpRecord",
     "Edition",
+    "EvaluateOptions",
+    "Evaluation",
     "Fate",
     "FetchError",
     "Finding",
@@ -51,17 +55,21 @@ __all__ = [
     "Tally",
     "TruncatedDumpError",
     "UnknownDialectError",
+    "WorldError",
     "build",
+    "evaluate",
 ]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
-        "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError"
+        "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError "
+        "WorldError"
     ),
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
