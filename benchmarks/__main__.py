@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
 from benchmarks.locating import measure_locating
+from benchmarks.delegation import measure_delegation
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
@@ -56,6 +57,7 @@ MEASUREMENTS = {
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
     "locate": Measurement(title="Locating", measure=measure_locating),
     "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
+    "delegation": Measurement(title="Delegation", measure=measure_delegation),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.edge.hierarchy_file import Hierarchy
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         TruncatedDumpError,
         UnknownDialectError,
         UnknownVersionError,
+        WorldError,
     )
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
@@ -54,6 +56,8 @@ __all__ = [
     "DumpError",
     "DumpRecord",
     "Edition",
+    "EvaluateOptions",
+    "Evaluation",
     "Fate",
     "FetchError",
     "Finding",
@@ -87,20 +91,23 @@ __all__ = [
     "TruncatedDumpError",
     "UnknownDialectError",
     "UnknownVersionError",
+    "WorldError",
     "build",
+    "evaluate",
 ]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError "
         "HierarchyError InputError IpmicraError MessageError MissingHierarchyError StoreError "
-        "TruncatedDumpError UnknownDialectError UnknownVersionError"
+        "TruncatedDumpError UnknownDialectError UnknownVersionError WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",

@@ -1,0 +1,149 @@
+"""What was learnt about each crawler at each level, from the whole world down to a subnet.
+
+Every node stands for a difference from its parent's level, one number for each crawler, with a known
+spread. Samples are messages (precision, precision × value) that climb from the subnet to the root: at each
+node the message gets weaker by the node's own spread. Going down again gives mean and variance at a subnet,
+exactly, for a tree. Several trees with shifted grids over the Earth are averaged, so that a border between
+two cells is no border for all; organisation and subnets below them are common to all trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.delegate.geometry import Floats
+
+Floats32 = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The nodes above a subnet: those of each tree, then those common to all; and the spreads' squares."""
+
+    trees: NDArray[np.intp]
+    """(level, tree)"""
+    common: NDArray[np.intp]
+    """(level,)"""
+    tree_squares: tuple[float, ...]
+    common_squares: tuple[float, ...]
+
+
+class Forest:
+    """Messages of all nodes, in arrays that grow."""
+
+    def __init__(self, crawlers: int) -> None:
+        """Begin with nothing learnt."""
+        self._crawlers = crawlers
+        self._count = 0
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._precision = np.zeros((16, crawlers), np.float32)
+        self._weight = np.zeros((16, crawlers), np.float32)
+
+    def __len__(self) -> int:
+        """Count the nodes."""
+        return self._count
+
+    def __repr__(self) -> str:
+        """Say how much there is."""
+        return f"<Forest: {self._count} nodes, {self._crawlers} crawlers>"
+
+    def node(self, *key: object) -> int:
+        """Give the number of a node, a new one if need be; a key begins with the parent's number."""
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self._count
+            self._count += 1
+            if number == len(self._precision):
+                self._precision = np.concatenate([self._precision, np.zeros_like(self._precision)])
+                self._weight = np.concatenate([self._weight, np.zeros_like(self._weight)])
+        return number
+
+    def add_crawler(self) -> None:
+        """Make room for one more crawler, of which nothing is known."""
+        self._crawlers += 1
+        room = np.zeros((len(self._precision), 1), np.float32)
+        self._precision = np.concatenate([self._precision, room], axis=1)
+        self._weight = np.concatenate([self._weight, room], axis=1)
+
+    def is_touched(self, branch: Branch) -> bool:
+        """Tell whether a sample ever came in below the country of a branch."""
+        near = np.concatenate([branch.trees[-1], branch.common])
+        return bool(self._precision[near].any())
+
+    def expect(self, branch: Branch) -> tuple[Floats, Floats]:
+        """Give mean and variance of every crawler at the end of a branch."""
+        common = self._precision[branch.common].astype(np.float64), self._weight[branch.common]
+        squares = np.array(branch.common_squares)[:, None]
+        rising = _rise(*common, squares)
+        trees = self._precision[branch.trees].astype(np.float64), self._weight[branch.trees]
+        tree_squares = np.array(branch.tree_squares)[:, None, None]
+        start = np.zeros(trees[0].shape[1:])
+        told = _without_child(trees, _rise(*trees, tree_squares), (rising[0][0], rising[1][0]))
+        mean, variance = _descend((start, start), told, branch.tree_squares)
+        middle = mean.sum(axis=0) / len(mean), variance.sum(axis=0) / len(variance)
+        return _descend(middle, _without_child(common, rising, None), branch.common_squares)
+
+    def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
+        """Send a message about some crawlers up a branch."""
+        message = precision[None], weight[None]
+        common = zip(branch.common[::-1, None], branch.common_squares[::-1], strict=True)
+        trees = zip(branch.trees[::-1], branch.tree_squares[::-1], strict=True)
+        for nodes, square in (*common, *trees):
+            message = self._climb(nodes, square, crawlers, message)
+
+    def _climb(
+        self,
+        nodes: NDArray[np.intp],
+        square: float,
+        crawlers: NDArray[np.intp],
+        message: tuple[Floats, Floats],
+    ) -> tuple[Floats, Floats]:
+        """Add messages to nodes of different trees; give what changes for each parent."""
+        at = nodes[:, None], crawlers
+        old_precision, old_weight = self._precision[at].astype(np.float64), self._weight[at]
+        new_precision, new_weight = old_precision + message[0], old_weight + message[1]
+        self._precision[at] = new_precision
+        self._weight[at] = new_weight
+        before, after = 1.0 / (1.0 + old_precision * square), 1.0 / (1.0 + new_precision * square)
+        return (
+            new_precision * after - old_precision * before,
+            new_weight * after - old_weight * before,
+        )
+
+
+def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:
+    """Give nodes' messages to their parents: weaker by the nodes' own spreads."""
+    damping = 1.0 / (1.0 + precision * squares)
+    return precision * damping, weight * damping
+
+
+def _without_child(
+    own: tuple[Floats, Floats32], rising: tuple[Floats, Floats], last: tuple[Floats, Floats] | None
+) -> tuple[Floats, Floats]:
+    """Give what nodes know besides the next node of the branch, level by level.
+
+    `last` is what rises into the last level, if anything does.
+    """
+    precision, weight = own[0].copy(), own[1].astype(np.float64)
+    precision[:-1] -= rising[0][1:]
+    weight[:-1] -= rising[1][1:]
+    if last is not None:
+        precision[-1] -= last[0]
+        weight[-1] -= last[1]
+    # Single precision may lose the child's share: a node never knows less than its parent told it.
+    return np.maximum(precision, 0.0), weight
+
+
+def _descend(
+    start: tuple[Floats, Floats], told: tuple[Floats, Floats], squares: tuple[float, ...]
+) -> tuple[Floats, Floats]:
+    """Go down level by level: what the parent expects, wider by the spread, joined with what a node knows."""
+    mean, variance = start
+    for precision, weight, square in zip(*told, squares, strict=True):
+        inverse = 1.0 / (variance + square)
+        variance = 1.0 / (inverse + precision)
+        mean = (mean * inverse + weight) * variance
+    return mean, variance
