@@ -81,11 +81,12 @@ def _apart(points: Floats) -> Floats:
     """Give the distances between all pairs of points."""
     squares = (points**2).sum(axis=1)
     total = squares[:, None] + squares - 2 * points @ points.T
-    return np.sqrt(np.maximum(total, 0))
+    distances: Floats = np.sqrt(np.maximum(total, 0))
+    return distances
 
 
 def _transit_links(routers: Floats, shape: TransitStub, rng: np.random.Generator) -> Floats:
-    """Link all routers of a domain, and each two domains by one pair of routers; infinite where there is no link."""
+    """Link all routers of a domain, and each two domains by one link; infinite where there is none."""
     length = _apart(routers)
     domain = np.repeat(np.arange(shape.domains), shape.transits)
     links = np.where(domain[:, None] == domain[None], length, np.inf)

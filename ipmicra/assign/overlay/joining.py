@@ -45,7 +45,8 @@ class View:
 
     def owner_point(self, zone: int) -> Floats:
         """Give where a zone's crawler stands."""
-        return self._overlay.points[self._tree.owner[zone]]
+        point: Floats = self._overlay.points[self._tree.owner[zone]]
+        return point
 
     def sites(self, zone: int) -> Floats:
         """Give the coordinates of the sites that a zone's crawler holds in it."""

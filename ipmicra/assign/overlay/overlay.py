@@ -39,8 +39,8 @@ class Departure:
 class Overlay:
     """Zones of coordinate space, each owned by a crawler; crawlers are numbered in the order of joining.
 
-    Coordinates outside the space are clamped to its bounds. Chance is drawn from `rng` alone, and only where the options
-    call for it.
+    Coordinates outside the space are clamped to its bounds. Chance is drawn from `rng` alone, and only where
+    the options call for it.
     """
 
     def __init__(
@@ -240,7 +240,8 @@ class Overlay:
     def route(self, crawler: int, point: ArrayLike) -> list[int]:
         """Give the crawlers that a message passes on its way to a coordinate, the owner last.
 
-        Each hands it to the neighbouring zone nearest to the coordinate; steps between zones of one crawler are no hop.
+        Each hands it to the neighbouring zone nearest to the coordinate; steps between zones of one crawler
+        are no hop.
         """
         place = self._clamped_one(point)
         start = min(self.zones_of(crawler), key=lambda zone: self._distance(zone, place))
@@ -266,7 +267,7 @@ class Overlay:
         return self._depart(crawler, is_failure=False)
 
     def fail(self, crawler: int) -> Departure:
-        """Let others take over the zones of a crawler that went without a word; its sites start again there."""
+        """Let others take over from a crawler that went without a word; its sites start again."""
         return self._depart(crawler, is_failure=True)
 
     def _depart(self, crawler: int, *, is_failure: bool) -> Departure:
@@ -332,7 +333,10 @@ class Overlay:
         if needed > len(self.zone_of):
             room = max(needed, 2 * len(self.zone_of), 16)
             points, zone_of = np.zeros((room, self.space.dimensions)), np.full(room, -1, np.int32)
-            points[: self._joined], zone_of[: self._joined] = self.points[: self._joined], self.zone_of[: self._joined]
+            points[: self._joined], zone_of[: self._joined] = (
+                self.points[: self._joined],
+                self.zone_of[: self._joined],
+            )
             self.points, self.zone_of = points, zone_of
 
     def _clamped_one(self, point: ArrayLike) -> Floats:

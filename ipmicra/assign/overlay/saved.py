@@ -48,7 +48,9 @@ def from_bytes(kind: type[Kind], data: bytes, rng: np.random.Generator | None) -
         overlay = kind(
             Space(low=arrays["low"], high=arrays["high"]),
             scheme=facts["scheme"],
-            options=OverlayOptions(**{**options, "half": Half(options["half"]), "cut": CutRule(options["cut"])}),
+            options=OverlayOptions(
+                **{**options, "half": Half(options["half"]), "cut": CutRule(options["cut"])}
+            ),
             expected=facts["expected"],
             rng=rng,
         )

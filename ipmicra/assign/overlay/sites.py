@@ -45,8 +45,8 @@ class Sites:
         if not held:
             return []
         places = self.points[held]
-        is_in = ((places >= low) & (places <= high)).all(axis=1)
-        return [number for number, inside in zip(held, is_in.tolist(), strict=True) if inside]
+        is_in: NDArray[np.bool_] = ((places >= low) & (places <= high)).all(axis=1)
+        return [number for number, inside in zip(held, is_in, strict=True) if inside]
 
     def move(self, numbers: list[int], crawler: int) -> None:
         """Give sites to a crawler."""

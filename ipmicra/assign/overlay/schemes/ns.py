@@ -1,9 +1,10 @@
 """NS, nearer side: our own. Cuts where the sites seen so far end up nearest to their crawlers.
 
-Like MP it parts the newcomer from the zone's crawler, so that both stand in their own zones. Unlike MP it tries every
-dimension and every place between the two, and takes the cut with the least summed distance from the zone's sites to the
-crawler of their side, plus a small price on uneven halves. Few sites say little: some imagined ones, spread evenly on the
-line between the two crawlers, pull the cut to the middle, where MP cuts.
+Like MP it parts the newcomer from the zone's crawler, so that both stand in their own zones. Unlike MP it
+tries every dimension and every place between the two, and takes the cut with the least summed distance from
+the zone's sites to the crawler of their side, plus a small price on uneven halves. Few sites say little:
+some imagined ones, spread evenly on the line between the two crawlers, pull the cut to the middle, where MP
+cuts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class NearerSideConfig:
 
     imagined: int = 16
     """Sites imagined on the line between the two crawlers."""
-    price: float = 0.04
+    price: float = 0.06
     """What one site more on one side than on the other costs, as a part of the sites' mean distance."""
 
 
