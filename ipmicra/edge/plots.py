@@ -84,8 +84,11 @@ def _distribution(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
 
 def _tenths(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
     for scheme, runs in outcomes.items():
-        groups = [[np.nanmean(part) for part in np.array_split(run.prd_of_crawlers, TENTHS)] for run in runs]
-        axes.plot(np.arange(1, TENTHS + 1), np.mean(groups, axis=0), marker=".", label=scheme)
+        groups = [np.array_split(run.prd_of_crawlers, TENTHS) for run in runs]
+        together = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
+        known = [part[np.isfinite(part)] for part in together]
+        heights = [part.mean() if part.size else np.nan for part in known]
+        axes.plot(np.arange(1, TENTHS + 1), heights, marker=".", label=scheme)
     axes.set(xlabel="tenth of the crawlers by time of joining", ylabel="average PRD (ms)")
     axes.legend()
 

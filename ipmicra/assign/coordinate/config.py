@@ -43,7 +43,7 @@ class GnpConfig:
     more."""
     starts: int = 1
     """Places from which a host's descent starts; the best end counts."""
-    landmark_starts: int = 3
+    landmark_starts: int = 2
     """The same for the landmarks, which are fewer and matter more."""
     descent: DescentConfig = field(default_factory=DescentConfig)
 

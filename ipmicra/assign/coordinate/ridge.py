@@ -110,4 +110,5 @@ def _kernel(one: Likeness, other: Likeness, setting: Setting, scale: float, unit
 def _squares(one: Floats, other: Floats) -> Floats:
     """Give mean squared differences of all pairs of rows."""
     total = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
-    return np.maximum(total, 0) / one.shape[1]
+    squares: Floats = np.maximum(total, 0) / one.shape[1]
+    return squares
