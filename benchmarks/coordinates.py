@@ -43,7 +43,9 @@ def measure_coordinates(bench: Bench) -> list[Row]:
     bench.say("placing hosts")
     placed = place_hosts(samples[:SCIPY_HOSTS], anchors, config)
     ours = [error(point, row) for point, row in zip(placed.points, samples, strict=False)]
-    times = side_by_side({"ipmicra": lambda: place_hosts(samples, anchors, config), "scipy": loop}, bench.sizes.rounds)
+    times = side_by_side(
+        {"ipmicra": lambda: place_hosts(samples, anchors, config), "scipy": loop}, bench.sizes.rounds
+    )
     mine, theirs = times["ipmicra"], times["scipy"].scaled(HOSTS / SCIPY_HOSTS)
     rates = [HOSTS / seconds for seconds in mine.seconds]
     speed = f"{number_text(HOSTS / mine.median)} hosts/s"

@@ -21,7 +21,18 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_splitting_prints_a_row_a_scheme_with_options_and_published_figures(matrix: Path) -> None:
-    words = ("--population", matrix, "--scheme", "MP", "--scheme", "mp_30_nh", "--seeds", 2, "--half", "random")
+    words = (
+        "--population",
+        matrix,
+        "--scheme",
+        "MP",
+        "--scheme",
+        "mp_30_nh",
+        "--seeds",
+        2,
+        "--half",
+        "random",
+    )
     result = invoked("simulate", "splitting", *map(str, words), "--torus", "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     rows = json.loads(result.stdout)
@@ -76,7 +87,10 @@ def test_coordinates_prints_a_row_a_method(matrix: Path) -> None:
         (("coordinates", "--matrix", "nowhere.npz"), "no such file"),
         (("coordinates", "--matrix", "MATRIX", "--method", "x"), "no method named 'x'"),
         (("coordinates", "--matrix", "MATRIX", "--crawlers", "500"), "do not fit 120 nodes"),
-        (("coordinates", "--matrix", "MATRIX", "--crawlers", "20", "--landmarks", "1"), "at least 2 landmarks"),
+        (
+            ("coordinates", "--matrix", "MATRIX", "--crawlers", "20", "--landmarks", "1"),
+            "at least 2 landmarks",
+        ),
     ],
 )
 def test_mistakes_are_told_with_what_to_do(matrix: Path, words: tuple[str, ...], told: str) -> None:

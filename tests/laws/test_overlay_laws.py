@@ -92,9 +92,9 @@ class OverlayMachine(RuleBasedStateMachine):
         tree = self.overlay.zones.tree
         leaves = self.overlay.zones.leaves()
         assert (tree.low[leaves] < tree.high[leaves]).all()
-        assert sorted(zone for one in self.overlay.crawlers() for zone in self.overlay.zones_of(int(one))) == (
-            leaves.tolist()
-        )
+        assert sorted(
+            zone for one in self.overlay.crawlers() for zone in self.overlay.zones_of(int(one))
+        ) == (leaves.tolist())
 
     @invariant()
     def every_point_has_one_owner(self) -> None:

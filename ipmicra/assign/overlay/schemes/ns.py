@@ -1,10 +1,10 @@
 """NS, nearer side: our own. Cuts through gaps, where the sites seen so far end up nearest to their crawlers.
 
-Like MP it parts the newcomer from the zone's crawler, so that both stand in their own zones. Unlike MP it tries every
-dimension and every place between the two. A cut costs three things: the distance of the zone's sites to the crawler
-of their side; the sites close to the cut, because a cut is for ever and crawlers that join later can never serve sites
-beyond it; and uneven halves. Few sites say little: some imagined ones, spread evenly on the line between the two
-crawlers, pull the cut to the middle, where MP cuts.
+Like MP it parts the newcomer from the zone's crawler, so that both stand in their own zones. Unlike MP it
+tries every dimension and every place between the two. A cut costs three things: the distance of the zone's
+sites to the crawler of their side; the sites close to the cut, because a cut is for ever and crawlers that
+join later can never serve sites beyond it; and uneven halves. Few sites say little: some imagined ones,
+spread evenly on the line between the two crawlers, pull the cut to the middle, where MP cuts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONFIG = NearerSideConfig()
 
 
 def ns(view: JoinView) -> Cut:
-    """Cut where sites, seen and imagined, are nearest to the crawler of their side and few are close to the cut."""
+    """Cut where sites are nearest to the crawler of their side and few are close to the cut."""
     old, new = view.owner_point(view.zone), view.point
     seen = view.sites(view.zone)
     line = old + np.linspace(0, 1, CONFIG.imagined)[:, None] * (new - old)

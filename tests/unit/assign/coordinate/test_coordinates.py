@@ -26,14 +26,18 @@ def world(count: int, seed: int = 1, height_ms: float = 0.0) -> Floats:
     points, heights = rng.random((count, 3)) * 100, rng.random(count) * height_ms
     apart = np.linalg.norm(points[:, None] - points, axis=-1) + heights[:, None] + heights
     np.fill_diagonal(apart, 0)
-    return apart
+    return np.asarray(apart)
 
 
 def fitted(method: str = "gnp", seed: int = 1, **more: object) -> tuple[Coordinates, Floats, Floats]:
     """A fleet of 20, and 80 hosts with their samples of the landmarks."""
     rtt = world(100, seed)
     coordinates = Coordinates.fit(
-        rtt[:20, :20], rng=np.random.default_rng(0), landmarks=10, method=method, **more  # type: ignore[arg-type]
+        rtt[:20, :20],
+        rng=np.random.default_rng(0),
+        landmarks=10,
+        method=method,
+        **more,  # type: ignore[arg-type]
     )
     samples = np.full((80, 20), np.nan)
     samples[:, coordinates.landmarks] = rtt[20:, coordinates.landmarks]
@@ -118,7 +122,9 @@ def test_crawlers_that_all_stand_on_one_point_are_placed_together() -> None:
         (np.ones((3, 3)), [0, 7], "different crawlers"),
     ],
 )
-def test_a_fleet_that_cannot_be_placed_is_refused(rtt: Floats, landmarks: Sequence[int] | int, told: str) -> None:
+def test_a_fleet_that_cannot_be_placed_is_refused(
+    rtt: Floats, landmarks: Sequence[int] | int, told: str
+) -> None:
     with pytest.raises(InputError, match=told):
         Coordinates.fit(rtt, rng=np.random.default_rng(0), landmarks=landmarks, method="gnp")
 
