@@ -63,7 +63,7 @@ def test_load_schemes_cut_the_busiest_zone_nearby_or_anywhere() -> None:
     expected = {"NH": 3, "GH": 2}
     for scheme, victim in expected.items():
         overlay = made("DL", start)
-        overlay._choose = scheme_named(scheme)
+        overlay._choose, overlay.code = scheme_named(scheme), None
         overlay.insert([[0.95, 0.9]] * 3 + [[0.55, 0.9]] * 2)
         before = overlay.loads()
         assert before.tolist() == [0, 0, 3, 2]
