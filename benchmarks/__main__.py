@@ -19,12 +19,14 @@ from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
 from benchmarks.delegation import measure_delegation
 from benchmarks.locating import measure_locating
+from benchmarks.coordinates import measure_coordinates
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
 from benchmarks.probing import measure_probing
+from benchmarks.overlay import measure_overlay
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
@@ -58,6 +60,8 @@ MEASUREMENTS = {
     "locate": Measurement(title="Locating", measure=measure_locating),
     "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
     "delegation": Measurement(title="Delegation", measure=measure_delegation),
+    "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
+    "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

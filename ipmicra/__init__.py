@@ -8,12 +8,16 @@ if TYPE_CHECKING:
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
+    from ipmicra.assign.coordinate.coordinates import Coordinates
+    from ipmicra.assign.coordinate.space import Space
+    from ipmicra.assign.overlay.overlay import Overlay
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
         AgentError,
         CapacityError,
         CorruptHierarchyError,
+        CorruptStateError,
         DumpError,
         FetchError,
         HierarchyError,
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
         IpmicraError,
         MessageError,
         MissingHierarchyError,
+        OverlayError,
         StoreError,
         TruncatedDumpError,
         UnknownDialectError,
@@ -49,7 +54,9 @@ __all__ = [
     "Capacity",
     "CapacityError",
     "Clues",
+    "Coordinates",
     "CorruptHierarchyError",
+    "CorruptStateError",
     "Crawler",
     "CrawlerState",
     "DistanceSource",
@@ -78,12 +85,15 @@ __all__ = [
     "MessageError",
     "MissingHierarchyError",
     "Organisation",
+    "Overlay",
+    "OverlayError",
     "Probe",
     "Reason",
     "Registry",
     "Rung",
     "Sample",
     "Site",
+    "Space",
     "StoreError",
     "Subnet",
     "Tally",
@@ -103,11 +113,15 @@ _HOMES = {
     "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
+    "ipmicra.assign.coordinate.coordinates": "Coordinates",
+    "ipmicra.assign.coordinate.space": "Space",
+    "ipmicra.assign.overlay.overlay": "Overlay",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError "
-        "HierarchyError InputError IpmicraError MessageError MissingHierarchyError StoreError "
-        "TruncatedDumpError UnknownDialectError UnknownVersionError WorldError"
+        "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "
+        "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
+        "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
+        "WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",

@@ -12,7 +12,21 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import agent, build, crawler, demo, diff, evaluate, fetch, info, locate, lookup, org, probe
+from ipmicra.cli import (
+    agent,
+    build,
+    crawler,
+    demo,
+    diff,
+    evaluate,
+    fetch,
+    info,
+    locate,
+    lookup,
+    org,
+    probe,
+    simulate,
+)
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -43,7 +57,10 @@ COMMANDS = (
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)
-GROUPS = (crawler.crawler,)
+GROUPS = (
+    crawler.crawler,
+    simulate.simulate,
+)
 """Commands that have commands of their own."""
 for group in GROUPS:
     app.add_typer(group)

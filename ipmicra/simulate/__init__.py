@@ -1,1 +1,1 @@
-"""Worlds with known round trips, and replays of policies in them."""
+"""Worlds with known truth and the papers' experiments: pure and seeded."""
