@@ -17,16 +17,16 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
+from benchmarks.coordinates import measure_coordinates
 from benchmarks.delegation import measure_delegation
 from benchmarks.locating import measure_locating
-from benchmarks.coordinates import measure_coordinates
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
-from benchmarks.probing import measure_probing
 from benchmarks.overlay import measure_overlay
+from benchmarks.probing import measure_probing
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
