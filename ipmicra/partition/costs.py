@@ -1,0 +1,109 @@
+"""What a partition costs: the time equations of [1], vectorised."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.partition.config import CostConfig, Relocation
+from ipmicra.partition.geodesy import centres, distance_km
+from ipmicra.partition.problem import Column, Problem
+
+_BITS = 8
+_MS = 1000.0
+
+
+def crawler_places(problem: Problem, column: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Say where the crawlers stand: where they were put, else at the centre of their parts' pages."""
+    sites, crawlers = problem.sites, problem.crawlers
+    if crawlers.is_placed:
+        return crawlers.latitude, crawlers.longitude
+    weights = np.maximum(sites.pages, 1.0)
+    latitude, longitude = centres(column, problem.parts, (sites.latitude, sites.longitude), weights)
+    is_put = np.isfinite(crawlers.latitude)
+    return (
+        np.where(is_put, crawlers.latitude, latitude),
+        np.where(is_put, crawlers.longitude, longitude),
+    )
+
+
+def site_rtt_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+    """Give the round trip between each site and its crawler in seconds: as measured, else by distance."""
+    config, sites = problem.costs, problem.sites
+    if problem.rtt_ms is not None:
+        measured = problem.rtt_ms[np.arange(len(sites)), column]
+        return np.where(np.isfinite(measured), measured, config.unknown_rtt_ms) / _MS
+    latitude, longitude = crawler_places(problem, column)
+    away = distance_km(sites.latitude, sites.longitude, latitude[column], longitude[column])
+    return rtt_by_distance_s(away, config)
+
+
+def rtt_by_distance_s(away_km: NDArray[np.float64], config: CostConfig) -> NDArray[np.float64]:
+    """Guess round trips from distances; not a number stands for an unknown one."""
+    rtt_ms = config.base_rtt_ms + config.rtt_ms_per_km * away_km
+    return np.where(np.isfinite(rtt_ms), rtt_ms, config.unknown_rtt_ms) / _MS
+
+
+def site_download_s(
+    pages: NDArray[np.float64], rtt_s: NDArray[np.float64], config: CostConfig
+) -> NDArray[np.float64]:
+    """Give the time to download each site over one connection (equation 1)."""
+    transfer_s = config.pipeline_pages * config.page_bytes * _BITS / config.bandwidth_bps
+    visits = pages / config.pipeline_pages
+    return visits * (2 * rtt_s + transfer_s + config.polite_wait_s)
+
+
+def connections(problem: Problem) -> NDArray[np.float64]:
+    """Give each crawler's connections: N on average, by capacity."""
+    share: NDArray[np.float64] = problem.costs.connections * problem.crawlers.shares * problem.parts
+    return share
+
+
+def download_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+    """Give each crawler's time to download its part (equation 2); the slowest is the partition's."""
+    single = site_download_s(problem.sites.pages, site_rtt_s(problem, column), problem.costs)
+    return np.bincount(column, single, problem.parts) / connections(problem)
+
+
+def links_between(problem: Problem, column: Column) -> NDArray[np.float64]:
+    """Count links by the crawlers of their two ends: a row a source, a column a target."""
+    parts, links = problem.parts, problem.links
+    if links is None:
+        return np.zeros((parts, parts))
+    pair = column[links.source] * np.int32(parts) + column[links.target]
+    return np.bincount(pair, links.count, parts * parts).reshape(parts, parts)
+
+
+def exchange_s(
+    problem: Problem, column: Column, between: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Give each crawler's time to forward the URLs that belong to others (equation 3)."""
+    sent = links_between(problem, column) if between is None else between
+    return _forwarding_s(problem, column, sent)
+
+
+def relocation_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+    """Give each crawler's time to move pages to where they belong.
+
+    A page belongs to its site's part with probability p, to each of the n - 1 others with (1 - p) ÷ (n - 1).
+    """
+    parts = problem.parts
+    if parts == 1:
+        return np.zeros(1)
+    pages = np.bincount(column, problem.sites.pages, parts)
+    leaving = pages * (1 - problem.costs.same_scope) / (parts - 1)
+    sent = np.repeat(leaving[:, None], parts, axis=1)
+    return _forwarding_s(
+        problem, column, sent.T if problem.costs.relocation is Relocation.RECEIVED else sent
+    )
+
+
+def _forwarding_s(problem: Problem, column: Column, urls: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Time each row's crawler needs for the URLs of its row, one connection to each other crawler."""
+    config = problem.costs
+    latitude, longitude = crawler_places(problem, column)
+    away = distance_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
+    single = 2 * rtt_by_distance_s(away, config) + config.url_bytes * _BITS * urls / config.bandwidth_bps
+    np.fill_diagonal(single, 0.0)
+    total: NDArray[np.float64] = single.sum(axis=1) / connections(problem)
+    return total
