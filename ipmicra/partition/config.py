@@ -65,17 +65,19 @@ class MetisConfig:
 
     grain: Grain = Grain.ADDRESS
     """What a vertex is; [1] takes addresses."""
-    nearest: int = 6
+    nearest: int = 12
     """Places that each vertex is joined to; all pairs of [1] would be quadratic."""
     inside: int = 3
     """Vertices of its own place that each vertex is joined to."""
-    near_km: float = 5.0
-    """Added to distances before they are inverted: within a city nothing is nearer than that."""
+    near_km: float = 25.0
+    """Added to distances before they are inverted: within a city and its suburbs nothing is nearer."""
     preference: float = 0.5
     """Weight of distance beside links where both count, 0 to 1."""
-    imbalance: float = 0.01
-    """How much larger than its share a part may be."""
-    weight_range: float = 10_000.0
-    """Largest edge weight after scaling; METIS takes whole numbers, the smallest becomes 1."""
-    tries: int = 1
-    """Partitionings of which METIS keeps the best."""
+    imbalance: float = 0.005
+    """How much larger than its share METIS may make a part in one bisection."""
+    uneven: float = 0.02
+    """How much larger than its share a part may be before another partitioning is tried."""
+    rounds: int = 3
+    """Of improving a partition by two objectives."""
+    power: float = 8.0
+    """How much the objective that is worst off decides in these rounds; 1 is the plain sum."""

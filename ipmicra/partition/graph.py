@@ -96,9 +96,9 @@ def _symmetric(
     from scipy.sparse import coo_array
 
     differs = source != target
-    source, target, weight = (column[differs] for column in (source, target, weight))
-    ends = (np.concatenate((source, target)), np.concatenate((target, source)))
-    return coo_array((np.concatenate((weight, weight)), ends), shape=(count, count)).tocsr()
+    ends = (source[differs], target[differs])
+    one_way = coo_array((weight[differs], ends), shape=(count, count)).tocsr()
+    return (one_way + one_way.T.tocsr()).tocsr()
 
 
 def _by_place(

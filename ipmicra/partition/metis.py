@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.errors import InputError
-from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.graph import (
     Vertices,
     combined,
@@ -21,6 +19,7 @@ from ipmicra.partition.graph import (
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.mapping import parts_to_crawlers
 from ipmicra.partition.problem import Column, Problem
+from ipmicra.partition.refine import Objective, Room, best_of, refined
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,66 +29,94 @@ _LARGEST_TOTAL = 2**30
 """Sums of weights stay below: METIS may be built with 32-bit numbers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """A partitioned graph."""
-
-    part: NDArray[np.int64]
-    """By vertex."""
-    weight: float
-    """Of the edges that were cut, in the graph's own unit."""
-
-
 def metis_geo(problem: Problem) -> Column:
     """Cut the graph of distances."""
     vertices = make_vertices(problem.sites, problem.metis)
     graph = distance_graph(vertices, problem.metis)
-    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem).part)
+    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem))
 
 
 def metis_links(problem: Problem) -> Column:
     """Cut the graph of links."""
     vertices = make_vertices(problem.sites, problem.metis)
     graph = link_graph(vertices, _links(problem))
-    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem).part)
+    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem))
 
 
 def metis_multi(problem: Problem) -> Column:
     """Cut by distances and links together.
 
     Both graphs are cut apart; each one's weights are divided by its edge cut, which makes them comparable,
-    weighed by the preference, and added; the sum is cut again [1].
+    weighed by the preference, and added; the sum is cut again [1]. This partition and that of the distances are improved
+    by moving single vertices, and the best one is kept (decision 0051).
     """
     vertices = make_vertices(problem.sites, problem.metis)
-    graph = multi_graph(vertices, problem)
-    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem).part)
+    return parts_to_crawlers(problem, vertices, cut_by_both(vertices, problem))
 
 
-def multi_graph(vertices: Vertices, problem: Problem) -> csr_array:
-    """Add up the graphs of distances and links, each in units of its own edge cut."""
+def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Cut so that neither distances nor links are cut much more than they would be alone."""
+    config = problem.metis
+    objectives, parents = parents_of(vertices, problem)
+    first, second = objectives
+    total = combined(
+        first.graph, second.graph, (first.preference / first.unit, second.preference / second.unit)
+    )
+    room = _room(vertices, problem)
+    improved = [
+        refined(part, objectives, room, config.rounds, config.power)
+        for part in (cut(total, vertices, problem), parents[0])
+    ]
+    return best_of([*improved, parents[1]], objectives, problem.parts, config.power)
+
+
+def parents_of(
+    vertices: Vertices, problem: Problem
+) -> tuple[list[Objective], list[NDArray[np.int64]]]:
+    """Cut the graphs of distances and of links apart; give both objectives and both partitions."""
     preference = problem.metis.preference
     if not 0 <= preference <= 1:
         raise InputError(f"a preference lies between 0 (links) and 1 (distance), not at {preference}")
-    near = distance_graph(vertices, problem.metis)
-    linked = link_graph(vertices, _links(problem))
-    scales = [cut(graph, vertices, problem).weight or float(graph.data.sum()) or 1.0 for graph in (near, linked)]
-    return combined(near, linked, (preference / scales[0], (1 - preference) / scales[1]))
+    graphs = (distance_graph(vertices, problem.metis), link_graph(vertices, _links(problem)))
+    parts = [cut(graph, vertices, problem) for graph in graphs]
+    objectives = [
+        Objective(graph=graph, unit=cut_weight(graph, part) or float(graph.data.sum()) or 1.0, preference=weight)
+        for graph, part, weight in zip(graphs, parts, (preference, 1 - preference), strict=True)
+    ]
+    return objectives, parts
 
 
-def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> Cut:
-    """Let METIS cut a graph into a part a crawler, weighted by pages and capacities.
+def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Let METIS cut a graph into a part a crawler, weighted by pages and capacities; give each vertex's part.
 
-    More crawlers than vertices: the last ones get nothing.
+    More crawlers than vertices: the last ones get nothing. Bisection comes first, since its parts are more even; where a few
+    heavy vertices spoil that, a direct cut into all parts is tried too and the more even one kept.
     """
     parts = min(problem.parts, len(vertices))
     if parts < 2:  # noqa: PLR2004 - METIS needs two parts
-        return Cut(part=np.zeros(len(vertices), np.int64), weight=0.0)
-    part = _call_metis(graph, _page_weights(vertices), _shares(problem, parts), problem)
-    return Cut(part=part, weight=cut_weight(graph, part))
+        return np.zeros(len(vertices), np.int64)
+    bisected = _call_metis(graph, vertices, problem, is_bisected=True)
+    if _excess(bisected, vertices, problem) <= 0:
+        return bisected
+    direct = _call_metis(graph, vertices, problem, is_bisected=False)
+    return min((bisected, direct), key=lambda part: _excess(part, vertices, problem))
+
+
+def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> float:
+    """Give by how many pages the fullest part is over its limit."""
+    room = _room(vertices, problem)
+    return float((np.bincount(part, room.weight, problem.parts) - room.limit).max())
+
+
+def _room(vertices: Vertices, problem: Problem) -> Room:
+    """Say how much each part may hold: its share and a little more, or the heaviest vertex."""
+    weight = _page_weights(vertices)
+    share = weight.sum() * problem.crawlers.shares * (1 + problem.metis.uneven)
+    return Room(weight=weight, limit=np.maximum(share, float(weight.max(initial=0))))
 
 
 def _call_metis(
-    graph: csr_array, pages: NDArray[np.int64], shares: list[float], problem: Problem
+    graph: csr_array, vertices: Vertices, problem: Problem, *, is_bisected: bool
 ) -> NDArray[np.int64]:
     try:
         import pymetis
@@ -102,27 +129,26 @@ def _call_metis(
     options = pymetis.Options()
     options.seed = problem.seed
     options.ufactor = max(int(problem.metis.imbalance * _PERMILLE), 1)
-    options.ncuts = problem.metis.tries
+    shares = _shares(problem, min(problem.parts, len(vertices)))
     is_even = max(shares) - min(shares) < 1e-12  # noqa: PLR2004 - rounding
     found = pymetis.part_graph(
         len(shares),
         adjacency,
-        vweights=pages.astype(kind, copy=False),
-        eweights=edge_weights(graph, problem.metis).astype(kind, copy=False),
+        vweights=_page_weights(vertices).astype(kind, copy=False),
+        eweights=edge_weights(graph).astype(kind, copy=False),
         tpwgts=None if is_even else shares,
-        recursive=False,
+        recursive=is_bisected,
         options=options,
     )
     return np.asarray(found.vertex_part, np.int64)
 
 
-def edge_weights(graph: csr_array, config: MetisConfig) -> NDArray[np.int64]:
-    """Scale weights to whole numbers from 1 on, the largest at most the configured range."""
-    data = graph.data
-    if not len(data):
-        return np.zeros(0, np.int64)
-    scale = min(config.weight_range / float(data.max()), _LARGEST_TOTAL / float(data.sum()))
-    return np.maximum(np.round(data * scale), 1).astype(np.int64)
+def edge_weights(graph: csr_array) -> NDArray[np.int64]:
+    """Scale weights to whole numbers from 1 on whose sum METIS can hold."""
+    total = float(graph.data.sum())
+    if not total:
+        return np.ones(len(graph.data), np.int64)
+    return np.maximum(np.round(graph.data * (_LARGEST_TOTAL / total)), 1).astype(np.int64)
 
 
 def _page_weights(vertices: Vertices) -> NDArray[np.int64]:

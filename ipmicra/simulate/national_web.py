@@ -33,7 +33,7 @@ class NationalWebConfig:
     """Degrees; a country of some 550 × 260 km."""
     hosts_per_address: float = 8.0
     """On average; 42,857 hosts on 5,468 addresses in Exposto et al. 2005."""
-    largest_address: int = 2000
+    largest_address: int = 200
     """Hosts on one address at most."""
     holders: int = 150
     addresses_per_subnet: int = 30
