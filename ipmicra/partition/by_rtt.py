@@ -16,7 +16,8 @@ _ROUNDS = 10_000
 
 def rtt_best(problem: Problem) -> Column:
     """Give each site to the crawler with the lowest round trip, however busy it gets."""
-    return _seconds(problem)[1].argmin(axis=1).astype(np.int32)
+    nearest: Column = _seconds(problem)[1].argmin(axis=1).astype(np.int32)
+    return nearest
 
 
 def rtt_balanced(problem: Problem) -> Column:
@@ -42,9 +43,7 @@ def _seconds(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return site_download_s(pages, rtt_s, problem.costs) / connections(problem)[None, :], rtt_s
 
 
-def _greedy(
-    cost: NDArray[np.float64], rtt_s: NDArray[np.float64]
-) -> tuple[Column, NDArray[np.float64]]:
+def _greedy(cost: NDArray[np.float64], rtt_s: NDArray[np.float64]) -> tuple[Column, NDArray[np.float64]]:
     """Go through the sites, largest first, those with the clearest preference before the others."""
     regret = np.sort(rtt_s, axis=1)[:, -1] - rtt_s.min(axis=1)
     order = np.lexsort((-regret, -cost.min(axis=1).round(6)))

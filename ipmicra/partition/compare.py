@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.partition.costs import download_s, exchange_s, links_between, relocation_s
 from ipmicra.partition.methods import Method, partition
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.stability import moved_on_join
+from ipmicra.partition.sums import sums_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,13 @@ def costs_of(problem: Problem, column: Column) -> Costs:
 
 def load_variation(problem: Problem, column: Column) -> float:
     """Give standard deviation ÷ mean of the crawlers' pages ÷ capacity; 0 if there are no pages."""
-    pages: NDArray[np.float64] = np.bincount(column, problem.sites.pages, problem.parts)
+    pages = sums_by(column, problem.sites.pages, problem.parts)
     relative = pages / problem.crawlers.capacity
     mean = float(relative.mean())
     return float(relative.std()) / mean if mean else 0.0
 
 
-def score(
-    method: Method, problem: Problem, keep: Callable[[Column], object] | None = None
-) -> Score:
+def score(method: Method, problem: Problem, keep: Callable[[Column], object] | None = None) -> Score:
     """Part the sites and work out all figures; `keep` is handed the column."""
     column = partition(method, problem)
     if keep is not None:

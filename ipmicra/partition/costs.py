@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ipmicra.partition.config import CostConfig, Relocation
 from ipmicra.partition.geodesy import centres, distance_km
 from ipmicra.partition.problem import Column, Problem
+from ipmicra.partition.sums import sums_by
 
 _BITS = 8
 _MS = 1000.0
@@ -62,7 +63,7 @@ def connections(problem: Problem) -> NDArray[np.float64]:
 def download_s(problem: Problem, column: Column) -> NDArray[np.float64]:
     """Give each crawler's time to download its part (equation 2); the slowest is the partition's."""
     single = site_download_s(problem.sites.pages, site_rtt_s(problem, column), problem.costs)
-    return np.bincount(column, single, problem.parts) / connections(problem)
+    return sums_by(column, single, problem.parts) / connections(problem)
 
 
 def links_between(problem: Problem, column: Column) -> NDArray[np.float64]:
@@ -71,7 +72,7 @@ def links_between(problem: Problem, column: Column) -> NDArray[np.float64]:
     if links is None:
         return np.zeros((parts, parts))
     pair = column[links.source] * np.int32(parts) + column[links.target]
-    return np.bincount(pair, links.count, parts * parts).reshape(parts, parts)
+    return sums_by(pair, links.count, parts * parts).reshape(parts, parts)
 
 
 def exchange_s(
@@ -90,12 +91,10 @@ def relocation_s(problem: Problem, column: Column) -> NDArray[np.float64]:
     parts = problem.parts
     if parts == 1:
         return np.zeros(1)
-    pages = np.bincount(column, problem.sites.pages, parts)
+    pages = sums_by(column, problem.sites.pages, parts)
     leaving = pages * (1 - problem.costs.same_scope) / (parts - 1)
     sent = np.repeat(leaving[:, None], parts, axis=1)
-    return _forwarding_s(
-        problem, column, sent.T if problem.costs.relocation is Relocation.RECEIVED else sent
-    )
+    return _forwarding_s(problem, column, sent.T if problem.costs.relocation is Relocation.RECEIVED else sent)
 
 
 def _forwarding_s(problem: Problem, column: Column, urls: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.geodesy import centres, chord_to_km, unit_vectors
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.sites import SiteTable
+from ipmicra.partition.sums import sums_by
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -42,7 +43,7 @@ def make_vertices(sites: SiteTable, config: MetisConfig) -> Vertices:
     )
     return Vertices(
         of_site=of_site,
-        pages=np.bincount(of_site, sites.pages, count),
+        pages=sums_by(of_site, sites.pages, count),
         latitude=latitude,
         longitude=longitude,
     )
@@ -81,12 +82,6 @@ def link_graph(vertices: Vertices, links: LinkTable) -> csr_array:
 def combined(first: csr_array, second: csr_array, weights: tuple[float, float]) -> csr_array:
     """Add two graphs of the same vertices, each weighted."""
     return (first * weights[0] + second * weights[1]).tocsr()
-
-
-def cut_weight(graph: csr_array, part: NDArray[np.int64] | NDArray[np.int32]) -> float:
-    """Add up the weights of edges whose ends are in different parts; each edge counts once."""
-    row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    return float(graph.data[part[row] != part[graph.indices]].sum()) / 2
 
 
 def _symmetric(

@@ -37,9 +37,11 @@ class Method:
     partition: Callable[[Problem], Column]
     needs: tuple[Need, ...] = ()
     again: Callable[[Problem, Problem, Column], Column] | None = None
-    """After the last crawler joined or left: problem before, problem after, column before. None parts anew."""
+    """After the last crawler joined or left: problem before, problem after, column before; None starts anew."""
     has_numbered_parts: bool = False
     """Parts have numbers without a meaning: after a change they are matched with those of before."""
+    is_given: bool = False
+    """The column was worked out elsewhere, for this fleet alone."""
 
 
 def _given_only(problem: Problem) -> Column:
@@ -52,7 +54,7 @@ _METHODS = (
     Method(name="subsite", partition=by_subsite),
     Method(name="consistent", partition=consistent),
     Method(name="chord", partition=chord),
-    Method(name="country", partition=by_country, needs=(Need.COUNTRIES, Need.LOCATIONS)),
+    Method(name="country", partition=by_country, needs=(Need.COUNTRIES,)),
     Method(name="city", partition=by_city, needs=(Need.LOCATIONS,)),
     Method(name="isp-city", partition=by_isp_city, needs=(Need.LOCATIONS, Need.HOLDERS)),
     Method(name="random", partition=at_random),
@@ -78,8 +80,8 @@ METHODS = {method.name: method for method in _METHODS}
 def given_column(name: str, column: Column) -> Method:
     """Make a method of what somebody else worked out: a crawler for each site.
 
-    This is how the delegator, the overlay and the balancer take part. What they would do after a change is not known
-    from one column, so a join or leave moves nothing but what must move.
+    This is how the delegator, the overlay and the balancer take part. What they would do after a change is
+    not known from one column: nothing is said of sites that move.
     """
 
     def partition(problem: Problem) -> Column:
@@ -89,7 +91,7 @@ def given_column(name: str, column: Column) -> Method:
             raise InputError(f"{name}: a site has a crawler that is not in the fleet")
         return column
 
-    return Method(name=name, partition=partition, again=lambda _before, _after, _column: column)
+    return Method(name=name, partition=partition, is_given=True)
 
 
 def supplied(name: str, supply: Callable[[Problem], Column], needs: Iterable[Need] = ()) -> Method:

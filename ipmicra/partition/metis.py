@@ -11,7 +11,6 @@ from ipmicra.errors import InputError
 from ipmicra.partition.graph import (
     Vertices,
     combined,
-    cut_weight,
     distance_graph,
     link_graph,
     make_vertices,
@@ -19,7 +18,7 @@ from ipmicra.partition.graph import (
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.mapping import parts_to_crawlers
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.refine import Objective, Room, best_of, refined
+from ipmicra.partition.refine import Objective, Room, cut_weight, refined
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -47,8 +46,8 @@ def metis_multi(problem: Problem) -> Column:
     """Cut by distances and links together.
 
     Both graphs are cut apart; each one's weights are divided by its edge cut, which makes them comparable,
-    weighed by the preference, and added; the sum is cut again [1]. This partition and that of the distances are improved
-    by moving single vertices, and the best one is kept (decision 0051).
+    weighed by the preference, and added; the sum is cut again [1]. This partition and that of the distances
+    are improved by moving single vertices, and the best one is kept (decision 0051).
     """
     vertices = make_vertices(problem.sites, problem.metis)
     return parts_to_crawlers(problem, vertices, cut_by_both(vertices, problem))
@@ -59,38 +58,44 @@ def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
     config = problem.metis
     objectives, parents = parents_of(vertices, problem)
     first, second = objectives
-    total = combined(
-        first.graph, second.graph, (first.preference / first.unit, second.preference / second.unit)
-    )
+    weights = first.preference / first.unit, config.link_lean * second.preference / second.unit
+    total = combined(first.graph, second.graph, weights)
     room = _room(vertices, problem)
-    improved = [
-        refined(part, objectives, room, config.rounds, config.power)
-        for part in (cut(total, vertices, problem), parents[0])
+    candidates = [
+        refined(part, objectives, room, rounds, config.power)
+        for part, rounds in (
+            (cut(total, vertices, problem), config.rounds),
+            (parents[0], config.rounds),
+            (parents[1], 0),
+        )
     ]
-    return best_of([*improved, parents[1]], objectives, problem.parts, config.power)
+    return min(candidates, key=lambda one: one.badness).part
 
 
 def parents_of(
     vertices: Vertices, problem: Problem
-) -> tuple[list[Objective], list[NDArray[np.int64]]]:
+) -> tuple[tuple[Objective, Objective], list[NDArray[np.int64]]]:
     """Cut the graphs of distances and of links apart; give both objectives and both partitions."""
     preference = problem.metis.preference
     if not 0 <= preference <= 1:
         raise InputError(f"a preference lies between 0 (links) and 1 (distance), not at {preference}")
     graphs = (distance_graph(vertices, problem.metis), link_graph(vertices, _links(problem)))
     parts = [cut(graph, vertices, problem) for graph in graphs]
-    objectives = [
-        Objective(graph=graph, unit=cut_weight(graph, part) or float(graph.data.sum()) or 1.0, preference=weight)
+    near, linked = (
+        Objective(
+            graph=graph, unit=cut_weight(graph, part) or float(graph.data.sum()) or 1.0, preference=weight
+        )
         for graph, part, weight in zip(graphs, parts, (preference, 1 - preference), strict=True)
-    ]
-    return objectives, parts
+    )
+    return (near, linked), parts
 
 
 def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
     """Let METIS cut a graph into a part a crawler, weighted by pages and capacities; give each vertex's part.
 
-    More crawlers than vertices: the last ones get nothing. Bisection comes first, since its parts are more even; where a few
-    heavy vertices spoil that, a direct cut into all parts is tried too and the more even one kept.
+    More crawlers than vertices: the last ones get nothing. Bisection comes first, since its parts are more
+    even; where a few heavy vertices spoil that, a direct cut into all parts is tried too and the more even
+    one kept.
     """
     parts = min(problem.parts, len(vertices))
     if parts < 2:  # noqa: PLR2004 - METIS needs two parts
@@ -148,14 +153,18 @@ def edge_weights(graph: csr_array) -> NDArray[np.int64]:
     total = float(graph.data.sum())
     if not total:
         return np.ones(len(graph.data), np.int64)
-    return np.maximum(np.round(graph.data * (_LARGEST_TOTAL / total)), 1).astype(np.int64)
+    weights: NDArray[np.int64] = np.maximum(np.round(graph.data * (_LARGEST_TOTAL / total)), 1).astype(
+        np.int64
+    )
+    return weights
 
 
 def _page_weights(vertices: Vertices) -> NDArray[np.int64]:
     """Weigh vertices by pages, 1 at least: a site of no pages is visited all the same."""
     total = float(vertices.pages.sum())
     scale = min(1.0, _LARGEST_TOTAL / total) if total else 1.0
-    return np.maximum(np.round(vertices.pages * scale), 1).astype(np.int64)
+    weights: NDArray[np.int64] = np.maximum(np.round(vertices.pages * scale), 1).astype(np.int64)
+    return weights
 
 
 def _shares(problem: Problem, parts: int) -> list[float]:

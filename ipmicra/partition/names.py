@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import InputError
 
 WORD = 8
-"""Bytes that are read at a time; the buffer ends in as many zeros, so that the last word may be read whole."""
+"""Bytes that are read at a time; the buffer ends in as many zeros, for the last word to be read whole."""
 _SEPARATOR = "\n"
 _DOT = ord(".")
 

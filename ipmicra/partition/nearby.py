@@ -17,7 +17,7 @@ _CELLS = 1_000_000
 
 def by_country(problem: Problem) -> Column:
     """A crawler of the site's own country [5], by hash if there are several; else any, by hash."""
-    crawlers = standing(problem)
+    crawlers = problem.crawlers if problem.crawlers.country.any() else standing(problem)
     hashes = hash_many(problem.sites.hosts)
     column = (hashes % np.uint64(len(crawlers))).astype(np.int32)
     for country in np.unique(crawlers.country[crawlers.country > 0]).tolist():
@@ -67,6 +67,8 @@ def standing(problem: Problem) -> CrawlerTable:
     if crawlers.is_placed:
         return crawlers
     rows = np.flatnonzero(sites.has_location)
+    if not len(rows):
+        return crawlers
     place, first = _places(sites, rows)
     pages = np.bincount(place, np.maximum(sites.pages[rows], 1.0), len(first))
     chosen = rows[first[np.argsort(-pages, kind="stable")]]
@@ -81,9 +83,7 @@ def standing(problem: Problem) -> CrawlerTable:
     )
 
 
-def _places(
-    sites: SiteTable, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _places(sites: SiteTable, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the different places of some sites; give each one's number, and where each number first is."""
     pairs = np.column_stack((sites.latitude[rows], sites.longitude[rows]))
     _, first, place = np.unique(pairs, axis=0, return_index=True, return_inverse=True)

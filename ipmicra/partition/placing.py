@@ -42,9 +42,7 @@ def place_by_subnet(sites: SiteTable) -> tuple[SiteTable, PlacingTally]:
     keys.append(("by_all", np.zeros(len(sites), np.int64)))
     for step, key in keys:
         steps[step] += _fill(key, (latitude, longitude), (sites, known))
-    tally = PlacingTally(
-        known=int(known.sum()), nowhere=int(np.isnan(latitude).sum()), **steps
-    )
+    tally = PlacingTally(known=int(known.sum()), nowhere=int(np.isnan(latitude).sum()), **steps)
     return sites.placed_at(latitude, longitude), tally
 
 

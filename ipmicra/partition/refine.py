@@ -1,7 +1,7 @@
-"""Improving a partition by moving single vertices, with an eye on several objectives at a time.
+"""Improving a partition by moving single vertices, with an eye on two objectives at a time.
 
-METIS makes one sum small. What is wanted of two objectives is that neither is much worse than it could be alone:
-moves of single vertices get nearer to that.
+METIS makes one sum small. What is wanted of two objectives is that neither is much worse than it could be
+alone: moves of single vertices get nearer to that.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ class Objective:
     unit: float
     """A good cut of this graph; above 0."""
     preference: float
-    """Weight beside the other objectives."""
+    """Weight beside the other objective."""
 
-    def ties(self, part: NDArray[np.int64], parts: int) -> NDArray[np.float64]:
-        """Give how strongly each vertex is tied to each part, in units; a row a vertex."""
-        row = np.repeat(np.arange(len(part)) * parts, np.diff(self.graph.indptr))
-        tied = np.bincount(row + part[self.graph.indices], self.graph.data, len(part) * parts)
-        return tied.reshape(-1, parts) / self.unit
+    def cut(self, part: NDArray[np.int64]) -> float:
+        """Add up the weights of edges whose ends are in different parts, in units; each edge counts once."""
+        return cut_weight(self.graph, part) / self.unit
+
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Give where each vertex's edges start, their ends, and their weights in units."""
+        graph = self.graph
+        return graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data / self.unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,78 +46,42 @@ class Room:
     """By part."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refined:
+    """A partition, and how far it is from what is wanted."""
+
+    part: NDArray[np.int64]
+    badness: float
+    """Sum of preference × (cut ÷ unit)^power over the objectives."""
+
+
+def cut_weight(graph: csr_array, part: NDArray[np.int64]) -> float:
+    """Add up the weights of edges whose ends are in different parts; each edge counts once."""
+    starts = np.repeat(part, np.diff(graph.indptr))
+    return float(graph.data[starts != part[graph.indices]].sum()) / 2
+
+
 def refined(
-    part: NDArray[np.int64], objectives: list[Objective], room: Room, rounds: int, power: float
-) -> NDArray[np.int64]:
-    """Move vertices for some rounds; give the best partition seen.
+    part: NDArray[np.int64],
+    objectives: tuple[Objective, Objective],
+    room: Room,
+    rounds: int,
+    power: float,
+) -> Refined:
+    """Move vertices for some rounds, as long as one moves.
 
-    The sum of preference × (cut ÷ unit)^power is made smaller: the higher the power, the more the objective that is
-    worst off decides. Nothing moves into a part that would overflow.
+    The higher the power, the more the objective that is worst off decides. Nothing moves into a part that
+    would overflow.
     """
-    parts = len(room.limit)
-    best, least = part, np.inf
     current = part.copy()
-    for number in range(rounds + 1):
-        ties = [one.ties(current, parts) for one in objectives]
-        cuts = [_cut(tied, current) for tied in ties]
-        badness = sum(one.preference * cut**power for one, cut in zip(objectives, cuts, strict=True))
-        if badness < least:
-            best, least = current.copy(), badness
-        gain = np.zeros_like(ties[0])
-        for one, tied, cut in zip(objectives, ties, cuts, strict=True):
-            gain += one.preference * max(cut, 1e-9) ** (power - 1) * tied
-        if number == rounds or not _move_best(current, gain, room, number):
-            break
-    return best
+    cuts = np.array([one.cut(part) for one in objectives])
+    preferences = np.array([one.preference for one in objectives])
+    if rounds:
+        from ipmicra.partition.kernels.moves import move_once
 
-
-def best_of(
-    candidates: list[NDArray[np.int64]], objectives: list[Objective], parts: int, power: float
-) -> NDArray[np.int64]:
-    """Give the partition whose sum of preference × (cut ÷ unit)^power is least."""
-
-    def badness(part: NDArray[np.int64]) -> float:
-        cuts = [_cut(one.ties(part, parts), part) for one in objectives]
-        return sum(one.preference * cut**power for one, cut in zip(objectives, cuts, strict=True))
-
-    return min(candidates, key=badness)
-
-
-def _cut(ties: NDArray[np.float64], part: NDArray[np.int64]) -> float:
-    """Add up ties to other parts; each edge counts once."""
-    return float(ties.sum() - ties[np.arange(len(part)), part].sum()) / 2
-
-
-def _move_best(part: NDArray[np.int64], gain: NDArray[np.float64], room: Room, number: int) -> int:
-    """Move the vertices that gain most and fit; give their number.
-
-    Only every other vertex may move in a round, by number, so that two neighbours seldom change places.
-    """
-    here = np.arange(len(part))
-    load = np.bincount(part, room.weight, len(room.limit))
-    value = gain - gain[here, part][:, None]
-    value[:, load >= room.limit] = -np.inf
-    value[here, part] = -np.inf
-    target = value.argmax(axis=1)
-    most = value[here, target]
-    wants = np.flatnonzero((most > 0) & ((here + number) % 2 == 0))
-    wants = wants[np.argsort(-most[wants] / room.weight[wants], kind="stable")]
-    fits = _running(target[wants], room.weight[wants]) <= (room.limit - load)[target[wants]]
-    chosen = wants[fits]
-    part[chosen] = target[chosen]
-    return len(chosen)
-
-
-def _running(group: NDArray[np.int64], weight: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the sum of weights of the same group up to each entry.
-
-    Groups 1 2 1 with weights 5 7 9: 5 7 14.
-    """
-    order = np.argsort(group, kind="stable")
-    total = np.cumsum(weight[order])
-    is_first = np.ones(len(order), bool)
-    is_first[1:] = np.diff(group[order]) != 0
-    before = (total - weight[order])[is_first]
-    running = np.empty(len(order), np.int64)
-    running[order] = total - before[np.cumsum(is_first) - 1]
-    return running
+        near, linked = (one.columns() for one in objectives)
+        load = np.bincount(part, room.weight, len(room.limit)).astype(np.float64)
+        for _ in range(rounds):
+            if not move_once(near, linked, preferences, power, current, load, room.limit, room.weight, cuts):
+                break
+    return Refined(part=current, badness=float((preferences * np.maximum(cuts, 0.0) ** power).sum()))

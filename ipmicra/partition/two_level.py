@@ -68,12 +68,10 @@ class LogicalTable:
         return LogicalTable(owner=owner, capacity=capacities)
 
 
-def _quotas(
-    logical: int, capacities: NDArray[np.float64], held: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _quotas(logical: int, capacities: NDArray[np.float64], held: NDArray[np.int64]) -> NDArray[np.int64]:
     """Share out whole numbers by capacity; what rounding leaves goes to those who hold it already."""
     exact = logical * capacities / capacities.sum()
-    quota = np.floor(exact).astype(np.int64)
+    quota: NDArray[np.int64] = np.floor(exact).astype(np.int64)
     left = logical - int(quota.sum())
     wants = np.where(capacities > 0, np.minimum(held - quota, 1) + (exact - quota), -np.inf)
     quota[np.argsort(-wants, kind="stable")[:left]] += 1

@@ -20,8 +20,8 @@ class LinkConfig:
     mean_degree: float = 10.0
     """Sites that a site links to, on average; Exposto et al. 2005 take ten links."""
     locality: float = 0.0
-    """Share of a site's links that stay in its own place. 0 is the graph of Exposto et al. 2005, who had no real
-    links; real links favour neighbours."""
+    """Share of a site's links that stay in its own place. 0 is the graph of Exposto et al. 2005, who had no
+    real links."""
 
 
 def generate_links(
@@ -29,8 +29,8 @@ def generate_links(
 ) -> LinkTable:
     """Draw scale-free links; sites of many pages link to more sites.
 
-    A site's links that leave it (pages × links a page × share that leaves) are spread evenly over the sites it links
-    to.
+    A site's links that leave it (pages × links a page × share that leaves) are spread evenly over the sites
+    it links to.
     """
     degree = _degrees(sites.pages, config.mean_degree, rng)
     local = rng.binomial(degree, config.locality)
@@ -47,7 +47,8 @@ def generate_links(
 def _degrees(pages: NDArray[np.float64], mean: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw how many sites each site links to: more for those with more pages, one at least."""
     weight = np.sqrt(np.maximum(pages, 1.0))
-    return np.maximum(rng.poisson(mean * weight / weight.mean()), 1).astype(np.int64)
+    degrees: NDArray[np.int64] = np.maximum(rng.poisson(mean * weight / weight.mean()), 1).astype(np.int64)
+    return degrees
 
 
 def _places(sites: SiteTable) -> NDArray[np.int64]:

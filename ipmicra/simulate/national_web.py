@@ -116,7 +116,7 @@ def _subnets(
     """Give addresses subnets of two levels: a holder's in a city, cut small, and all of a holder's."""
     key = holder * (config.cities + config.foreign_cities) + city
     order = np.argsort(key, kind="stable")
-    is_first = np.append(True, np.diff(key[order]) != 0)  # noqa: FBT003 - an entry, not a flag
+    is_first = np.append(True, np.diff(key[order]) != 0)
     begins = np.flatnonzero(is_first)
     rank = np.arange(len(key)) - begins[np.cumsum(is_first) - 1]
     is_new = is_first | (rank % config.addresses_per_subnet == 0)
@@ -136,4 +136,5 @@ def _pages(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[np.fl
     """Draw pages of a heavy tail, cut off above; the mean is near the one asked for."""
     raw = np.minimum(rng.pareto(config.page_tail, config.hosts) + 1.0, config.largest_site * 4.0)
     scaled = raw * (config.mean_pages / raw.mean())
-    return np.maximum(np.minimum(scaled, config.largest_site * config.mean_pages).round(), 1.0)
+    pages: NDArray[np.float64] = np.clip(scaled.round(), 1.0, config.largest_site * config.mean_pages)
+    return pages
