@@ -33,15 +33,15 @@ class NationalWebConfig:
     """Degrees; a country of some 550 × 260 km."""
     hosts_per_address: float = 8.0
     """On average; 42,857 hosts on 5,468 addresses in Exposto et al. 2005."""
-    largest_address: int = 200
-    """Hosts on one address at most."""
+    largest_address: float = 0.002
+    """Share of all hosts on one address at most."""
     holders: int = 150
     addresses_per_subnet: int = 30
     mean_pages: float = 170.0
     page_tail: float = 1.3
     """Pareto exponent of pages a host; smaller is heavier."""
-    largest_site: float = 300.0
-    """Pages of a host at most, × the mean."""
+    largest_site: float = 0.003
+    """Share of all pages on one host at most."""
     links: LinkConfig = field(default_factory=lambda: LinkConfig(locality=0.5))
 
 
@@ -81,8 +81,9 @@ def _zipf(count: int, exponent: float) -> NDArray[np.float64]:
 
 def _addresses(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[np.int64]:
     """Put hosts on addresses: many alone, some with hundreds of others; numbers have no gap."""
+    most = max(config.largest_address * config.hosts, 1.0)
     tail = 1.0 + 1.0 / max(config.hosts_per_address - 1.0, 1e-9)
-    sizes = np.minimum(rng.pareto(tail, config.hosts) + 1.0, config.largest_address).astype(np.int64)
+    sizes = np.minimum(rng.pareto(tail, config.hosts) + 1.0, most).astype(np.int64)
     chosen = np.repeat(np.arange(len(sizes)), sizes)[: config.hosts]
     return rng.permutation(chosen)
 
@@ -134,7 +135,7 @@ def _hosts(count: int, rng: np.random.Generator) -> PackedNames:
 
 def _pages(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw pages of a heavy tail, cut off above; the mean is near the one asked for."""
-    raw = np.minimum(rng.pareto(config.page_tail, config.hosts) + 1.0, config.largest_site * 4.0)
-    scaled = raw * (config.mean_pages / raw.mean())
-    pages: NDArray[np.float64] = np.clip(scaled.round(), 1.0, config.largest_site * config.mean_pages)
+    raw = rng.pareto(config.page_tail, config.hosts) + 1.0
+    scaled = np.minimum(raw / raw.mean(), config.largest_site * config.hosts) * config.mean_pages
+    pages: NDArray[np.float64] = np.maximum(scaled.round(), 1.0)
     return pages
