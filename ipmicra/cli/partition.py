@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ipmicra.cli import partition_options as options
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -38,90 +39,49 @@ WHOLE = 100
 
 
 def partition(
-    seeds: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SEED]...",
-            help="Host names, URLs, addresses, files of them, or -; without any, all of --sites or --world.",
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", "-m", help="A method by name, repeatable, or all [default: all]."),
-    ] = None,
-    parts: Annotated[
-        int | None,
-        typer.Option("--parts", "-n", help="How many parts; of a file of crawlers the first so many."),
-    ] = None,
-    sites: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV: host,address[,latitude,longitude,country,pages,holder]."),
-    ] = None,
-    crawlers: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV: name,address[,latitude,longitude,country,holder,capacity]."),
-    ] = None,
-    world: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder with sites.csv, crawlers.csv, rtt.csv and perhaps links.csv."
-        ),
-    ] = None,
-    links: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV or Parquet: source,target[,links] by host.")
-    ] = None,
-    generate_links: Annotated[
-        int | None, typer.Option(metavar="SEED", help="Invent scale-free links from a seed.")
-    ] = None,
-    link_locality: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of invented links that stay in their place.")
-    ] = 0.0,
-    assigned: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=FILE", help="Compare with a CSV of host,crawler, too; repeatable."),
-    ] = None,
-    preference: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="metis-multi: 1 for distance alone, 0 for links alone.")
-    ] = 0.5,
-    grain: Annotated[str, typer.Option(help="METIS keeps together: host, address or subnet.")] = "address",
-    resolve: Annotated[
-        bool, typer.Option("--resolve", help="Ask the DNS for addresses that no file tells.")
-    ] = False,
-    hierarchy_file: Annotated[
-        Path | None,
-        typer.Option("--hierarchy", metavar="FILE", help="Hierarchy that tells subnets and holders."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="For methods that leave something to chance.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write host,address,crawler as CSV.")
-    ] = None,
+    seeds: options.SeedsArgument = None,
+    method: options.MethodOption = None,
+    parts: options.PartsOption = None,
+    sites: options.SitesOption = None,
+    crawlers: options.CrawlersOption = None,
+    world: options.WorldOption = None,
+    links: options.LinksOption = None,
+    generate_links: options.GenerateLinksOption = None,
+    link_locality: options.LocalityOption = 0.0,
+    assigned: options.AssignedOption = None,
+    preference: options.PreferenceOption = 0.5,
+    grain: options.GrainOption = "address",
+    resolve: options.ResolveOption = False,
+    hierarchy_file: options.HierarchyFileOption = None,
+    seed: options.SeedOption = 0,
+    output: options.OutputOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Part a whole list of sites among crawlers, and say what each way of doing it costs."""
+    """Part a whole list of sites among crawlers, and say what that costs."""
     from ipmicra.app.partition import ALL, choose_methods, compare, left_out, write_assignments
     from ipmicra.app.partition_inputs import PartitionInputs, gather
     from ipmicra.partition.config import MetisConfig
 
     print_format = chosen(output_format, as_json)
     names = method or [ALL]
-    gathered = gather(
-        PartitionInputs(
-            seeds=seeds or (),
-            sites=sites,
-            crawlers=crawlers,
-            world=world,
-            links=links,
-            generate_links=generate_links,
-            locality=link_locality,
-            parts=parts,
-            hierarchy=hierarchy_file,
-            resolve=resolve,
-            seed=seed,
-            metis=MetisConfig(preference=preference, grain=read_grain(grain)),
-        )
+    inputs = PartitionInputs(
+        seeds=seeds or (),
+        sites=sites,
+        crawlers=crawlers,
+        world=world,
+        links=links,
+        generate_links=generate_links,
+        locality=link_locality,
+        parts=parts,
+        hierarchy=hierarchy_file,
+        resolve=resolve,
+        seed=seed,
+        metis=MetisConfig(preference=preference, grain=read_grain(grain)),
     )
-    methods = choose_methods(names, read_pairs(assigned or []), gathered)
+    columns_of_others = read_pairs(assigned or [])
+    gathered = gather(inputs)
+    methods = choose_methods(names, columns_of_others, gathered)
     for note in gathered.notes + (left_out(gathered, methods) if ALL in names else []):
         say(note)
     results = list(compare(methods, gathered))

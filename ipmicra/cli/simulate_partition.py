@@ -52,7 +52,7 @@ def partition(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare geographic parts with a hash of hosts and one crawler for all, as in the papers."""
+    """Compare geographic parts with a hash of hosts and one crawler for all."""
     from ipmicra.app import partition_simulations as app
     from ipmicra.partition.config import Relocation
     from ipmicra.simulate.partition_figures import FiguresConfig

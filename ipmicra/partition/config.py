@@ -79,8 +79,8 @@ class MetisConfig:
     """How much larger than its share a part may be before another partitioning is tried."""
     link_lean: float = 4.0
     """Extra weight of links in the sum that METIS cuts. In units of its cut a tie between neighbours
-    outweighs any link, and the plain sum of [1] neglects links; 4 was best of 1, 2, 4, 8 on invented webs of seeds 2
-    to 4."""
+    outweighs any link, and the plain sum of [1] neglects links; 4 was best of 1, 2, 4, 8 on invented webs of
+    seeds 2 to 4."""
     rounds: int = 4
     """Of improving a partition by two objectives."""
     power: float = 8.0

@@ -23,7 +23,9 @@ def slow_download_s(
     total = [0.0] * parts
     for site, part in enumerate(crawler):
         page_bits = config.page_bytes * 8
-        once = 2 * rtt_s[site] + config.pipeline_pages * page_bits / config.bandwidth_bps + config.polite_wait_s
+        once = (
+            2 * rtt_s[site] + config.pipeline_pages * page_bits / config.bandwidth_bps + config.polite_wait_s
+        )
         total[part] += pages[site] / config.pipeline_pages * once
     return [each / config.connections for each in total]
 

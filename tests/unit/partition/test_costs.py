@@ -59,7 +59,9 @@ def test_times_equal_those_of_plain_loops(data: st.DataObject) -> None:
     problem = replace(problem, crawlers=crawlers)
     config, chosen = problem.costs, np.array(column, np.int32)
     own_rtt = [rtt_ms[site, part] / 1000 for site, part in enumerate(column)]
-    assert download_s(problem, chosen) == pytest.approx(slow_download_s(pages, own_rtt, column, parts, config))
+    assert download_s(problem, chosen) == pytest.approx(
+        slow_download_s(pages, own_rtt, column, parts, config)
+    )
     between = [
         [
             (config.base_rtt_ms + config.rtt_ms_per_km * float(distance_km(*one, *other))) / 1000

@@ -80,7 +80,9 @@ def test_join_takes_no_more_from_a_table_than_the_newcomer_gets(wanted: list[flo
     table = LogicalTable.joined(CrawlerTable.of(names, capacity=wanted), 512)
     changed = table.with_joined(newcomer)
     moved = changed.owner != table.owner
-    gains = np.bincount(changed.owner, minlength=len(wanted) + 1) - np.bincount(table.owner, minlength=len(wanted) + 1)
+    gains = np.bincount(changed.owner, minlength=len(wanted) + 1) - np.bincount(
+        table.owner, minlength=len(wanted) + 1
+    )
     assert moved.sum() == np.maximum(gains, 0).sum()
 
 
