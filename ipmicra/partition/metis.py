@@ -115,7 +115,7 @@ def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> fl
 
 def _room(vertices: Vertices, problem: Problem) -> Room:
     """Say how much each part may hold: its share and a little more, or the heaviest vertex."""
-    weight = _page_weights(vertices)
+    weight = page_weights(vertices)
     share = weight.sum() * problem.crawlers.shares * (1 + problem.metis.uneven)
     return Room(weight=weight, limit=np.maximum(share, float(weight.max(initial=0))))
 
@@ -139,7 +139,7 @@ def _call_metis(
     found = pymetis.part_graph(
         len(shares),
         adjacency,
-        vweights=_page_weights(vertices).astype(kind, copy=False),
+        vweights=page_weights(vertices).astype(kind, copy=False),
         eweights=edge_weights(graph).astype(kind, copy=False),
         tpwgts=None if is_even else shares,
         recursive=is_bisected,
@@ -159,7 +159,7 @@ def edge_weights(graph: csr_array) -> NDArray[np.int64]:
     return weights
 
 
-def _page_weights(vertices: Vertices) -> NDArray[np.int64]:
+def page_weights(vertices: Vertices) -> NDArray[np.int64]:
     """Weigh vertices by pages, 1 at least: a site of no pages is visited all the same."""
     total = float(vertices.pages.sum())
     scale = min(1.0, _LARGEST_TOTAL / total) if total else 1.0

@@ -89,7 +89,8 @@ def test_centre_of_two_places_lies_between_them() -> None:
 def relocated(same_scope: float, relocation: Relocation) -> list[float]:
     problem = measured([100.0, 300.0], [[1.0, 1.0]] * 2, [])
     costs = CostConfig(same_scope=same_scope, relocation=relocation)
-    return relocation_s(replace(problem, costs=costs), np.array([0, 1], np.int32)).tolist()
+    times: list[float] = relocation_s(replace(problem, costs=costs), np.array([0, 1], np.int32)).tolist()
+    return times
 
 
 def test_relocation_time_counts_what_comes_from_the_others() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def ten_vertices() -> SiteTable:
     return SiteTable.of([str(number) for number in range(10)])
 
 
-def graph_of(edges: Edges):
+def graph_of(edges: Edges) -> Any:
     return link_graph(make_vertices(ten_vertices(), MetisConfig()), links_of(edges))
 
 
