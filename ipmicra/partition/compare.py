@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ipmicra.partition.costs import download_s, exchange_s, links_between, relocation_s
+from ipmicra.partition.costs import crawler_places, download_s, exchange_s, links_between, relocation_s
 from ipmicra.partition.methods import Method, partition
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.stability import moved_on_join
@@ -51,14 +51,15 @@ class Score:
 
 def costs_of(problem: Problem, column: Column) -> Costs:
     """Work out what a partition costs."""
+    places = crawler_places(problem, column)
     between = None if problem.links is None else links_between(problem, column)
     total = 0.0 if between is None else float(between.sum())
     inside = 0.0 if between is None else float(np.trace(between))
     return Costs(
         parts=int(np.count_nonzero(np.bincount(column, minlength=problem.parts))),
-        download_s=float(download_s(problem, column).max()),
-        exchange_s=None if between is None else float(exchange_s(problem, column, between).max()),
-        relocation_s=float(relocation_s(problem, column).max()),
+        download_s=float(download_s(problem, column, places).max()),
+        exchange_s=None if between is None else float(exchange_s(problem, column, between, places).max()),
+        relocation_s=float(relocation_s(problem, column, places).max()),
         edge_cut=None if between is None else total - inside,
         load_variation=load_variation(problem, column),
         links_inside=inside / total if total else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,11 @@ _BITS = 8
 _MS = 1000.0
 
 
-def crawler_places(problem: Problem, column: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+Places: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Latitudes and longitudes of the crawlers."""
+
+
+def crawler_places(problem: Problem, column: Column) -> Places:
     """Say where the crawlers stand: where they were put, else at the centre of their parts' pages."""
     sites, crawlers = problem.sites, problem.crawlers
     if crawlers.is_placed:
@@ -28,13 +34,13 @@ def crawler_places(problem: Problem, column: Column) -> tuple[NDArray[np.float64
     )
 
 
-def site_rtt_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+def site_rtt_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
     """Give the round trip between each site and its crawler in seconds: as measured, else by distance."""
     config, sites = problem.costs, problem.sites
     if problem.rtt_ms is not None:
         measured = problem.rtt_ms[np.arange(len(sites)), column]
         return np.where(np.isfinite(measured), measured, config.unknown_rtt_ms) / _MS
-    latitude, longitude = crawler_places(problem, column)
+    latitude, longitude = places or crawler_places(problem, column)
     away = distance_km(sites.latitude, sites.longitude, latitude[column], longitude[column])
     return rtt_by_distance_s(away, config)
 
@@ -60,9 +66,9 @@ def connections(problem: Problem) -> NDArray[np.float64]:
     return share
 
 
-def download_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+def download_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
     """Give each crawler's time to download its part (equation 2); the slowest is the partition's."""
-    single = site_download_s(problem.sites.pages, site_rtt_s(problem, column), problem.costs)
+    single = site_download_s(problem.sites.pages, site_rtt_s(problem, column, places), problem.costs)
     return sums_by(column, single, problem.parts) / connections(problem)
 
 
@@ -76,14 +82,20 @@ def links_between(problem: Problem, column: Column) -> NDArray[np.float64]:
 
 
 def exchange_s(
-    problem: Problem, column: Column, between: NDArray[np.float64] | None = None
+    problem: Problem,
+    column: Column,
+    between: NDArray[np.float64] | None = None,
+    places: Places | None = None,
 ) -> NDArray[np.float64]:
-    """Give each crawler's time to forward the URLs that belong to others (equation 3)."""
+    """Give each crawler's time to forward the URLs that belong to others (equation 3).
+
+    Links between crawlers and the crawlers' places are worked out unless they are given.
+    """
     sent = links_between(problem, column) if between is None else between
-    return _forwarding_s(problem, column, sent)
+    return _forwarding_s(problem, places or crawler_places(problem, column), sent)
 
 
-def relocation_s(problem: Problem, column: Column) -> NDArray[np.float64]:
+def relocation_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
     """Give each crawler's time to move pages to where they belong.
 
     A page belongs to its site's part with probability p, to each of the n - 1 others with (1 - p) ÷ (n - 1).
@@ -94,13 +106,14 @@ def relocation_s(problem: Problem, column: Column) -> NDArray[np.float64]:
     pages = sums_by(column, problem.sites.pages, parts)
     leaving = pages * (1 - problem.costs.same_scope) / (parts - 1)
     sent = np.repeat(leaving[:, None], parts, axis=1)
-    return _forwarding_s(problem, column, sent.T if problem.costs.relocation is Relocation.RECEIVED else sent)
+    is_received = problem.costs.relocation is Relocation.RECEIVED
+    return _forwarding_s(problem, places or crawler_places(problem, column), sent.T if is_received else sent)
 
 
-def _forwarding_s(problem: Problem, column: Column, urls: NDArray[np.float64]) -> NDArray[np.float64]:
+def _forwarding_s(problem: Problem, places: Places, urls: NDArray[np.float64]) -> NDArray[np.float64]:
     """Time each row's crawler needs for the URLs of its row, one connection to each other crawler."""
     config = problem.costs
-    latitude, longitude = crawler_places(problem, column)
+    latitude, longitude = places
     away = distance_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
     single = 2 * rtt_by_distance_s(away, config) + config.url_bytes * _BITS * urls / config.bandwidth_bps
     np.fill_diagonal(single, 0.0)

@@ -64,12 +64,12 @@ def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
     candidates = [
         refined(part, objectives, room, rounds, config.power)
         for part, rounds in (
-            (cut(total, vertices, problem), config.rounds),
+            (bisected(total, vertices, problem), config.rounds),
             (parents[0], config.rounds),
             (parents[1], 0),
         )
     ]
-    return min(candidates, key=lambda one: one.badness).part
+    return min(candidates, key=lambda one: (_excess(one.part, vertices, problem) > 0, one.badness)).part
 
 
 def parents_of(
@@ -97,14 +97,18 @@ def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.in
     even; where a few heavy vertices spoil that, a direct cut into all parts is tried too and the more even
     one kept.
     """
-    parts = min(problem.parts, len(vertices))
-    if parts < 2:  # noqa: PLR2004 - METIS needs two parts
-        return np.zeros(len(vertices), np.int64)
-    bisected = _call_metis(graph, vertices, problem, is_bisected=True)
-    if _excess(bisected, vertices, problem) <= 0:
-        return bisected
+    first = bisected(graph, vertices, problem)
+    if _excess(first, vertices, problem) <= 0 or min(problem.parts, len(vertices)) < 2:  # noqa: PLR2004
+        return first
     direct = _call_metis(graph, vertices, problem, is_bisected=False)
-    return min((bisected, direct), key=lambda part: _excess(part, vertices, problem))
+    return min((first, direct), key=lambda part: _excess(part, vertices, problem))
+
+
+def bisected(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Let METIS halve a graph again and again."""
+    if min(problem.parts, len(vertices)) < 2:  # noqa: PLR2004 - METIS needs two parts
+        return np.zeros(len(vertices), np.int64)
+    return _call_metis(graph, vertices, problem, is_bisected=True)
 
 
 def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> float:
