@@ -13,6 +13,9 @@ from ipmicra.partition.names import PackedNames
 from ipmicra.partition.sites import SiteTable, country_code
 from ipmicra.simulate.links import LinkConfig, generate_links
 
+_STEPS = 30
+"""Of finding the scale at which cut-off page counts have the wanted mean."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NationalWebConfig:
@@ -136,6 +139,9 @@ def _hosts(count: int, rng: np.random.Generator) -> PackedNames:
 def _pages(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw pages of a heavy tail, cut off above; the mean is near the one asked for."""
     raw = rng.pareto(config.page_tail, config.hosts) + 1.0
-    scaled = np.minimum(raw / raw.mean(), config.largest_site * config.hosts) * config.mean_pages
-    pages: NDArray[np.float64] = np.maximum(scaled.round(), 1.0)
+    most = max(config.largest_site * config.hosts, 1.0) * config.mean_pages
+    scale = config.mean_pages / raw.mean()
+    for _ in range(_STEPS):  # what is cut off is made up for by all
+        scale *= config.mean_pages / np.minimum(raw * scale, most).mean()
+    pages: NDArray[np.float64] = np.maximum(np.minimum(raw * scale, most).round(), 1.0)
     return pages
