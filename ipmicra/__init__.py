@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ipmicra.model.organisation import HolderEvidence, Organisation
     from ipmicra.model.registry import Registry
     from ipmicra.model.subnet import Subnet
+    from ipmicra.partition.exchange import ExchangeConfig, UrlExchange
 
 __all__ = [
     "AddressError",
@@ -35,6 +36,7 @@ __all__ = [
     "DumpError",
     "DumpRecord",
     "Edition",
+    "ExchangeConfig",
     "Fate",
     "FetchError",
     "Finding",
@@ -51,6 +53,7 @@ __all__ = [
     "Tally",
     "TruncatedDumpError",
     "UnknownDialectError",
+    "UrlExchange",
     "build",
 ]
 
@@ -68,6 +71,7 @@ _HOMES = {
     "ipmicra.model.organisation": "HolderEvidence Organisation",
     "ipmicra.model.registry": "Registry",
     "ipmicra.model.subnet": "Subnet",
+    "ipmicra.partition.exchange": "ExchangeConfig UrlExchange",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
