@@ -109,9 +109,7 @@ def _site_rows(inputs: PartitionInputs, notes: list[str]) -> tuple[SiteRows, int
     """Give the named sites with what files tell of them; all of a file if none was named."""
     path = inputs.sites or (inputs.world / "sites.csv" if inputs.world else None)
     words = list(inputs.seeds)
-    tables = [
-        word for word in words if "://" not in word and Path(word).is_file() and has_site_header(Path(word))
-    ]
+    tables = [word for word in words if _is_site_table(word)]
     if tables and path is None:
         path = Path(tables[0])
         words.remove(tables[0])
@@ -125,6 +123,14 @@ def _site_rows(inputs: PartitionInputs, notes: list[str]) -> tuple[SiteRows, int
     if not words:
         return told, 0
     return _named_sites(words, told, inputs, notes)
+
+
+def _is_site_table(word: str) -> bool:
+    """Tell whether a word names a file that starts like a table of sites."""
+    try:
+        return "://" not in word and Path(word).is_file() and has_site_header(Path(word))
+    except (OSError, ValueError):
+        return False
 
 
 def _named_sites(
