@@ -92,7 +92,7 @@ def exchange_s(
     Links between crawlers and the crawlers' places are worked out unless they are given.
     """
     sent = links_between(problem, column) if between is None else between
-    return _forwarding_s(problem, places or crawler_places(problem, column), sent)
+    return _forwarding_s(problem, column, places or crawler_places(problem, column), sent)
 
 
 def relocation_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
@@ -100,22 +100,34 @@ def relocation_s(problem: Problem, column: Column, places: Places | None = None)
 
     A page belongs to its site's part with probability p, to each of the n - 1 others with (1 - p) ÷ (n - 1).
     """
-    parts = problem.parts
-    if parts == 1:
-        return np.zeros(1)
-    pages = sums_by(column, problem.sites.pages, parts)
-    leaving = pages * (1 - problem.costs.same_scope) / (parts - 1)
-    sent = np.repeat(leaving[:, None], parts, axis=1)
+    pages = sums_by(column, problem.sites.pages, problem.parts)
+    others = max(int(_takes_part(problem, column).sum()) - 1, 1)
+    leaving = pages * (1 - problem.costs.same_scope) / others
+    sent = np.repeat(leaving[:, None], problem.parts, axis=1)
     is_received = problem.costs.relocation is Relocation.RECEIVED
-    return _forwarding_s(problem, places or crawler_places(problem, column), sent.T if is_received else sent)
+    return _forwarding_s(
+        problem, column, places or crawler_places(problem, column), sent.T if is_received else sent
+    )
 
 
-def _forwarding_s(problem: Problem, places: Places, urls: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Time each row's crawler needs for the URLs of its row, one connection to each other crawler."""
+def _takes_part(problem: Problem, column: Column) -> NDArray[np.bool_]:
+    """Tell which crawlers have a site."""
+    return np.bincount(column, minlength=problem.parts) > 0
+
+
+def _forwarding_s(
+    problem: Problem, column: Column, places: Places, urls: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Time each row's crawler needs for the URLs of its row, one connection to each other crawler.
+
+    A crawler without a site neither sends nor receives.
+    """
     config = problem.costs
     latitude, longitude = places
     away = distance_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
     single = 2 * rtt_by_distance_s(away, config) + config.url_bytes * _BITS * urls / config.bandwidth_bps
+    takes_part = _takes_part(problem, column)
+    single *= takes_part[:, None] & takes_part[None, :]
     np.fill_diagonal(single, 0.0)
     total: NDArray[np.float64] = single.sum(axis=1) / connections(problem)
     return total

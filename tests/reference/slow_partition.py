@@ -33,13 +33,13 @@ def slow_download_s(
 def slow_exchange_s(
     links: list[tuple[int, int, float]], crawler: list[int], rtt_s: list[list[float]], config: CostConfig
 ) -> list[float]:
-    """Equation 3, pair by pair."""
+    """Equation 3, pair by pair; a crawler without a site takes no part."""
     parts = len(rtt_s)
     total = []
     for own in range(parts):
         seconds = 0.0
         for other in range(parts):
-            if other != own:
+            if other != own and {own, other} <= set(crawler):
                 sent = sum(n for a, b, n in links if crawler[a] == own and crawler[b] == other)
                 seconds += 2 * rtt_s[own][other] + config.url_bytes * 8 * sent / config.bandwidth_bps
         total.append(seconds / config.connections)
