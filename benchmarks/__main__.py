@@ -27,6 +27,7 @@ from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
 from benchmarks.overlay import measure_overlay
 from benchmarks.probing import measure_probing
+from benchmarks.partitioning import measure_partitioning
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
@@ -62,6 +63,7 @@ MEASUREMENTS = {
     "delegation": Measurement(title="Delegation", measure=measure_delegation),
     "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
     "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
+    "partition": Measurement(title="Partitioning whole lists", measure=measure_partitioning),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

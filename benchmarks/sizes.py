@@ -28,6 +28,10 @@ class Sizes:
     """Text that a plain loop of Python goes through."""
     irrd_bytes: int
     """Text that IRRd's parser goes through."""
+    web_hosts: int
+    """Hosts of the invented national web that is partitioned."""
+    cost_hosts: int
+    """Hosts whose costs are worked out at once."""
     rounds: int
     """Times that each contestant has its turn."""
     short_rounds: int
@@ -46,6 +50,8 @@ FULL = Sizes(
     ranges=10_000_000,
     loop_bytes=100_000_000,
     irrd_bytes=20_000_000,
+    web_hosts=100_000,
+    cost_hosts=1_000_000,
     rounds=5,
     short_rounds=11,
 )
@@ -60,6 +66,8 @@ QUICK = Sizes(
     ranges=200_000,
     loop_bytes=4_000_000,
     irrd_bytes=1_000_000,
+    web_hosts=10_000,
+    cost_hosts=100_000,
     rounds=3,
     short_rounds=3,
     is_quick=True,

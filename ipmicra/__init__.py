@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ipmicra.model.sample import Loss, Rung, Sample, Timings
     from ipmicra.model.site import Site
     from ipmicra.model.subnet import Subnet
+    from ipmicra.partition.exchange import ExchangeConfig, UrlExchange
 
 __all__ = [
     "AddressError",
@@ -65,6 +66,7 @@ __all__ = [
     "Edition",
     "EvaluateOptions",
     "Evaluation",
+    "ExchangeConfig",
     "Fate",
     "FetchError",
     "Finding",
@@ -101,6 +103,7 @@ __all__ = [
     "TruncatedDumpError",
     "UnknownDialectError",
     "UnknownVersionError",
+    "UrlExchange",
     "WorldError",
     "build",
     "evaluate",
@@ -135,6 +138,7 @@ _HOMES = {
     "ipmicra.model.sample": "Loss Rung Sample Timings",
     "ipmicra.model.site": "Site",
     "ipmicra.model.subnet": "Subnet",
+    "ipmicra.partition.exchange": "ExchangeConfig UrlExchange",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -24,6 +24,7 @@ from ipmicra.cli import (
     locate,
     lookup,
     org,
+    partition,
     probe,
     simulate,
 )
@@ -53,6 +54,7 @@ COMMANDS = (
     probe.probe,
     agent.agent,
     evaluate.evaluate,
+    partition.partition,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:

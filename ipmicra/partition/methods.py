@@ -1,0 +1,123 @@
+"""Every method of partitioning under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ipmicra.errors import InputError
+from ipmicra.partition.by_hash import at_random, by_host, by_subsite, centralised
+from ipmicra.partition.by_rtt import rtt_balanced, rtt_best
+from ipmicra.partition.circle import chord, consistent
+from ipmicra.partition.metis import metis_geo, metis_links, metis_multi
+from ipmicra.partition.nearby import by_city, by_country, by_isp_city
+from ipmicra.partition.problem import Column, Problem
+from ipmicra.partition.two_level import two_level, two_level_again
+
+
+class Need(StrEnum):
+    """What a method cannot do without; the value says how a user gives it."""
+
+    LOCATIONS = "locations of sites (--sites with latitude and longitude, or --world)"
+    COUNTRIES = "countries of sites (--sites with country, or --world)"
+    HOLDERS = "holders of addresses (--hierarchy, or --sites with holder)"
+    LINKS = "links (--links FILE or --generate-links SEED)"
+    ROUND_TRIPS = "round trips (--world)"
+    COLUMN = "a column of crawlers that somebody else worked out (--assigned NAME=FILE)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A way to part sites among crawlers."""
+
+    name: str
+    partition: Callable[[Problem], Column]
+    needs: tuple[Need, ...] = ()
+    again: Callable[[Problem, Problem, Column], Column] | None = None
+    """After the last crawler joined or left: problems before and after, column before; None starts anew."""
+    has_numbered_parts: bool = False
+    """Parts have numbers without a meaning: after a change they are matched with those of before."""
+    is_given: bool = False
+    """The column was worked out elsewhere, for this fleet alone."""
+
+
+def _given_only(problem: Problem) -> Column:
+    raise InputError(f"{problem.parts} parts were asked for; give {Need.COLUMN.value}")
+
+
+_METHODS = (
+    Method(name="hash", partition=by_host),
+    Method(name="two-level", partition=two_level, again=two_level_again),
+    Method(name="subsite", partition=by_subsite),
+    Method(name="consistent", partition=consistent),
+    Method(name="chord", partition=chord),
+    Method(name="country", partition=by_country, needs=(Need.COUNTRIES,)),
+    Method(name="city", partition=by_city, needs=(Need.LOCATIONS,)),
+    Method(name="isp-city", partition=by_isp_city, needs=(Need.LOCATIONS, Need.HOLDERS)),
+    Method(name="random", partition=at_random),
+    Method(name="centralised", partition=centralised),
+    Method(name="metis-geo", partition=metis_geo, needs=(Need.LOCATIONS,), has_numbered_parts=True),
+    Method(name="metis-links", partition=metis_links, needs=(Need.LINKS,), has_numbered_parts=True),
+    Method(
+        name="metis-multi",
+        partition=metis_multi,
+        needs=(Need.LOCATIONS, Need.LINKS),
+        has_numbered_parts=True,
+    ),
+    Method(name="rtt-best", partition=rtt_best, needs=(Need.ROUND_TRIPS,)),
+    Method(name="rtt-balanced", partition=rtt_balanced, needs=(Need.ROUND_TRIPS,)),
+    Method(name="delegated", partition=_given_only, needs=(Need.COLUMN,)),
+    Method(name="can", partition=_given_only, needs=(Need.COLUMN,)),
+    Method(name="balance", partition=_given_only, needs=(Need.COLUMN,)),
+)
+METHODS = {method.name: method for method in _METHODS}
+"""In the order in which reports list them."""
+
+
+def given_column(name: str, column: Column) -> Method:
+    """Make a method of what somebody else worked out: a crawler for each site.
+
+    This is how the delegator, the overlay and the balancer take part. What they would do after a change is
+    not known from one column: nothing is said of sites that move.
+    """
+
+    def partition(problem: Problem) -> Column:
+        if len(column) != len(problem.sites):
+            raise InputError(f"{name}: {len(column)} crawlers for {len(problem.sites)} sites")
+        if len(column) and (column.min() < 0 or column.max() >= problem.parts):
+            raise InputError(f"{name}: a site has a crawler that is not in the fleet")
+        return column
+
+    return Method(name=name, partition=partition, is_given=True)
+
+
+def supplied(name: str, supply: Callable[[Problem], Column], needs: Iterable[Need] = ()) -> Method:
+    """Make a method of a function of another layer, such as a delegator run on a world."""
+    return Method(name=name, partition=supply, needs=tuple(needs))
+
+
+def missing(method: Method, problem: Problem) -> list[Need]:
+    """List what a method needs and a problem does not have."""
+    sites = problem.sites
+    has = {
+        Need.LOCATIONS: bool(sites.has_location.any()),
+        Need.COUNTRIES: bool((sites.country > 0).any()),
+        Need.HOLDERS: bool((sites.holder >= 0).any()),
+        Need.LINKS: problem.links is not None,
+        Need.ROUND_TRIPS: problem.rtt_ms is not None,
+        Need.COLUMN: False,
+    }
+    return [need for need in method.needs if not has[need]]
+
+
+def partition(method: Method, problem: Problem) -> Column:
+    """Part the sites, after seeing that the method has what it needs."""
+    lacking = missing(method, problem)
+    if lacking:
+        raise InputError(f"{method.name} needs {' and '.join(need.value for need in lacking)}")
+    if not len(problem.sites):
+        return np.zeros(0, np.int32)
+    return method.partition(problem)

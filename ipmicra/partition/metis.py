@@ -1,0 +1,183 @@
+"""Partitioning graphs of distances and links by METIS [7], as in [1]."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.errors import InputError
+from ipmicra.partition.graph import (
+    Vertices,
+    combined,
+    distance_graph,
+    link_graph,
+    make_vertices,
+)
+from ipmicra.partition.links import LinkTable
+from ipmicra.partition.mapping import parts_to_crawlers
+from ipmicra.partition.problem import Column, Problem
+from ipmicra.partition.refine import Objective, Room, cut_weight, refined
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_PERMILLE = 1000
+_LARGEST_TOTAL = 2**30
+"""Sums of weights stay below: METIS may be built with 32-bit numbers."""
+
+
+def metis_geo(problem: Problem) -> Column:
+    """Cut the graph of distances."""
+    vertices = make_vertices(problem.sites, problem.metis)
+    graph = distance_graph(vertices, problem.metis)
+    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem))
+
+
+def metis_links(problem: Problem) -> Column:
+    """Cut the graph of links."""
+    vertices = make_vertices(problem.sites, problem.metis)
+    graph = link_graph(vertices, _links(problem))
+    return parts_to_crawlers(problem, vertices, cut(graph, vertices, problem))
+
+
+def metis_multi(problem: Problem) -> Column:
+    """Cut by distances and links together.
+
+    Both graphs are cut apart; each one's weights are divided by its edge cut, which makes them comparable,
+    weighed by the preference, and added; the sum is cut again [1]. This partition and that of the distances
+    are improved by moving single vertices, and the best one is kept (decision 0051).
+    """
+    vertices = make_vertices(problem.sites, problem.metis)
+    return parts_to_crawlers(problem, vertices, cut_by_both(vertices, problem))
+
+
+def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Cut so that neither distances nor links are cut much more than they would be alone."""
+    config = problem.metis
+    objectives, parents = parents_of(vertices, problem)
+    first, second = objectives
+    weights = first.preference / first.unit, config.link_lean * second.preference / second.unit
+    total = combined(first.graph, second.graph, weights)
+    room = _room(vertices, problem)
+    candidates = [
+        refined(part, objectives, room, rounds, config.power)
+        for part, rounds in (
+            (bisected(total, vertices, problem), config.rounds),
+            (parents[0], config.rounds),
+            (parents[1], 0),
+        )
+    ]
+    return min(candidates, key=lambda one: (_excess(one.part, vertices, problem) > 0, one.badness)).part
+
+
+def parents_of(
+    vertices: Vertices, problem: Problem
+) -> tuple[tuple[Objective, Objective], list[NDArray[np.int64]]]:
+    """Cut the graphs of distances and of links apart; give both objectives and both partitions."""
+    preference = problem.metis.preference
+    if not 0 <= preference <= 1:
+        raise InputError(f"a preference lies between 0 (links) and 1 (distance), not at {preference}")
+    graphs = (distance_graph(vertices, problem.metis), link_graph(vertices, _links(problem)))
+    parts = [cut(graph, vertices, problem) for graph in graphs]
+    near, linked = (
+        Objective(
+            graph=graph, unit=cut_weight(graph, part) or float(graph.data.sum()) or 1.0, preference=weight
+        )
+        for graph, part, weight in zip(graphs, parts, (preference, 1 - preference), strict=True)
+    )
+    return (near, linked), parts
+
+
+def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Let METIS cut a graph into a part a crawler, weighted by pages and capacities; give each vertex's part.
+
+    More crawlers than vertices: the last ones get nothing. Bisection comes first, since its parts are more
+    even; where a few heavy vertices spoil that, a direct cut into all parts is tried too and the more even
+    one kept.
+    """
+    first = bisected(graph, vertices, problem)
+    if _excess(first, vertices, problem) <= 0 or min(problem.parts, len(vertices)) < 2:  # noqa: PLR2004
+        return first
+    direct = _call_metis(graph, vertices, problem, is_bisected=False)
+    return min((first, direct), key=lambda part: _excess(part, vertices, problem))
+
+
+def bisected(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
+    """Let METIS halve a graph again and again."""
+    if min(problem.parts, len(vertices)) < 2:  # noqa: PLR2004 - METIS needs two parts
+        return np.zeros(len(vertices), np.int64)
+    return _call_metis(graph, vertices, problem, is_bisected=True)
+
+
+def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> float:
+    """Give by how many pages the fullest part is over its limit."""
+    room = _room(vertices, problem)
+    return float((np.bincount(part, room.weight, problem.parts) - room.limit).max())
+
+
+def _room(vertices: Vertices, problem: Problem) -> Room:
+    """Say how much each part may hold: its share and a little more, or the heaviest vertex."""
+    weight = page_weights(vertices)
+    share = weight.sum() * problem.crawlers.shares * (1 + problem.metis.uneven)
+    return Room(weight=weight, limit=np.maximum(share, float(weight.max(initial=0))))
+
+
+def _call_metis(
+    graph: csr_array, vertices: Vertices, problem: Problem, *, is_bisected: bool
+) -> NDArray[np.int64]:
+    try:
+        import pymetis
+    except ImportError as error:
+        raise InputError("METIS is missing: pip install 'ipmicra[partition]'") from error
+    kind = pymetis.zero_copy_dtype()
+    adjacency = pymetis.CSRAdjacency(
+        adj_starts=graph.indptr.astype(kind, copy=False), adjacent=graph.indices.astype(kind, copy=False)
+    )
+    options = pymetis.Options()
+    options.seed = problem.seed
+    options.ufactor = max(int(problem.metis.imbalance * _PERMILLE), 1)
+    shares = _shares(problem, min(problem.parts, len(vertices)))
+    is_even = max(shares) - min(shares) < 1e-12  # noqa: PLR2004 - rounding
+    found = pymetis.part_graph(
+        len(shares),
+        adjacency,
+        vweights=page_weights(vertices).astype(kind, copy=False),
+        eweights=edge_weights(graph).astype(kind, copy=False),
+        tpwgts=None if is_even else shares,
+        recursive=is_bisected,
+        options=options,
+    )
+    return np.asarray(found.vertex_part, np.int64)
+
+
+def edge_weights(graph: csr_array) -> NDArray[np.int64]:
+    """Scale weights to whole numbers from 1 on whose sum METIS can hold."""
+    total = float(graph.data.sum())
+    if not total:
+        return np.ones(len(graph.data), np.int64)
+    weights: NDArray[np.int64] = np.maximum(np.round(graph.data * (_LARGEST_TOTAL / total)), 1).astype(
+        np.int64
+    )
+    return weights
+
+
+def page_weights(vertices: Vertices) -> NDArray[np.int64]:
+    """Weigh vertices by pages, 1 at least: a site of no pages is visited all the same."""
+    total = float(vertices.pages.sum())
+    scale = min(1.0, _LARGEST_TOTAL / total) if total else 1.0
+    weights: NDArray[np.int64] = np.maximum(np.round(vertices.pages * scale), 1).astype(np.int64)
+    return weights
+
+
+def _shares(problem: Problem, parts: int) -> list[float]:
+    capacity = problem.crawlers.capacity[:parts]
+    shares: list[float] = (capacity / capacity.sum()).tolist()
+    return shares
+
+
+def _links(problem: Problem) -> LinkTable:
+    if problem.links is None:
+        raise InputError("links are needed")
+    return problem.links

@@ -1,0 +1,49 @@
+"""What a method of partitioning is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.errors import InputError
+from ipmicra.partition.config import CostConfig, HashConfig, MetisConfig
+from ipmicra.partition.crawlers import CrawlerTable
+from ipmicra.partition.links import LinkTable
+from ipmicra.partition.sites import SiteTable
+
+Column: TypeAlias = NDArray[np.int32]
+"""For each site the number of its crawler, from 0 on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Sites to part among crawlers."""
+
+    sites: SiteTable
+    crawlers: CrawlerTable
+    links: LinkTable | None = None
+    rtt_ms: NDArray[np.float64] | None = None
+    """True round trips, a row a site, a column a crawler; not a number where a probe is lost."""
+    seed: int = 0
+    """Chance of methods that have any: the same seed gives the same parts."""
+    costs: CostConfig = field(default_factory=CostConfig)
+    metis: MetisConfig = field(default_factory=MetisConfig)
+    hashes: HashConfig = field(default_factory=HashConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse round trips of other sites or crawlers."""
+        if self.rtt_ms is not None and self.rtt_ms.shape != (len(self.sites), len(self.crawlers)):
+            raise InputError("round trips need a row for each site and a column for each crawler")
+
+    @property
+    def parts(self) -> int:
+        """How many crawlers there are."""
+        return len(self.crawlers)
+
+    def first(self, count: int) -> Problem:
+        """Give the problem of the crawlers that joined first."""
+        rtt_ms = None if self.rtt_ms is None else self.rtt_ms[:, :count]
+        return replace(self, crawlers=self.crawlers.first(count), rtt_ms=rtt_ms)
