@@ -26,8 +26,8 @@ from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
 from benchmarks.overlay import measure_overlay
-from benchmarks.probing import measure_probing
 from benchmarks.partitioning import measure_partitioning
+from benchmarks.probing import measure_probing
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
