@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import build, demo, diff, fetch, info, lookup, org
+from ipmicra.cli import build, demo, diff, fetch, info, lookup, org, report
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = (demo.demo, fetch.fetch, build.build, info.info, lookup.lookup, org.org, diff.diff)
+COMMANDS = (demo.demo, fetch.fetch, build.build, info.info, lookup.lookup, org.org, diff.diff, report.report)
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)
