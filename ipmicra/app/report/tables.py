@@ -244,7 +244,8 @@ def _cell(cell: Cell) -> str:
         value = "" if cell.value == -np.inf else f' data-v="{cell.value:.6g}"'
         return f'<td class="n"{value}>{written(cell.text)}</td>'
     swatch = "" if cell.crawler is None else f'<i class="w k{cell.crawler}"></i>'
-    return f"<td{' class=\"t\"' if cell.is_long else ''}>{swatch}{written(cell.text)}</td>"
+    kind = ' class="t"' if cell.is_long else ""
+    return f"<td{kind}>{swatch}{written(cell.text)}</td>"
 
 
 def _right(is_number: bool) -> str:  # noqa: FBT001
