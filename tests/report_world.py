@@ -35,7 +35,13 @@ CITIES = {
     "Auckland": (-36.85, 174.76, "NZ"),
 }
 """Where the crawlers are."""
-REGIONS = [*CITIES.values(), (48.86, 2.35, "FR"), (55.75, 37.62, "RU"), (6.52, 3.38, "NG"), (19.43, -99.13, "MX")]
+REGIONS = [
+    *CITIES.values(),
+    (48.86, 2.35, "FR"),
+    (55.75, 37.62, "RU"),
+    (6.52, 3.38, "NG"),
+    (19.43, -99.13, "MX"),
+]
 """Round which the sites are."""
 
 
@@ -62,7 +68,11 @@ def invented_crawlers(count: int = 12) -> tuple[ReportCrawler, ...]:
         name = city.lower().replace(" ", "-") + ("" if i < len(CITIES) else f"-{i // len(CITIES) + 1}")
         capacity = Capacity(bandwidth_mbps=100.0 + 50 * (i % 3), connections=5 + i % 4)
         address = IPv4Address((192 << 24) + 256 * i + 1)
-        found.append(ReportCrawler(name=name, address=address, place=place, capacity=capacity, load=0.2 + 0.05 * (i % 12)))
+        found.append(
+            ReportCrawler(
+                name=name, address=address, place=place, capacity=capacity, load=0.2 + 0.05 * (i % 12)
+            )
+        )
     return tuple(found)
 
 
@@ -84,7 +94,9 @@ def invented_data(sites: int, *, crawlers: int = 12, seed: int = 1, has_truth: b
     found = []
     for i in range(sites):
         holder = int(holders[i])
-        network = ip_network((_first_address(holder, int(regions[i])) + 1024 * int(blocks[i]), 22), strict=False)
+        network = ip_network(
+            (_first_address(holder, int(regions[i])) + 1024 * int(blocks[i]), 22), strict=False
+        )
         address = IPv4Address(int(network.network_address) + int(rng.integers(1, 1000)))
         label = str(network)
         subnet = ReportSubnet(first=network[0], last=network[-1], label=label)

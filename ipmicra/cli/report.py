@@ -65,7 +65,8 @@ AssignmentOption = Annotated[
 ]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")]
 PlotsOption = Annotated[
-    Path | None, typer.Option("--plots", metavar="DIR", help="Also write each plot into this folder, as SVG and PNG.")
+    Path | None,
+    typer.Option("--plots", metavar="DIR", help="Also write each plot into this folder, as SVG and PNG."),
 ]
 
 

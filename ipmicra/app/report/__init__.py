@@ -1,7 +1,7 @@
 """The report: one HTML file that shows which crawler has which sites, why, and what that saves.
 
-`data.py` is what a report is made from, `loaders/` reads it from files, `figures.py` counts, the plots draw scenes,
-`page.py` joins them into a page and `write.py` writes files. Everything but the loaders and `write.py` is pure.
+`data.py` is what a report is made from, `loaders/` reads it from files, `figures.py` counts, the plots draw
+scenes, `page.py` joins them into a page and `write.py` writes files. All but loaders and `write.py` is pure.
 
 Sources of what is drawn and counted:
 [1] Exposto et al., the geographical partition of the Web: the equation of download time.

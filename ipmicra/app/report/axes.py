@@ -63,7 +63,11 @@ def plural(count: int, word: str) -> str:
 
 
 def vertical_axis(
-    frame: Frame, values: list[float], place: Callable[[float], float], text: Callable[[float], str], title: str
+    frame: Frame,
+    values: list[float],
+    place: Callable[[float], float],
+    text: Callable[[float], str],
+    title: str,
 ) -> list[Layer]:
     """Draw lines across with their values at the left, and the title above."""
     lines = Path(tuple(((frame.left, place(value)), (frame.right, place(value))) for value in values))
@@ -74,7 +78,11 @@ def vertical_axis(
 
 
 def horizontal_axis(
-    frame: Frame, values: list[float], place: Callable[[float], float], text: Callable[[float], str], title: str
+    frame: Frame,
+    values: list[float],
+    place: Callable[[float], float],
+    text: Callable[[float], str],
+    title: str,
 ) -> list[Layer]:
     """Write values below, and the title under them."""
     below = frame.bottom + 16

@@ -120,7 +120,9 @@ class Columns:
         known = [self.ours_ms, self.oracle_ms, self.hash_ms]
         if self.data.true_rtt_ms is None:
             known.append(self.data.others.random_ms)
-        found: NDArray[np.bool_] = np.logical_and.reduce([np.isfinite(one) for one in known if one is not None])
+        found: NDArray[np.bool_] = np.logical_and.reduce(
+            [np.isfinite(one) for one in known if one is not None]
+        )
         return found
 
     @cached_property

@@ -14,6 +14,7 @@ from ipmicra.app.report.scene import Layer, Path, Rect, Scene, Style, Text, laye
 WIDTH, HEIGHT = 380.0, 306.0
 FRAME = Frame(left=46, top=66, right=362, bottom=262)
 DASHES: dict[str, tuple[float, ...]] = {"ours": (), "oracle": (2, 3), "hash": (8, 4), "random": (8, 3, 2, 3)}
+MOST_TICKS = 9
 BANDS = 48
 """Upright bands that tell the shares at their place when pointed at."""
 
@@ -34,7 +35,9 @@ def draw_curves(columns: Columns, config: ReportConfig) -> Scene | None:
 
     def line(curve: Curve) -> Path:
         limits = np.geomspace(low, high, config.curve_points)
-        return Path((tuple((across(x), up(y)) for x, y in zip(limits, curve.share_within(limits), strict=True)),))
+        return Path(
+            (tuple((across(x), up(y)) for x, y in zip(limits, curve.share_within(limits), strict=True)),)
+        )
 
     drawn = [
         layer([line(curve)], Style(stroke=curve.role, stroke_width=2.6, dash=DASHES[curve.role]), "curve")
@@ -42,7 +45,9 @@ def draw_curves(columns: Columns, config: ReportConfig) -> Scene | None:
     ]
     axes = [
         *vertical_axis(FRAME, [0, 0.25, 0.5, 0.75, 1], up, lambda share: f"{share:.0%}", "share of sites"),
-        *horizontal_axis(FRAME, _ticks(low, high), across, lambda ms: f"{ms:g}", "round trip to the crawler, ms"),
+        *horizontal_axis(
+            FRAME, _ticks(low, high), across, lambda ms: f"{ms:g}", "round trip to the crawler, ms"
+        ),
     ]
     return Scene(
         name="rtt",
@@ -67,7 +72,11 @@ def _decades(curves: tuple[Curve, ...]) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     steps = [factor * 10.0**power for power in range(-2, 5) for factor in (1, 2, 5)]
     inside = [step for step in steps if low <= step <= high * 1.001]
-    return inside if len(inside) <= 9 else [step for step in inside if round(math.log10(step), 6).is_integer()]  # noqa: PLR2004
+    return (
+        inside
+        if len(inside) <= MOST_TICKS
+        else [step for step in inside if round(math.log10(step), 6).is_integer()]
+    )
 
 
 def _key(curves: tuple[Curve, ...]) -> list[Layer]:

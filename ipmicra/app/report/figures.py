@@ -111,7 +111,7 @@ def excess_ms(columns: Columns) -> Milliseconds | None:
 
 
 def _nearness(columns: Columns, config: ReportConfig) -> dict[str, Any]:
-    """A site whose nearest crawler is known counts; one given to nobody, or to one that gets no answer, is lost."""
+    """Sites count whose nearest crawler is known; one whose own crawler gets no answer is not near."""
     if columns.oracle_ms is None or not np.isfinite(columns.oracle_ms).any():
         return {"optimal": None, "within_2ms": None, "compared": int(columns.compared.sum())}
     lost = excess_ms(columns)

@@ -30,7 +30,8 @@ RESERVED = (*range(224, 256), 0, 10, 127)
 def hilbert_point(distance: NDArray[np.int64], order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give column and row of places along the curve on a grid of 2^order squares a side.
 
-    Order 1 goes 0 → (0, 0), 1 → (0, 1), 2 → (1, 1), 3 → (1, 0); each further order turns such a cup into each square.
+    Order 1 goes 0 → (0, 0), 1 → (0, 1), 2 → (1, 1), 3 → (1, 0); each further order puts such a cup into each
+    square, turned so that the ends meet.
     """
     rest = distance.astype(np.int64).copy()
     x, y = np.zeros_like(rest), np.zeros_like(rest)
@@ -100,12 +101,13 @@ def draw_hilbert(columns: Columns, config: ReportConfig) -> Scene | None:
         tip = _tip(int(number), order, cell, columns, config)
         groups.setdefault(owner, []).append(Rect(MARGIN + x * side, MARGIN + y * side, side, side, tip))
     squares = [
-        layer(rects, Style(fill=crawler_role(owner)), "cell", crawler=owner) for owner, rects in sorted(groups.items())
+        layer(rects, Style(fill=crawler_role(owner)), "cell", crawler=owner)
+        for owner, rects in sorted(groups.items())
     ]
     return Scene(
         name="hilbert",
         title="IPv4 space by crawler",
-        alt=_alt(columns, cells, order),
+        alt=_alt(cells, order),
         width=SIDE + 2 * MARGIN,
         height=SIDE + 2 * MARGIN,
         layers=(*_ground(), *_eights(), *squares, *_edges()),
@@ -159,16 +161,29 @@ def _edges() -> list[Layer]:
     texts = [
         Text(MARGIN, MARGIN - 9, "0.0.0.0 starts here", size=12),
         Text(far, MARGIN - 9, "255.255.255.255 ends here", size=12, anchor="end"),
-        Text(middle, far + 18, "each numbered square is a /8; its number is the first byte", size=12, anchor="middle"),
-        Text(MARGIN - 9, middle, "neighbours on the map are neighbours in address", size=12, anchor="middle", is_upright=False),
+        Text(
+            middle,
+            far + 18,
+            "each numbered square is a /8; its number is the first byte",
+            size=12,
+            anchor="middle",
+        ),
+        Text(
+            MARGIN - 9,
+            middle,
+            "neighbours on the map are neighbours in address",
+            size=12,
+            anchor="middle",
+            is_upright=False,
+        ),
     ]
     return [words(texts, "muted", "edge")]
 
 
-def _alt(columns: Columns, cells: dict[int, Cell], order: int) -> str:
+def _alt(cells: dict[int, Cell], order: int) -> str:
     shown = sum(cell.sites for cell in cells.values())
     mixed = sum(len(cell.crawlers) > 1 for cell in cells.values())
     return (
-        f"Hilbert map of IPv4: {plural(shown, 'site')} in {plural(len(cells), 'square')} of a /{2 * order}, each in the "
-        f"colour of the crawler with most of its sites; {mixed:,} have sites of several crawlers."
+        f"Hilbert map of IPv4: {plural(shown, 'site')} in {plural(len(cells), 'square')} of a /{2 * order}, "
+        f"each in the colour of the crawler with most of its sites; {mixed:,} have sites of several crawlers."
     )

@@ -48,10 +48,15 @@ def draw_probes(columns: Columns, config: ReportConfig) -> Scene | None:
             *vertical_axis(FRAME, values, up, short, "sites"),
             layer(bars, Style(fill="accent"), "bar", focusable=True),
             *horizontal_axis(
-                FRAME, [float(i) for i in range(len(counts))], middle, lambda i: names[int(i)], "probes spent on a site"
+                FRAME,
+                [float(i) for i in range(len(counts))],
+                middle,
+                lambda i: names[int(i)],
+                "probes spent on a site",
             ),
             layer(
-                [Path((((at, FRAME.top), (at, FRAME.bottom)),))], Style(stroke="ink", stroke_width=1.4, dash=(4, 3))
+                [Path((((at, FRAME.top), (at, FRAME.bottom)),))],
+                Style(stroke="ink", stroke_width=1.4, dash=(4, 3)),
             ),
             words([Text(FRAME.right, FRAME.top - 12, f"mean {mean:.2f}", size=LABEL, anchor="end")], "ink"),
         ),

@@ -72,7 +72,7 @@ def draw_icicle(columns: Columns, config: ReportConfig) -> Scene | None:
     return Scene(
         name="subnets",
         title="Nested subnets by crawler",
-        alt=f"Nested subnets above {plural(total, 'site')}, {plural(delegated, 'delegated subnet')} among them; "
+        alt=f"Nested subnets above {plural(total, 'site')}; {plural(delegated, 'subnet')} delegated; "
         "each as wide as its sites are many, in the colour of its crawler, grey where several share it.",
         width=WIDTH,
         height=TOP * 2 + ROW * (drawing.deepest + 1),
@@ -107,9 +107,11 @@ def _box(drawing: _Drawing, box: Box, span: tuple[float, float], depth: int) -> 
         _strip(drawing, box, (x, max(width - 1, 0.8)), depth)
     for line, text in enumerate((box.node.label, box.node.name or "")):
         fits = int((width - 12) / LETTER)
-        if text and fits >= min(len(text), 9):
+        if text and fits >= min(len(text), 7):
             cut = text if len(text) <= fits else text[: fits - 1] + "…"
-            drawing.texts.append(Text(x + 7, TOP + depth * ROW + 18 + 16 * line, cut, size=11.5, is_bold=not line))
+            drawing.texts.append(
+                Text(x + 7, TOP + depth * ROW + 18 + 16 * line, cut, size=11.5, is_bold=not line)
+            )
 
 
 def _strip(drawing: _Drawing, box: Box, span: tuple[float, float], depth: int) -> None:
@@ -119,7 +121,9 @@ def _strip(drawing: _Drawing, box: Box, span: tuple[float, float], depth: int) -
         part = width * count / box.sites
         if part < drawing.config.icicle_narrowest / 2:
             break
-        drawing.strips.setdefault(crawler, []).append(Rect(x, TOP + (depth + 1) * ROW - 1 - STRIP, part, STRIP))
+        drawing.strips.setdefault(crawler, []).append(
+            Rect(x, TOP + (depth + 1) * ROW - 1 - STRIP, part, STRIP)
+        )
         x += part
 
 
@@ -130,9 +134,7 @@ def _narrow(drawing: _Drawing, boxes: list[Box], at: tuple[float, float], depth:
     for box in boxes:
         crawlers += box.crawlers
     node = SubnetNode(label=f"{len(boxes):,} small subnets", parent=None)
-    together = Box(
-        node, crawlers, sites=crawlers.total(), delegated=sum(box.delegated for box in boxes)
-    )
+    together = Box(node, crawlers, sites=crawlers.total(), delegated=sum(box.delegated for box in boxes))
     _box(drawing, together, (x, max(together.sites * scale, 1.0)), depth)
 
 
@@ -160,7 +162,11 @@ def _boxes(drawing: _Drawing) -> list[Layer]:
 
 def _tip(box: Box, crawlers: tuple[ReportCrawler, ...]) -> str:
     owners = ", ".join(f"{crawlers[i].name} {count:,}" for i, count in box.crawlers.most_common(4))
-    lines = [box.node.label, *([box.node.name] if box.node.name else []), f"{plural(box.sites, 'site')}: {owners}"]
+    lines = [
+        box.node.label,
+        *([box.node.name] if box.node.name else []),
+        f"{plural(box.sites, 'site')}: {owners}",
+    ]
     if box.node.is_delegated:
         lines.append("delegated")
     if box.delegated > box.node.is_delegated:

@@ -62,7 +62,12 @@ def load_bars(columns: Columns, most: int) -> list[Bar]:
         Bar(
             name=columns.data.crawlers[i].name,
             sites=int(counts[i]),
-            tip=_tip(columns.data.crawlers[i], int(counts[i]), int(counts.sum()), None if pages is None else pages[i]),
+            tip=_tip(
+                columns.data.crawlers[i],
+                int(counts[i]),
+                int(counts.sum()),
+                None if pages is None else pages[i],
+            ),
             crawler=i,
         )
         for i in order[:most]

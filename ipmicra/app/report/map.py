@@ -14,7 +14,7 @@ from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads
 from ipmicra.app.report.palette import crawler_role
 from ipmicra.app.report.projection import HEIGHT, WIDTH, great_circle, land, on_map
-from ipmicra.app.report.scene import Circle, Layer, Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.app.report.scene import Circle, Layer, Path, Rect, Scene, Style, Text, layer
 
 WIDTHS = (0.7, 1.3, 2.2, 3.4)
 """Pixels of arcs, from those with fewest sites to those with most."""
@@ -68,7 +68,7 @@ def draw_map(columns: Columns, config: ReportConfig) -> Scene | None:
     return Scene(
         name="map",
         title="Where crawlers and their sites are",
-        alt=_alt(columns, found, placed),
+        alt=_alt(found, placed),
         width=WIDTH,
         height=HEIGHT,
         layers=(
@@ -141,7 +141,7 @@ def _names(columns: Columns, placed: list[int]) -> list[Layer]:
         (x, y), name = at[number], columns.data.crawlers[number].name
         width = LETTER * len(name)
         for area in (_Area(x + 9, x + 9 + width, y), _Area(x - 9 - width, x - 9, y)):
-            if 0 <= area.left and area.right <= WIDTH and not any(area.covers(other) for other in taken):
+            if area.left >= 0 and area.right <= WIDTH and not any(area.covers(other) for other in taken):
                 taken.append(area)
                 text = Text(area.left, y + 4, name, size=12, is_bold=True)
                 halo = Style(fill="ink", stroke="card", stroke_width=3)
@@ -175,7 +175,11 @@ def _pixels(latitude: float, longitude: float) -> tuple[float, float]:
 def _tip(columns: Columns, bundle: Bundle) -> str:
     lines = [
         f"{columns.data.crawlers[bundle.crawler].name} → {plural(bundle.sites, 'site')}"
-        + (f" in {', '.join(name for name, _ in bundle.countries.most_common(3))}" if bundle.countries else "")
+        + (
+            f" in {', '.join(name for name, _ in bundle.countries.most_common(3))}"
+            if bundle.countries
+            else ""
+        )
     ]
     if bundle.rtt_ms:
         lines.append(f"mean {np.mean(bundle.rtt_ms):.1f} ms")
@@ -188,7 +192,7 @@ def _where(crawler: ReportCrawler) -> str:
     return f" ({told})" if told else ""
 
 
-def _alt(columns: Columns, found: list[Bundle], placed: list[int]) -> str:
+def _alt(found: list[Bundle], placed: list[int]) -> str:
     sites = sum(bundle.sites for bundle in found)
     return (
         f"World map: {plural(len(placed), 'crawler')} with arcs to {plural(sites, 'site')} "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
-from typing import Any
 
 from ipmicra.app.report.data import ReportSite, SubnetNode
 from ipmicra.hierarchy.hierarchy import Hierarchy
@@ -13,12 +12,13 @@ from ipmicra.hierarchy.hierarchy import Hierarchy
 STEPS = {4: (8, 16, 24), 6: (16, 32, 48)}
 """Prefix lengths that stand for levels where there is no hierarchy."""
 
-Key = tuple[Any, ...]
+Lineage = list[tuple[str, str | None]]
+"""Subnets from wide to narrow: label, and who holds it."""
 
 
 def nested_by_prefix(sites: Sequence[ReportSite]) -> tuple[SubnetNode, ...]:
     """Nest sites by the first bytes of their addresses, and in their delegated subnet if they have one."""
-    lineages = []
+    lineages: list[tuple[Lineage, ReportSite]] = []
     for site in sites:
         if site.address is None or site.crawler is None:
             continue
@@ -38,7 +38,7 @@ def nested_by_hierarchy(
     sites: Sequence[ReportSite], rows: Iterable[int], hierarchy: Hierarchy
 ) -> tuple[SubnetNode, ...]:
     """Nest sites as the hierarchy does; a row is that of the narrowest subnet round a site's address."""
-    above: dict[int, list[tuple[str, str | None]]] = {}
+    above: dict[int, Lineage] = {}
     lineages = []
     for site, row in zip(sites, rows, strict=True):
         if site.crawler is None or row < 0:
@@ -52,7 +52,7 @@ def nested_by_hierarchy(
     return _joined(lineages)
 
 
-def _joined(lineages: Iterable[tuple[list[tuple[str, str | None]], ReportSite]]) -> tuple[SubnetNode, ...]:
+def _joined(lineages: Iterable[tuple[Lineage, ReportSite]]) -> tuple[SubnetNode, ...]:
     """Join lineages into a tree, parents before children."""
     numbers: dict[tuple[int | None, str], int] = {}
     labels: list[tuple[str, str | None, int | None]] = []

@@ -64,7 +64,7 @@ def great_circle(start: tuple[float, float], end: tuple[float, float]) -> tuple[
 
 
 def _cut(latitude: Degrees, longitude: Degrees) -> tuple[Points, ...]:
-    """Cut a line where it leaves the map at one side and comes back at the other, and lead both ends to the edge."""
+    """Cut a line where it leaves the map and comes back at the other side; lead both ends to the edge."""
     jumps = np.flatnonzero(np.abs(np.diff(longitude)) > _FULL_ROUND)
     sides = np.sign(longitude[jumps]) * _FULL_ROUND
     beyond = longitude[jumps + 1] + 2 * sides

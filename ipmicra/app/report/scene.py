@@ -97,7 +97,12 @@ class Scene:
 
 
 def layer(
-    shapes: Iterable[Shape], style: Style, kind: str = "", *, crawler: int | None = None, focusable: bool = False
+    shapes: Iterable[Shape],
+    style: Style,
+    kind: str = "",
+    *,
+    crawler: int | None = None,
+    focusable: bool = False,
 ) -> Layer:
     """Make a layer."""
     return Layer(shapes=tuple(shapes), style=style, kind=kind, crawler=crawler, is_focusable=focusable)

@@ -34,7 +34,7 @@ def attribute(text: str) -> str:
 def number(value: float) -> str:
     """Write a length in pixels with one decimal at most."""
     text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
+    return text.removesuffix(".0")
 
 
 def to_svg(scene: Scene) -> str:
@@ -53,8 +53,8 @@ def to_inline(scene: Scene) -> str:
     role = "group" if any(layer.is_focusable for layer in scene.layers) else "img"
     body = "".join(_layer(layer, is_page=True) for layer in scene.layers)
     return (
-        f'<svg id="plot-{scene.name}" viewBox="0 0 {number(scene.width)} {number(scene.height)}" role="{role}"'
-        f" aria-label={attribute(scene.alt)}>{body}</svg>"
+        f'<svg id="plot-{scene.name}" viewBox="0 0 {number(scene.width)} {number(scene.height)}"'
+        f' role="{role}" aria-label={attribute(scene.alt)}>{body}</svg>'
     )
 
 
@@ -88,7 +88,9 @@ def _measures(style: Style) -> str:
     if style.stroke:
         parts += f' stroke-width="{number(style.stroke_width)}"'
     if style.opacity != 1.0:
-        parts += f' opacity="{style.opacity:g}"'
+        # Of each shape, not of the group: browsers would blend every group apart, and round each time.
+        parts += f' fill-opacity="{style.opacity:g}"' if style.fill else ""
+        parts += f' stroke-opacity="{style.opacity:g}"' if style.stroke else ""
     if style.dash:
         parts += f' stroke-dasharray="{" ".join(number(part) for part in style.dash)}"'
     return parts
@@ -132,4 +134,5 @@ def _text(text: Text) -> str:
     bold = ' font-weight="600"' if text.is_bold else ""
     x, y = number(text.x), number(text.y)
     turned = "" if text.is_upright else f' transform="rotate(-90 {x} {y})"'
-    return f'<text x="{x}" y="{y}" font-size="{number(text.size)}"{anchor}{bold}{turned}>{written(text.text)}</text>'
+    size = number(text.size)
+    return f'<text x="{x}" y="{y}" font-size="{size}"{anchor}{bold}{turned}>{written(text.text)}</text>'

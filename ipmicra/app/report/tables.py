@@ -14,7 +14,13 @@ from ipmicra.app.report.figures import excess_ms, loads, page_loads
 from ipmicra.app.report.hilbert import EIGHTS, cells_of
 from ipmicra.app.report.load import capacity_lines
 from ipmicra.app.report.organisations import largest_organisations
+from ipmicra.app.report.palette import crawler_role
 from ipmicra.app.report.svg import attribute, written
+
+SITE_HEADS = (
+    *("host", "address", "subnet", "organisation", "country", "crawler"),
+    *("RTT, ms", "excess, ms", "evidence", "probes", "pages"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,9 @@ def crawler_table(columns: Columns, config: ReportConfig) -> Table:
         rows.append((i, cells))
     rows = rows[: config.site_rows]
     heads = ("crawler", "address", "place", "sites", "pages", "mean RTT, ms", "load", "capacity")
-    return _without_empty(Table(name="crawlers", caption=f"{columns.crawlers:,} in all", heads=heads, rows=tuple(rows)))
+    return _without_empty(
+        Table(name="crawlers", caption=f"{columns.crawlers:,} in all", heads=heads, rows=tuple(rows))
+    )
 
 
 def organisation_table(columns: Columns, config: ReportConfig) -> Table | None:
@@ -123,7 +131,11 @@ def block_table(columns: Columns, config: ReportConfig) -> Table:
         crawler, sites = blocks[number].crawlers.most_common(1)[0]
         share = f" {sites / blocks[number].sites:.0%}"
         name = columns.data.crawlers[crawler].name
-        cells = (Cell(f"{number}.0.0.0/8"), number_cell(blocks[number].sites), Cell(name + share, crawler=crawler))
+        cells = (
+            Cell(f"{number}.0.0.0/8"),
+            number_cell(blocks[number].sites),
+            Cell(name + share, crawler=crawler),
+        )
         rows.append((None, cells))
     caption = f"Busiest of {len(blocks):,} blocks"
     return Table(name="blocks", caption=caption, heads=("block", "sites", "mostly"), rows=tuple(rows))
@@ -144,7 +156,9 @@ def flagged_table(columns: Columns, flag: Flag | None, config: ReportConfig) -> 
         None: "nobody got them",
     }
     shown = found[: config.flagged_rows]
-    caption = f"{len(found):,}: {meaning[flag]}" + (f"; the first {len(shown):,}" if len(shown) < len(found) else "")
+    caption = f"{len(found):,}: {meaning[flag]}" + (
+        f"; the first {len(shown):,}" if len(shown) < len(found) else ""
+    )
     return _site_table(columns, config, shown, f"{flag or 'nobody'}", caption)
 
 
@@ -176,15 +190,15 @@ def site_table(columns: Columns, config: ReportConfig) -> Table:
     return _site_table(columns, config, picked, "sites", caption)
 
 
-def _site_table(columns: Columns, config: ReportConfig, picked: Sequence[int], name: str, caption: str) -> Table:
+def _site_table(
+    columns: Columns, config: ReportConfig, picked: Sequence[int], name: str, caption: str
+) -> Table:
     lost = excess_ms(columns)
-    heads = ("host", "address", "subnet", "organisation", "country", "crawler", "RTT, ms", "excess, ms")
     rows = tuple(
         (columns.data.sites[i].crawler, _site(columns, i, None if lost is None else float(lost[i]), config))
         for i in picked
     )
-    heads = (*heads, "evidence", "probes", "pages")
-    return _without_empty(Table(name=name, caption=caption, heads=heads, rows=rows))
+    return _without_empty(Table(name=name, caption=caption, heads=SITE_HEADS, rows=rows))
 
 
 def _site(columns: Columns, i: int, lost_ms: float | None, config: ReportConfig) -> tuple[Cell, ...]:
@@ -243,7 +257,7 @@ def _cell(cell: Cell) -> str:
     if cell.value is not None:
         value = "" if cell.value == -np.inf else f' data-v="{cell.value:.6g}"'
         return f'<td class="n"{value}>{written(cell.text)}</td>'
-    swatch = "" if cell.crawler is None else f'<i class="w k{cell.crawler}"></i>'
+    swatch = "" if cell.crawler is None else f'<i class="w {crawler_role(cell.crawler)}"></i>'
     kind = ' class="t"' if cell.is_long else ""
     return f"<td{kind}>{swatch}{written(cell.text)}</td>"
 

@@ -33,6 +33,9 @@
   const choices = [...document.querySelectorAll(".legend [data-c]")];
   const only = (crawler) => {
     if (crawler === "") delete root.dataset.only; else root.dataset.only = crawler;
+    for (const mark of document.querySelectorAll(".m")) {
+      mark.classList.toggle("off", crawler !== "" && !mark.classList.contains(`k${crawler}`));
+    }
     for (const choice of choices) {
       if (choice.dataset.c === "") choice.hidden = crawler === "";
       else choice.setAttribute("aria-pressed", String(choice.dataset.c === crawler));
@@ -100,8 +103,11 @@
     const whole = svg.viewBox.baseVal;
     const full = { x: whole.x, y: whole.y, width: whole.width, height: whole.height };
     const round = [...svg.querySelectorAll("circle")].map((circle) => [circle, Number(circle.getAttribute("r"))]);
-    const texts = [...svg.querySelectorAll(".name text")].map((text) => [text, Number(text.getAttribute("x")), Number(text.getAttribute("y"))]);
-    const rings = [...svg.querySelectorAll(".crawler, .name")].map((ring) => [ring, Number(ring.getAttribute("stroke-width"))]);
+    const names = [...svg.querySelectorAll(".name text")].map((text) => {
+      const number = [...text.parentElement.classList].find((word) => /^k\d+$/.test(word));
+      const circle = svg.querySelector(`.crawler.${number} circle`);
+      return [text, circle.getAttribute("cx"), circle.getAttribute("cy")];
+    });
     let view = { ...full };
     const set = (next) => {
       const width = Math.min(full.width, Math.max(full.width / 24, next.width));
@@ -112,8 +118,9 @@
       svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
       const shrink = width / full.width;
       for (const [circle, radius] of round) circle.setAttribute("r", radius * shrink);
-      for (const [ring, stroke] of rings) ring.setAttribute("stroke-width", stroke * shrink);
-      for (const [text, left, base] of texts) text.setAttribute("transform", `translate(${left} ${base}) scale(${shrink}) translate(${-left} ${-base})`);
+      for (const [text, cx, cy] of names) {
+        text.setAttribute("transform", `translate(${cx} ${cy}) scale(${shrink}) translate(${-cx} ${-cy})`);
+      }
     };
     const middle = () => {
       const chosen = root.dataset.only !== undefined && svg.querySelector(`.crawler.k${root.dataset.only} circle`);

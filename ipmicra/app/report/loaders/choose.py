@@ -30,7 +30,9 @@ class ReportInput:
     def files(self) -> tuple[Path, ...]:
         """Every file that is read and must not be overwritten."""
         named = (*self.results, self.crawlers, self.assignment, self.hierarchy)
-        inside = [self.world / name for name in ("crawlers.csv", "sites.csv", "rtt.csv")] if self.world else []
+        inside = (
+            [self.world / name for name in ("crawlers.csv", "sites.csv", "rtt.csv")] if self.world else []
+        )
         return (*(path for path in named if path), *inside)
 
     @property
@@ -39,7 +41,9 @@ class ReportInput:
         if self.world is None:
             return self._results()
         if self.results:
-            raise InputError("RESULTS and --world exclude each other; results on a world's sites go to --assignment")
+            raise InputError(
+                "RESULTS and --world exclude each other; results on a world's sites go to --assignment"
+            )
         if self.crawlers:
             raise InputError("--crawlers and --world exclude each other: a world has its own crawlers")
         return WorldFolder(world=self.world, assignment=self.assignment, problems=self.problems)

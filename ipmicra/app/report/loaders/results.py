@@ -13,7 +13,7 @@ from ipmicra.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFiles:
-    """Files with a record a site: `host, address, subnet, crawler, rtt_ms, evidence, probes`, and more if known."""
+    """Files with a record a site: `host, address, subnet, crawler, rtt_ms, evidence, probes`, or more."""
 
     results: tuple[Path, ...]
     crawlers: Path | None = None

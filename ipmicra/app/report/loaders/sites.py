@@ -144,7 +144,9 @@ def read_crawlers(path: Path, problems: Problems) -> list[ReportCrawler]:
         else:
             crawlers[crawler.name] = crawler
     if not crawlers:
-        raise InputError(f"{path}: there are no crawlers in it; expected a header `name,address,…` and a line each")
+        raise InputError(
+            f"{path}: there are no crawlers in it; expected a header `name,address,…` and a line each"
+        )
     return list(crawlers.values())
 
 
@@ -168,5 +170,3 @@ class Fleet:
             self._numbers[name] = len(self.crawlers)
             self.crawlers.append(ReportCrawler(name=name))
         return self._numbers[name]
-
-

@@ -34,10 +34,10 @@ class WorldFolder:
         crawlers = read_crawlers(self.world / FILES[0], self.problems)
         sites = self._sites()
         true_ms = self._round_trips(crawlers, sites)
-        lost = np.isnan(true_ms).all(axis=0)
+        answers = np.isfinite(true_ms).sum(axis=0)
         sites = [
-            replace(site, flag=Flag.UNPROBEABLE) if is_lost and site.flag is None else site
-            for site, is_lost in zip(sites, lost, strict=True)
+            replace(site, flag=site.flag or Flag.UNPROBEABLE) if not count else site
+            for site, count in zip(sites, answers, strict=True)
         ]
         if self.assignment is None:
             return self._nearest(crawlers, sites, true_ms)
@@ -65,7 +65,10 @@ class WorldFolder:
         true_ms = np.full((len(crawlers), len(sites)), np.nan)
         for where, record in read_records(self.world / FILES[2], self.problems):
             try:
-                crawler, address = numbers.get(text_of(record, "crawler") or ""), text_of(record, "address") or ""
+                crawler, address = (
+                    numbers.get(text_of(record, "crawler") or ""),
+                    text_of(record, "address") or "",
+                )
                 at = by_text.get(address) or columns.get(read_address(address))
                 rtt_ms = number_of(record, "rtt_ms")
             except InputError as error:
@@ -107,18 +110,23 @@ class WorldFolder:
         by_address = {site.address: site for site in found.sites if site.address}
         kept, joined = [], []
         for i, site in enumerate(sites):
-            result = by_host.get(site.host) or by_address.get(site.address)
+            result = by_host.get(site.host) or (by_address.get(site.address) if site.address else None)
             if result:
                 kept.append(i)
                 joined.append(merged(site, result))
         if not joined:
             raise InputError(f"{assignment} names no site of {self.world}; are they from the same world?")
         left_out = len(sites) - len(joined)
-        told = (f"{left_out:,} sites of the world are not in the assignment and left out.",) if left_out else ()
+        told = (
+            (f"{left_out:,} sites of the world are not in the assignment and left out.",) if left_out else ()
+        )
         extra = len(found.crawlers) - len(crawlers)
         true_ms = np.vstack([true_ms[:, kept], np.full((extra, len(kept)), np.nan)])
         return ReportData(
-            crawlers=found.crawlers, sites=tuple(joined), true_rtt_ms=true_ms, notes=(*told, *self.problems.notes)
+            crawlers=found.crawlers,
+            sites=tuple(joined),
+            true_rtt_ms=true_ms,
+            notes=(*told, *self.problems.notes),
         )
 
 
