@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.report.config import ReportConfig
+    from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
+    from ipmicra.app.report.write import write_report
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -47,17 +50,25 @@ __all__ = [
     "Organisation",
     "Reason",
     "Registry",
+    "ReportConfig",
+    "ReportCrawler",
+    "ReportData",
+    "ReportSite",
     "Subnet",
     "Tally",
     "TruncatedDumpError",
     "UnknownDialectError",
     "build",
+    "write_report",
 ]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.report.config": "ReportConfig",
+    "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
+    "ipmicra.app.report.write": "write_report",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "

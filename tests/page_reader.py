@@ -34,7 +34,9 @@ class Page(HTMLParser):
         assert self._open == [], f"left open: {[tag.name for tag in self._open]}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = Tag(tag, {name: value or "" for name, value in attrs}, above=tuple(one.name for one in self._open))
+        found = Tag(
+            tag, {name: value or "" for name, value in attrs}, above=tuple(one.name for one in self._open)
+        )
         assert len(found.attributes) == len(attrs), f"an attribute twice: {attrs}"
         self.tags.append(found)
         if tag not in EMPTY:

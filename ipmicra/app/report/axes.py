@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from ipmicra.app.report.scene import Layer, Path, Style, Text, layer, words
 
 LABEL = 11.5
+SPELT_OUT = 1e4
+"""Numbers below are written with all their digits."""
 GRID = Style(stroke="line")
 
 
@@ -50,10 +52,10 @@ def ticks(top: float, steps: int = 5, *, whole: bool = False) -> list[float]:
 
 def short(value: float) -> str:
     """Write a number in few characters: 1.2 k, 3 M."""
-    for size, unit in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
-        if abs(value) >= size:
-            scaled = value / (1e3 if unit == " k" else size)
-            return f"{scaled:.3g}{unit}" if scaled < 1000 else f"{scaled:,.0f}{unit}"  # noqa: PLR2004
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= max(size, SPELT_OUT):
+            scaled = float(f"{value / size:.3g}")
+            return f"{scaled:,.0f}{unit}" if scaled >= 100 else f"{scaled:g}{unit}"  # noqa: PLR2004
     return f"{value:,.0f}" if value == int(value) else f"{value:,.3g}"
 
 

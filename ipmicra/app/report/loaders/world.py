@@ -133,8 +133,9 @@ class WorldFolder:
 def merged(site: ReportSite, result: ReportSite) -> ReportSite:
     """Join what the world and what the result say of a site; the result counts where both do."""
     told = {
-        one.name: getattr(result, one.name)
+        one.name: value
         for one in fields(result)
-        if one.name not in {"host", "address"} and getattr(result, one.name) not in {None, False}
+        if one.name not in {"host", "address", "is_expected"}
+        and (value := getattr(result, one.name)) is not None
     }
-    return replace(site, **told)
+    return replace(site, is_expected=result.is_expected, **told)

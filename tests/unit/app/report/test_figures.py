@@ -34,7 +34,7 @@ def small(*crawlers: int | None, **more: object) -> ReportData:
 
 
 def test_optimal_counts_sites_whose_nearest_crawler_is_known() -> None:
-    """The first two are best, the third is 1 ms off, the fourth went where no answer comes; nobody knows the fifth."""
+    """Two are best, the third is 1 ms off, the fourth gets no answer; nobody knows the fifth."""
     summary = figures(small(0, 1, 0, 0, 1))
     assert summary.optimal == 2 / 4
     assert summary.within_2ms == 3 / 4
@@ -58,7 +58,11 @@ def test_ways_are_compared_on_the_same_sites() -> None:
     data = small(0, 1, 0, 0, 1)
     columns = Columns(data)
     by_hash = crawler_by_hash([site.host for site in data.sites], 2)
-    both = [i for i in range(5) if np.isfinite(TRUE[data.sites[i].crawler, i]) and np.isfinite(TRUE[by_hash[i], i])]
+    both = [
+        i
+        for i in range(5)
+        if np.isfinite(TRUE[data.sites[i].crawler, i]) and np.isfinite(TRUE[by_hash[i], i])
+    ]
     assert np.flatnonzero(columns.compared).tolist() == both
     summary = figures(data)
     assert summary.compared == len(both)
@@ -87,7 +91,10 @@ def test_columns_that_others_worked_out_take_the_place_of_truth() -> None:
 def test_pages_an_hour_by_hand() -> None:
     """Ten pages over one connection: 2 × 10 ms + 0.8 s of transfer + 0.1 s of wait = 0.92 s."""
     crawlers = (ReportCrawler(name="a", capacity=Capacity(connections=1)), ReportCrawler(name="b"))
-    sites = (ReportSite(host="x", crawler=0, pages=10, rtt_ms=10.0), ReportSite(host="y", crawler=0, pages=30, rtt_ms=10.0))
+    sites = (
+        ReportSite(host="x", crawler=0, pages=10, rtt_ms=10.0),
+        ReportSite(host="y", crawler=0, pages=30, rtt_ms=10.0),
+    )
     columns = Columns(ReportData(crawlers=crawlers, sites=sites))
     rates = page_rates(columns, columns.ours_ms, columns.crawler, PageCost())
     assert rates is not None
@@ -114,7 +121,7 @@ def test_flags_and_sites_without_a_crawler_are_told_on_top() -> None:
     summary = figures(replace(data, sites=sites))
     assert summary.anycast == sum(site.flag is Flag.ANYCAST for site in sites)
     assert summary.unprobeable == sum(site.flag is Flag.UNPROBEABLE for site in sites)
-    assert "1 without a crawler" in dict((name, note) for name, _, note in tiles(summary))["special sites"]
+    assert "1 without a crawler" in {name: note for name, _, note in tiles(summary)}["special sites"]
 
 
 def test_oracle_does_not_boast_of_being_optimal() -> None:

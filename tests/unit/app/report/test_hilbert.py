@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 
@@ -27,7 +28,7 @@ def test_curve_equals_the_one_drawn_by_hand(order: int) -> None:
     x, y = hilbert_point(np.arange(4**order), order)
     walk = hilbert_walk(order)
     assert list(zip(x.tolist(), y.tolist(), strict=True)) == walk
-    steps = [abs(a - c) + abs(b - d) for (a, b), (c, d) in zip(walk, walk[1:], strict=False)]
+    steps = [abs(a - c) + abs(b - d) for (a, b), (c, d) in itertools.pairwise(walk)]
     assert set(steps) == {1}
 
 
@@ -37,7 +38,12 @@ def site(address: str, crawler: int | None = 0, organisation: str | None = None)
 
 
 def test_squares_count_sites_crawlers_and_holders() -> None:
-    sites = [site("10.1.0.1", 0, "A"), site("10.2.0.1", 1, "A"), site("10.2.0.2", 1, "B"), site("11.0.0.1", 0)]
+    sites = [
+        site("10.1.0.1", 0, "A"),
+        site("10.2.0.1", 1, "A"),
+        site("10.2.0.2", 1, "B"),
+        site("11.0.0.1", 0),
+    ]
     cells = cells_of([*sites, site("2001:db8::1"), site("10.0.0.1", None)], 4)
     assert {number: cell.sites for number, cell in cells.items()} == {10: 3, 11: 1}
     assert cells[10].crawlers == {0: 1, 1: 2}

@@ -93,9 +93,27 @@ def test_ids_are_unique(page: Page) -> None:
 
 
 def test_page_names_no_address_to_fetch_from(page: Page, report: Report) -> None:
-    forbidden = {"src", "href", "srcset", "action", "data", "poster", "xlink:href", "background", "formaction"}
+    forbidden = {
+        "src",
+        "href",
+        "srcset",
+        "action",
+        "data",
+        "poster",
+        "xlink:href",
+        "background",
+        "formaction",
+    }
     assert [tag for tag in page.tags if forbidden & tag.attributes.keys()] == []
-    assert {tag.name for tag in page.tags} & {"link", "img", "iframe", "object", "embed", "base", "form"} == set()
+    assert {tag.name for tag in page.tags} & {
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+    } == set()
     assert re.findall(r"https?:|url\(|@import|fetch\(|XMLHttpRequest|import\(", report.html) == []
 
 
@@ -137,9 +155,16 @@ def test_report_on_nothing_is_still_a_page(crawlers: tuple[ReportCrawler, ...]) 
 
 def test_hierarchy_command_time_and_notes_are_told() -> None:
     figures = HierarchyFigures(edition="abc 2026-01-01", subnets=1234, organisations=56)
-    data = replace(DATA, hierarchy=figures, notes=("3 problems in the input: x",), command="ipmicra report 'a b'")
+    data = replace(
+        DATA, hierarchy=figures, notes=("3 problems in the input: x",), command="ipmicra report 'a b'"
+    )
     header = Page(render(data).html).one("header").text
-    for text in ("abc 2026-01-01, 1,234 subnets, 56 organisations", "3 problems", "ipmicra report 'a b'", DATA.when):
+    for text in (
+        "abc 2026-01-01, 1,234 subnets, 56 organisations",
+        "3 problems",
+        "ipmicra report 'a b'",
+        DATA.when,
+    ):
         assert text in header
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_land_lies_on_the_map_and_no_outline_runs_across_it() -> None:
         xs = [x for x, _ in outline]
         assert min(xs) >= -0.5
         assert max(xs) <= WIDTH + 0.5
-        steps = [math.dist(a, b) for a, b in zip(outline, outline[1:], strict=False)]
+        steps = [math.dist(a, b) for a, b in itertools.pairwise(outline)]
         assert max(steps) < 130
 
 
