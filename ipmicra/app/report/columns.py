@@ -95,7 +95,7 @@ class Columns:
         """Round trip to each site's nearest crawler."""
         true = self.data.true_rtt_ms
         if true is None:
-            return self.data.others.oracle_ms
+            return self.data.baselines.oracle_ms
         nearest: Milliseconds = np.where(np.isnan(true), np.inf, true).min(axis=0, initial=np.inf)
         return np.where(np.isinf(nearest), np.nan, nearest)
 
@@ -110,7 +110,7 @@ class Columns:
     def hash_ms(self) -> Milliseconds | None:
         """Round trip to the crawler that a hash picks."""
         if self.data.true_rtt_ms is None or self.hash_crawler is None:
-            return self.data.others.hash_ms
+            return self.data.baselines.hash_ms
         picked: Milliseconds = self.data.true_rtt_ms[self.hash_crawler, np.arange(len(self))]
         return picked
 
@@ -119,7 +119,7 @@ class Columns:
         """Whether each site can be compared: every way that is known has a round trip for it."""
         known = [self.ours_ms, self.oracle_ms, self.hash_ms]
         if self.data.true_rtt_ms is None:
-            known.append(self.data.others.random_ms)
+            known.append(self.data.baselines.random_ms)
         found: NDArray[np.bool_] = np.logical_and.reduce(
             [np.isfinite(one) for one in known if one is not None]
         )
@@ -150,7 +150,7 @@ class Columns:
         """Any crawler is as likely as any other: all round trips of a site share its weight."""
         true = self.data.true_rtt_ms
         if true is None:
-            given = self.data.others.random_ms
+            given = self.data.baselines.random_ms
             return [] if given is None else [self._curve("random", "random", given)]
         true = true[:, self.compared]
         is_known = np.isfinite(true)

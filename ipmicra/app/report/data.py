@@ -74,7 +74,7 @@ class ReportSite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherWays:
+class Baselines:
     """Round trips that other ways of assigning would give; a value a site, not-a-number where unknown."""
 
     oracle_ms: Milliseconds | None = None
@@ -138,7 +138,7 @@ class ReportData:
     """What was run."""
     true_rtt_ms: Milliseconds | None = None
     """Round trips (crawlers × sites) that are known to be true; not-a-number for a lost probe."""
-    others: OtherWays = field(default_factory=OtherWays)
+    baselines: Baselines = field(default_factory=Baselines)
     """Where there is no matrix of true round trips, columns that somebody else worked out."""
     hierarchy: HierarchyFigures | None = None
     tree: tuple[SubnetNode, ...] = ()

@@ -41,6 +41,8 @@ class Report:
     html: str
     scenes: tuple[Scene, ...]
     summary: Summary
+    crawlers: tuple[str, ...]
+    """Their names, for the keys of plots in files."""
 
 
 def render(data: ReportData, config: ReportConfig | None = None) -> Report:
@@ -54,7 +56,8 @@ def render(data: ReportData, config: ReportConfig | None = None) -> Report:
     ]
     scenes = tuple(scene for scene in drawn if scene)
     body = _body(columns, config, summary, {scene.name: scene for scene in scenes})
-    return Report(html=_document(data, body), scenes=scenes, summary=summary)
+    names = tuple(crawler.name for crawler in data.crawlers)
+    return Report(html=_document(data, body), scenes=scenes, summary=summary, crawlers=names)
 
 
 def _document(data: ReportData, body: str) -> str:
@@ -163,7 +166,7 @@ def _legend(columns: Columns, config: ReportConfig) -> str:
     )
     return (
         '<nav class="legend" aria-label="Show one crawler alone"><strong>Show one crawler</strong>'
-        f'{buttons}<button type="button" data-c="" hidden>show all</button>{hidden}{again}</nav>'
+        f'<button type="button" data-c="" hidden>show all</button>{buttons}{hidden}{again}</nav>'
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipmicra.app.report.columns import Columns
+from ipmicra.app.report.columns import NOBODY, Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import Flag, OrganisationRow, ReportSite
 from ipmicra.app.report.figures import excess_ms, loads, page_loads
@@ -71,11 +71,9 @@ def crawler_cell(columns: Columns, number: int | None) -> Cell:
 
 def crawler_table(columns: Columns, config: ReportConfig) -> Table:
     """List the crawlers with what they have."""
-    counts, pages = loads(columns), page_loads(columns)
+    counts, pages, mean_ms = loads(columns), page_loads(columns), _mean_rtt_ms(columns)
     rows = []
-    for i, crawler in enumerate(columns.data.crawlers):
-        own = columns.ours_ms[columns.crawler == i]
-        own = own[np.isfinite(own)]
+    for i, crawler in enumerate(columns.data.crawlers[: config.site_rows]):
         place = crawler.place
         where = ", ".join(part for part in (place.city, place.country) if part) if place else ""
         cells = (
@@ -84,16 +82,24 @@ def crawler_table(columns: Columns, config: ReportConfig) -> Table:
             text_cell(where or (f"{place.latitude:.1f}, {place.longitude:.1f}" if place else "")),
             number_cell(int(counts[i])),
             number_cell(None if pages is None else float(pages[i])),
-            number_cell(float(own.mean()) if len(own) else None, ".1f"),
+            number_cell(mean_ms[i], ".1f"),
             number_cell(crawler.load, ".0%"),
             text_cell("; ".join(line.removeprefix("can bear ") for line in capacity_lines(crawler))),
         )
         rows.append((i, cells))
-    rows = rows[: config.site_rows]
     heads = ("crawler", "address", "place", "sites", "pages", "mean RTT, ms", "load", "capacity")
     return _without_empty(
         Table(name="crawlers", caption=f"{columns.crawlers:,} in all", heads=heads, rows=tuple(rows))
     )
+
+
+def _mean_rtt_ms(columns: Columns) -> list[float]:
+    """Mean round trip of each crawler to its sites; not-a-number if none is known."""
+    is_known = (columns.crawler != NOBODY) & np.isfinite(columns.ours_ms)
+    owner = columns.crawler[is_known]
+    counts = np.bincount(owner, minlength=columns.crawlers)
+    sums = np.bincount(owner, columns.ours_ms[is_known], columns.crawlers)
+    return [float(total / count) if count else np.nan for total, count in zip(sums, counts, strict=True)]
 
 
 def organisation_table(columns: Columns, config: ReportConfig) -> Table | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportData
+from ipmicra.app.report.legend import with_key
 from ipmicra.app.report.page import Report, render
 from ipmicra.app.report.raster import to_png
 from ipmicra.app.report.svg import to_svg
@@ -28,7 +29,7 @@ def has_png() -> bool:
 def write_plots(report: Report, folder: Path) -> list[Path]:
     """Write every plot as SVG, and as PNG where matplotlib is installed; give the files."""
     written = []
-    for scene in report.scenes:
+    for scene in (with_key(scene, report.crawlers) for scene in report.scenes):
         path = folder / f"{scene.name}.svg"
         write_atomically(path, [to_svg(scene).encode()])
         written.append(path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ipmicra.app.report.columns import Columns, crawler_by_hash
 from ipmicra.app.report.config import PageCost, ReportConfig
-from ipmicra.app.report.data import ORACLE, Flag, OtherWays, ReportCrawler, ReportData, ReportSite
+from ipmicra.app.report.data import ORACLE, Flag, Baselines, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.figures import Summary, page_rates, summarise
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.crawler import Capacity
@@ -82,8 +82,8 @@ def test_without_truth_only_what_was_told_is_shown() -> None:
 
 def test_columns_that_others_worked_out_take_the_place_of_truth() -> None:
     sites = (ReportSite(host="a", crawler=0, rtt_ms=4.0), ReportSite(host="b", crawler=1, rtt_ms=9.0))
-    others = OtherWays(oracle_ms=np.array([4.0, 5.0]), hash_ms=np.array([8.0, NAN]))
-    summary = figures(ReportData(crawlers=CRAWLERS, sites=sites, others=others))
+    baselines = Baselines(oracle_ms=np.array([4.0, 5.0]), hash_ms=np.array([8.0, NAN]))
+    summary = figures(ReportData(crawlers=CRAWLERS, sites=sites, baselines=baselines))
     assert (summary.optimal, summary.compared) == (0.5, 1)
     assert (summary.hash_rtt_ms, summary.random_rtt_ms) == (8.0, None)
 

@@ -18,12 +18,13 @@ from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.curves import FRAME, draw_curves
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.histogram import count_probes, draw_probes
+from ipmicra.app.report.legend import with_key
 from ipmicra.app.report.load import load_bars
 from ipmicra.app.report.map import bundles, draw_map
 from ipmicra.app.report.page import render
 from ipmicra.app.report.raster import to_png
 from ipmicra.app.report.scene import Path as Line
-from ipmicra.app.report.scene import Rect, Scene
+from ipmicra.app.report.scene import Rect, Scene, Text
 from ipmicra.app.report.svg import to_svg
 from ipmicra.errors import InputError
 from tests.report_world import invented_data
@@ -60,6 +61,31 @@ def test_plots_are_written_side_by_side(tmp_path: Path) -> None:
         f"{name}.{kind}" for name in SCENES for kind in ("svg", "png")
     )
     assert all(path.stat().st_size > 500 for path in names)
+
+
+@pytest.mark.parametrize("name", ["map", "hilbert", "subnets"])
+def test_plot_in_a_file_names_its_crawlers(name: str) -> None:
+    names = [crawler.name for crawler in DATA.crawlers]
+    keyed = with_key(SCENES[name], names)
+    drawn = {part.crawler for part in SCENES[name].layers if part.crawler is not None}
+    texts = [shape for part in keyed.layers for shape in part.shapes if isinstance(shape, Text)]
+    below = {text.text for text in texts if text.y > SCENES[name].height}
+    assert below == {names[number] for number in drawn}
+    assert all(text.y < keyed.height for text in texts)
+    assert all(text.x + 6 * len(text.text) < keyed.width for text in texts if text.text in below)
+
+
+def test_plot_with_bars_or_curves_needs_no_key() -> None:
+    for name in ("load", "rtt", "probes"):
+        assert with_key(SCENES[name], ["x"] * 12) == SCENES[name]
+
+
+def test_key_of_very_many_crawlers_is_bounded() -> None:
+    data = invented_data(2000, crawlers=100)
+    scene = next(scene for scene in render(data).scenes if scene.name == "map")
+    keyed = with_key(scene, [crawler.name for crawler in data.crawlers])
+    assert keyed.height < 2 * scene.height
+    assert any(isinstance(shape, Text) and shape.text == "and 40 more" for shape in keyed.layers[-1].shapes)
 
 
 def test_without_matplotlib_there_are_svg_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
