@@ -83,7 +83,11 @@ def report(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write one HTML page, readable offline, that shows which crawler has which site and what that saves."""
+    """Write one HTML page, readable offline, that shows who has which site.
+
+    From results of a delegation with its crawlers, or from a world with known round trips. Prints the figures
+    of the summary.
+    """
     from ipmicra.app.report.loaders.choose import ReportInput
 
     print_format = chosen(output_format, as_json)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import IPv4Address
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +34,10 @@ class Curve:
         return float(np.average(self.rtt_ms, weights=self.weight))
 
     def share_within(self, limits_ms: Milliseconds) -> NDArray[np.float64]:
-        """Give the share of sites within each limit, 0 to 1."""
-        order = np.argsort(self.rtt_ms)
-        reached = np.concatenate([[0.0], np.cumsum(self.weight[order])])
-        share: NDArray[np.float64] = (
-            reached[np.searchsorted(self.rtt_ms[order], limits_ms, side="right")] / reached[-1]
-        )
+        """Give the share of sites within each of some rising limits, 0 to 1."""
+        first = np.searchsorted(limits_ms, self.rtt_ms, side="left")
+        held = np.bincount(first, self.weight, len(limits_ms) + 1)
+        share: NDArray[np.float64] = np.cumsum(held)[:-1] / held.sum()
         return share
 
 
@@ -45,6 +46,25 @@ def crawler_by_hash(hosts: list[str], crawlers: int) -> NDArray[np.int64]:
     digests = (hashlib.sha256(host.lower().encode("utf-8", "replace")).digest() for host in hosts)
     numbers = np.fromiter((int.from_bytes(digest[:8], "big") for digest in digests), np.uint64, len(hosts))
     return (numbers % np.uint64(crawlers)).astype(np.int64)
+
+
+def tally(groups: NDArray[np.int64], values: NDArray[np.int64]) -> dict[int, Counter[int]]:
+    """Count values by group; in each, values come in rising order."""
+    if not len(groups):
+        return {}
+    base = int(values.max()) + 2  # room for NOBODY
+    keys, counts = np.unique(groups * base + values + 1, return_counts=True)
+    found: dict[int, Counter[int]] = {}
+    for key, count in zip(keys.tolist(), counts.tolist(), strict=True):
+        found.setdefault(key // base, Counter())[key % base - 1] = count
+    return found
+
+
+def numbered(texts: Iterable[str | None]) -> tuple[list[str], NDArray[np.int64]]:
+    """Number texts in the order in which they first come; give them and the number of each."""
+    numbers: dict[str, int] = {}
+    found = [NOBODY if not text else numbers.setdefault(text, len(numbers)) for text in texts]
+    return list(numbers), np.array(found, np.int64)
 
 
 class Columns:
@@ -73,6 +93,38 @@ class Columns:
     def pages(self) -> NDArray[np.int64]:
         """Pages of each site."""
         return self._numbers([site.pages for site in self.data.sites])
+
+    @cached_property
+    def ipv4(self) -> NDArray[np.int64]:
+        """Each site's IPv4 address as a number."""
+        sites = self.data.sites
+        return self._numbers(
+            [int(one.address) if isinstance(one.address, IPv4Address) else None for one in sites]
+        )
+
+    @cached_property
+    def latitude(self) -> NDArray[np.float64]:
+        """Degrees north of each site, not-a-number if its place is unknown."""
+        return np.array([one.place.latitude if one.place else np.nan for one in self.data.sites], float)
+
+    @cached_property
+    def longitude(self) -> NDArray[np.float64]:
+        """Degrees east of each site, not-a-number if its place is unknown."""
+        return np.array([one.place.longitude if one.place else np.nan for one in self.data.sites], float)
+
+    @cached_property
+    def _countries(self) -> tuple[list[str], NDArray[np.int64]]:
+        return numbered(one.country or (one.place.country if one.place else None) for one in self.data.sites)
+
+    @property
+    def countries(self) -> list[str]:
+        """Countries by number."""
+        return self._countries[0]
+
+    @property
+    def country(self) -> NDArray[np.int64]:
+        """Number of each site's country."""
+        return self._countries[1]
 
     @cached_property
     def told_ms(self) -> Milliseconds:

@@ -62,7 +62,8 @@ def draw_curves(columns: Columns, config: ReportConfig) -> Scene | None:
 def _decades(curves: tuple[Curve, ...]) -> tuple[float, float]:
     """Choose the ends of the axis: powers of ten, or two and five times one, that hold the values."""
     steps = [factor * 10.0**power for power in range(-2, 5) for factor in (1, 2, 5)]
-    least = max(min(float(np.quantile(curve.rtt_ms, 0.005)) for curve in curves), steps[1])
+    # The smallest values are in ours or in the nearest, which come first.
+    least = max(min(float(np.quantile(curve.rtt_ms, 0.005)) for curve in curves[:2]), steps[1])
     most = max(float(curve.rtt_ms.max()) for curve in curves)
     low = max(step for step in steps if step <= least)
     high = min((step for step in steps if step >= most), default=steps[-1])
@@ -111,11 +112,5 @@ def _bands(curves: tuple[Curve, ...], low: float, high: float) -> Layer:
 
 
 def _alt(curves: tuple[Curve, ...]) -> str:
-    parts = [f"{curve.name}: mean {curve.mean_ms:.1f} ms, median {_median(curve):.1f} ms" for curve in curves]
+    parts = [f"{curve.name}: mean {curve.mean_ms:.1f} ms" for curve in curves]
     return "Share of sites by round trip to their crawler. " + "; ".join(parts) + "."
-
-
-def _median(curve: Curve) -> float:
-    order = np.argsort(curve.rtt_ms)
-    reached = np.cumsum(curve.weight[order])
-    return float(curve.rtt_ms[order][np.searchsorted(reached, reached[-1] / 2)])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.report.axes import plural
-from ipmicra.app.report.columns import Columns
+from ipmicra.app.report.columns import NOBODY, Columns, numbered, tally
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.data import ReportSite
 from ipmicra.app.report.palette import crawler_role
 from ipmicra.app.report.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
 
@@ -48,47 +47,54 @@ def hilbert_point(distance: NDArray[np.int64], order: int) -> tuple[NDArray[np.i
     return x, y
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """What lies in one square."""
 
-    sites: int = 0
-    crawlers: Counter[int] = field(default_factory=Counter)
-    organisations: Counter[str] = field(default_factory=Counter)
-    subnets: Counter[str] = field(default_factory=Counter)
+    sites: int
+    crawlers: Counter[int]
+    organisations: Counter[str]
+    subnets: Counter[str]
 
 
-def cells_of(sites: Sequence[ReportSite], order: int) -> dict[int, Cell]:
+def cells_of(columns: Columns, order: int) -> dict[int, Cell]:
     """Count sites with an IPv4 address and a crawler by the square they lie in."""
-    cells: dict[int, Cell] = {}
-    for site in sites:
-        if not isinstance(site.address, IPv4Address) or site.crawler is None:
-            continue
-        cell = cells.setdefault(int(site.address) >> 32 - 2 * order, Cell())
-        cell.sites += 1
-        cell.crawlers[site.crawler] += 1
-        if site.organisation:
-            cell.organisations[site.organisation] += 1
-        if site.subnet:
-            cell.subnets[site.subnet.label] += 1
-    return cells
-
-
-def choose_order(sites: Sequence[ReportSite], config: ReportConfig) -> int:
-    """Take the finer grid where it is filled enough to be seen and not so much that the file grows large."""
-    squares = {
-        int(site.address) >> 32 - 2 * FINE
-        for site in sites
-        if isinstance(site.address, IPv4Address) and site.crawler is not None
+    at = np.flatnonzero((columns.ipv4 != NOBODY) & (columns.crawler != NOBODY))
+    square = columns.ipv4[at] >> 32 - 2 * order
+    sites = [columns.data.sites[i] for i in at.tolist()]
+    crawlers = tally(square, columns.crawler[at])
+    holders = _named(square, (site.organisation for site in sites))
+    subnets = _named(square, (site.subnet.label if site.subnet else None for site in sites))
+    return {
+        number: Cell(
+            sites=own.total(),
+            crawlers=own,
+            organisations=holders.get(number, Counter()),
+            subnets=subnets.get(number, Counter()),
+        )
+        for number, own in crawlers.items()
     }
-    return FINE if config.fine_cells <= len(squares) <= config.max_cells else COARSE
+
+
+def _named(square: NDArray[np.int64], texts: Iterable[str | None]) -> dict[int, Counter[str]]:
+    """Count texts by square."""
+    names, numbers = numbered(texts)
+    is_known = numbers != NOBODY
+    counts = tally(square[is_known], numbers[is_known])
+    return {number: Counter({names[i]: count for i, count in own.items()}) for number, own in counts.items()}
+
+
+def choose_order(columns: Columns, config: ReportConfig) -> int:
+    """Take the finer grid where it is filled enough to be seen and not so much that the file grows large."""
+    is_shown = (columns.ipv4 != NOBODY) & (columns.crawler != NOBODY)
+    squares = len(np.unique(columns.ipv4[is_shown] >> 32 - 2 * FINE))
+    return FINE if config.fine_cells <= squares <= config.max_cells else COARSE
 
 
 def draw_hilbert(columns: Columns, config: ReportConfig) -> Scene | None:
     """Draw the map; None if no site has an IPv4 address and a crawler."""
-    data = columns.data
-    order = choose_order(data.sites, config)
-    cells = cells_of(data.sites, order)
+    order = choose_order(columns, config)
+    cells = cells_of(columns, order)
     if not cells:
         return None
     side = SIDE / (1 << order)

@@ -94,17 +94,19 @@ def _row(drawing: _Drawing, boxes: list[Box], at: tuple[float, float], depth: in
         if box.children and depth + 1 < drawing.config.icicle_depth:
             _row(drawing, box.children, (x, scale), depth + 1)
         x += width
-    if narrow:
+    if any(box.sites for box in narrow):
         _narrow(drawing, narrow, (x, scale), depth)
 
 
 def _box(drawing: _Drawing, box: Box, span: tuple[float, float], depth: int) -> None:
     x, width = span
     owner = next(iter(box.crawlers)) if len(box.crawlers) == 1 else None
-    rect = Rect(x, TOP + depth * ROW, max(width - 1, 0.8), ROW - 1, _tip(box, drawing.columns.data.crawlers))
+    rect = Rect(
+        x, TOP + depth * ROW, width - min(1.0, width / 5), ROW - 1, _tip(box, drawing.columns.data.crawlers)
+    )
     drawing.rects.setdefault((owner, box.node.is_delegated), []).append(rect)
     if owner is None:
-        _strip(drawing, box, (x, max(width - 1, 0.8)), depth)
+        _strip(drawing, box, (x, width - min(1.0, width / 5)), depth)
     for line, text in enumerate((box.node.label, box.node.name or "")):
         fits = int((width - 12) / LETTER)
         if text and fits >= min(len(text), 7):
@@ -135,7 +137,7 @@ def _narrow(drawing: _Drawing, boxes: list[Box], at: tuple[float, float], depth:
         crawlers += box.crawlers
     node = SubnetNode(label=f"{len(boxes):,} small subnets", parent=None)
     together = Box(node, crawlers, sites=crawlers.total(), delegated=sum(box.delegated for box in boxes))
-    _box(drawing, together, (x, max(together.sites * scale, 1.0)), depth)
+    _box(drawing, together, (x, together.sites * scale), depth)
 
 
 def _boxes(drawing: _Drawing) -> list[Layer]:

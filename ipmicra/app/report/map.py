@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from ipmicra.app.report.axes import plural
-from ipmicra.app.report.columns import Columns
+from ipmicra.app.report.columns import NOBODY, Columns, tally
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads
@@ -23,45 +22,53 @@ LETTER, LINE = 7.4, 13.0
 """Pixels that a letter and a line of a name take, about."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """Sites of one crawler that lie close together."""
 
     crawler: int
-    latitude: float = 0.0
-    longitude: float = 0.0
-    """Sums over the sites, not means."""
-    sites: int = 0
-    rtt_ms: list[float] = field(default_factory=list)
-    countries: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def place(self) -> tuple[float, float]:
-        """Mean latitude and longitude."""
-        return self.latitude / self.sites, self.longitude / self.sites
+    place: tuple[float, float]
+    """Mean latitude and longitude."""
+    sites: int
+    mean_ms: float
+    """Mean round trip; not-a-number if none is known."""
+    countries: tuple[str, ...]
+    """Those with most sites."""
 
 
-def bundles(columns: Columns, degrees: float) -> list[Bundle]:
-    """Bundle sites by crawler and place, most sites first; ties by crawler and place."""
-    found: dict[tuple[int, int, int], Bundle] = {}
-    for site, rtt_ms in zip(columns.data.sites, columns.ours_ms, strict=True):
-        if site.place is None or site.crawler is None:
-            continue
-        row, column = int(site.place.latitude // degrees), int(site.place.longitude // degrees)
-        bundle = found.setdefault((site.crawler, row, column), Bundle(site.crawler))
-        bundle.sites += 1
-        bundle.latitude += site.place.latitude
-        bundle.longitude += site.place.longitude
-        if np.isfinite(rtt_ms):
-            bundle.rtt_ms.append(float(rtt_ms))
-        if country := site.country or site.place.country:
-            bundle.countries[country] += 1
-    return [found[key] for key in sorted(found, key=lambda key: (-found[key].sites, key))]
+def bundles(columns: Columns, degrees: float, most: int) -> list[Bundle]:
+    """Bundle sites by crawler and place; give those with most sites, ties by crawler and place."""
+    at = np.flatnonzero(np.isfinite(columns.latitude) & (columns.crawler != NOBODY))
+    row = np.floor(columns.latitude[at] / degrees).astype(np.int64)
+    column = np.floor(columns.longitude[at] / degrees).astype(np.int64)
+    keys, number = np.unique((columns.crawler[at] << 40) + (row << 20) + column, return_inverse=True)
+    sites = np.bincount(number, minlength=len(keys))
+    north, east = (
+        np.bincount(number, value[at], len(keys)) for value in (columns.latitude, columns.longitude)
+    )
+    is_known = np.isfinite(columns.ours_ms[at])
+    answers = np.bincount(number[is_known], minlength=len(keys))
+    total_ms = np.bincount(number[is_known], columns.ours_ms[at][is_known], len(keys))
+    owner = np.zeros(len(keys), np.int64)
+    owner[number] = columns.crawler[at]
+    countries = tally(number, columns.country[at])
+    return [
+        Bundle(
+            crawler=int(owner[i]),
+            place=(float(north[i] / sites[i]), float(east[i] / sites[i])),
+            sites=int(sites[i]),
+            mean_ms=float(total_ms[i] / answers[i]) if answers[i] else np.nan,
+            countries=tuple(
+                columns.countries[code] for code, _ in countries[i].most_common(4) if code != NOBODY
+            )[:3],
+        )
+        for i in np.argsort(-sites, kind="stable")[:most].tolist()
+    ]
 
 
 def draw_map(columns: Columns, config: ReportConfig) -> Scene | None:
     """Draw the map; None if neither a crawler nor a site has a place."""
-    found = bundles(columns, config.arc_degrees)
+    found = bundles(columns, config.arc_degrees, config.max_arcs)
     placed = [i for i, crawler in enumerate(columns.data.crawlers) if crawler.place]
     if not found and not placed:
         return None
@@ -74,8 +81,8 @@ def draw_map(columns: Columns, config: ReportConfig) -> Scene | None:
         layers=(
             layer([Rect(0, 0, WIDTH, HEIGHT)], Style(fill="sea")),
             layer([Path(land(), is_closed=True)], Style(fill="land"), "land"),
-            *_arcs(columns, found[: config.max_arcs]),
-            *_dots(columns, bundles(columns, config.dot_degrees)[: config.max_dots]),
+            *_arcs(columns, found),
+            *_dots(columns, bundles(columns, config.dot_degrees, config.max_dots)),
             *_crawlers(columns, placed),
         ),
     )
@@ -83,8 +90,8 @@ def draw_map(columns: Columns, config: ReportConfig) -> Scene | None:
 
 def shown_share(columns: Columns, config: ReportConfig) -> tuple[int, int]:
     """Count the sites behind the arcs that are drawn, and all sites that have place and crawler."""
-    counts = [bundle.sites for bundle in bundles(columns, config.arc_degrees)]
-    return sum(counts[: config.max_arcs]), sum(counts)
+    drawn = sum(bundle.sites for bundle in bundles(columns, config.arc_degrees, config.max_arcs))
+    return drawn, int((np.isfinite(columns.latitude) & (columns.crawler != NOBODY)).sum())
 
 
 def _arcs(columns: Columns, found: list[Bundle]) -> list[Layer]:
@@ -173,16 +180,10 @@ def _pixels(latitude: float, longitude: float) -> tuple[float, float]:
 
 
 def _tip(columns: Columns, bundle: Bundle) -> str:
-    lines = [
-        f"{columns.data.crawlers[bundle.crawler].name} → {plural(bundle.sites, 'site')}"
-        + (
-            f" in {', '.join(name for name, _ in bundle.countries.most_common(3))}"
-            if bundle.countries
-            else ""
-        )
-    ]
-    if bundle.rtt_ms:
-        lines.append(f"mean {np.mean(bundle.rtt_ms):.1f} ms")
+    where = f" in {', '.join(bundle.countries)}" if bundle.countries else ""
+    lines = [f"{columns.data.crawlers[bundle.crawler].name} → {plural(bundle.sites, 'site')}{where}"]
+    if np.isfinite(bundle.mean_ms):
+        lines.append(f"mean {bundle.mean_ms:.1f} ms")
     return "\n".join(lines)
 
 
@@ -196,5 +197,5 @@ def _alt(found: list[Bundle], placed: list[int]) -> str:
     sites = sum(bundle.sites for bundle in found)
     return (
         f"World map: {plural(len(placed), 'crawler')} with arcs to {plural(sites, 'site')} "
-        f"in {plural(len(found), 'bundle')} of neighbouring sites."
+        f"in {plural(len(found), 'bundle')} of neighbouring sites, the largest."
     )

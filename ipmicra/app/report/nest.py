@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_network
 
 from ipmicra.app.report.data import ReportSite, SubnetNode
 from ipmicra.hierarchy.hierarchy import Hierarchy
+from ipmicra.model.address import type_of_family
 
+BYTES = {4: 4, 6: 16}
 STEPS = {4: (8, 16, 24), 6: (16, 32, 48)}
 """Prefix lengths that stand for levels where there is no hierarchy."""
 
@@ -19,19 +20,29 @@ Lineage = list[tuple[str, str | None]]
 def nested_by_prefix(sites: Sequence[ReportSite]) -> tuple[SubnetNode, ...]:
     """Nest sites by the first bytes of their addresses, and in their delegated subnet if they have one."""
     lineages: list[tuple[Lineage, ReportSite]] = []
+    known: dict[tuple[int, int, int], str] = {}
     for site in sites:
         if site.address is None or site.crawler is None:
             continue
-        whole = site.subnet.last if site.subnet else site.address
         first = site.subnet.first if site.subnet else site.address
-        fixed = site.address.max_prefixlen - (int(whole) - int(first)).bit_length()
+        size = int(site.subnet.last) - int(first) if site.subnet else 0
+        whole, family = first.max_prefixlen, first.version
         labels = [
-            str(ip_network((first, length), strict=False))
-            for length in STEPS[site.address.version]
-            if length < fixed
+            _prefix(known, family, length, int(first) >> whole - length)
+            for length in STEPS[family]
+            if length < whole - size.bit_length()
         ]
         lineages.append(([(label, None) for label in labels], site))
     return _joined(lineages)
+
+
+def _prefix(known: dict[tuple[int, int, int], str], family: int, length: int, bits: int) -> str:
+    """Write the prefix of some first bits; each is written once."""
+    key = (family, length, bits)
+    if key not in known:
+        address = type_of_family[family](bits << 8 * BYTES[family] - length)
+        known[key] = f"{address}/{length}"
+    return known[key]
 
 
 def nested_by_hierarchy(

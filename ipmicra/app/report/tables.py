@@ -130,7 +130,7 @@ def _organisation(row: OrganisationRow, columns: Columns, config: ReportConfig) 
 
 def block_table(columns: Columns, config: ReportConfig) -> Table:
     """List the first bytes with most sites, and which crawler has most of each."""
-    blocks = cells_of(columns.data.sites, EIGHTS)
+    blocks = cells_of(columns, EIGHTS)
     busiest = sorted(blocks, key=lambda number: (-blocks[number].sites, number))[: config.busy_blocks]
     rows = []
     for number in busiest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.app.report.columns import Columns, crawler_by_hash
+from ipmicra.app.report.columns import Columns, crawler_by_hash, tally
 from ipmicra.app.report.config import PageCost, ReportConfig
-from ipmicra.app.report.data import ORACLE, Flag, Baselines, ReportCrawler, ReportData, ReportSite
+from ipmicra.app.report.data import ORACLE, Baselines, Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.figures import Summary, page_rates, summarise
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.crawler import Capacity
@@ -129,3 +130,12 @@ def test_oracle_does_not_boast_of_being_optimal() -> None:
     assert figures(data).optimal == 1.0
     assert [curve.role for curve in Columns(data).curves] == ["oracle", "hash", "random"]
     assert "nearest crawler" not in [name for name, _, _ in tiles(figures(data), is_oracle=True)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 6))))
+def test_tally_equals_counting_one_by_one(pairs: list[tuple[int, int]]) -> None:
+    groups, values = (np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))
+    slow: dict[int, Counter[int]] = {}
+    for group, value in pairs:
+        slow.setdefault(group, Counter())[value] += 1
+    assert tally(groups, values) == slow

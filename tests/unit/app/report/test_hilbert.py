@@ -37,6 +37,11 @@ def site(address: str, crawler: int | None = 0, organisation: str | None = None)
     return ReportSite(host=f"h{address}", address=parsed, crawler=crawler, organisation=organisation)
 
 
+def columns_of(sites: list[ReportSite]) -> Columns:
+    crawlers = (ReportCrawler(name="ath"), ReportCrawler(name="nyc"))
+    return Columns(ReportData(crawlers=crawlers, sites=tuple(sites)))
+
+
 def test_squares_count_sites_crawlers_and_holders() -> None:
     sites = [
         site("10.1.0.1", 0, "A"),
@@ -44,7 +49,7 @@ def test_squares_count_sites_crawlers_and_holders() -> None:
         site("10.2.0.2", 1, "B"),
         site("11.0.0.1", 0),
     ]
-    cells = cells_of([*sites, site("2001:db8::1"), site("10.0.0.1", None)], 4)
+    cells = cells_of(columns_of([*sites, site("2001:db8::1"), site("10.0.0.1", None)]), 4)
     assert {number: cell.sites for number, cell in cells.items()} == {10: 3, 11: 1}
     assert cells[10].crawlers == {0: 1, 1: 2}
     assert cells[10].organisations == {"A": 2, "B": 1}
@@ -65,9 +70,9 @@ def test_square_has_the_colour_and_the_tip_of_its_main_crawler() -> None:
 def test_grid_is_fine_only_where_it_is_filled_and_the_file_stays_small() -> None:
     config = ReportConfig(fine_cells=3, max_cells=5)
     spread = [site(str(IPv4Address(i << 24))) for i in range(1, 20)]
-    assert choose_order(spread[:2], config) == COARSE
-    assert choose_order(spread[:4], config) == FINE
-    assert choose_order(spread, config) == COARSE
+    assert choose_order(columns_of(spread[:2]), config) == COARSE
+    assert choose_order(columns_of(spread[:4]), config) == FINE
+    assert choose_order(columns_of(spread), config) == COARSE
 
 
 def test_without_ipv4_addresses_there_is_no_map() -> None:

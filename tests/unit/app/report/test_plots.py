@@ -152,7 +152,7 @@ def test_bars_hold_every_site_that_has_a_crawler() -> None:
 
 
 def test_bundles_hold_every_placed_site_once() -> None:
-    found = bundles(Columns(DATA), 6.0)
+    found = bundles(Columns(DATA), 6.0, 10_000)
     assert sum(bundle.sites for bundle in found) == len(DATA.sites)
     assert [bundle.sites for bundle in found] == sorted((bundle.sites for bundle in found), reverse=True)
     for bundle in found:
