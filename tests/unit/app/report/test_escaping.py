@@ -118,7 +118,7 @@ def test_direction_and_control_characters_leave_a_mark() -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_leaves_the_structure_alone(text: str) -> None:
-    site = replace(invented_data(1).sites[0], place=None)
+    site = replace(invented_data(1).sites[0], place=None, address=None)
     fleet = (ReportCrawler(name="a"),) * 12
     pages = [
         Page(render(ReportData(crawlers=fleet, sites=(replace(site, host=name, organisation=name),))).html)
