@@ -83,7 +83,12 @@ class Browser:
         return base64.b64decode(answer.json()["value"])
 
     def _show(self, selector: str) -> None:
-        self.run(f"document.querySelector({selector!r}).scrollIntoView({{block: 'center'}})")
+        """Scroll to an element and wait until the page was told of it: scrolling hides tips."""
+        script = (
+            f"document.querySelector({selector!r}).scrollIntoView({{block: 'center'}});"
+            "requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))"
+        )
+        self.ask("execute/async", script=script, args=[])
 
     def _find(self, selector: str) -> str:
         return str(self.ask("element", using="css selector", value=selector)[_ELEMENT])
