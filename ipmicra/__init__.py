@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
+    from ipmicra.app.report.config import ReportConfig
+    from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
+    from ipmicra.app.report.write import write_report
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
@@ -92,6 +95,10 @@ __all__ = [
     "Probe",
     "Reason",
     "Registry",
+    "ReportConfig",
+    "ReportCrawler",
+    "ReportData",
+    "ReportSite",
     "Rung",
     "Sample",
     "Site",
@@ -107,6 +114,7 @@ __all__ = [
     "WorldError",
     "build",
     "evaluate",
+    "write_report",
 ]
 
 __version__ = "0.1.0"
@@ -116,6 +124,9 @@ _HOMES = {
     "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
+    "ipmicra.app.report.config": "ReportConfig",
+    "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
+    "ipmicra.app.report.write": "write_report",
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",

@@ -26,6 +26,7 @@ from ipmicra.cli import (
     org,
     partition,
     probe,
+    report,
     simulate,
 )
 from ipmicra.cli.output import say
@@ -55,6 +56,7 @@ COMMANDS = (
     agent.agent,
     evaluate.evaluate,
     partition.partition,
+    report.report,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:

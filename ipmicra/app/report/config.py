@@ -1,0 +1,67 @@
+"""Every number that tunes reports. Sources are numbered in the package's docstring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCost:
+    """Parameters of the time to download pages: equation of [1] with the line of [2]."""
+
+    pipeline_pages: float = 10.0
+    """Pages fetched over one persistent connection; L in [1]."""
+    bandwidth_bps: float = 1_000_000.0
+    """Bits a second between a crawler and a site; [2]."""
+    page_bytes: float = 10_000.0
+    """Mean size of a page; 10 KB in [1] and [2], read as powers of ten."""
+    polite_wait_s: float = 0.1
+    """Wait between two connections to a site; [2]."""
+    connections: int = 5
+    """Connections of a crawler at a time where its capacity does not say; [2]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportConfig:
+    """How much a report shows. The limits keep the file of a million sites as small as that of 10,000."""
+
+    cost: PageCost = field(default_factory=PageCost)
+    within_ms: float = 2.0
+    """A site counts as near enough this close to its nearest crawler."""
+    max_arcs: int = 320
+    """Arcs on the map; the ones with most sites are drawn."""
+    arc_degrees: float = 6.0
+    """Sites of one crawler within a square of so many degrees share an arc."""
+    dot_degrees: float = 2.0
+    """Sites of one crawler within a square of so many degrees share a dot."""
+    max_dots: int = 800
+    """Dots of sites on the map."""
+    max_cells: int = 4500
+    """Squares of the Hilbert map; with more than that its squares are wider."""
+    fine_cells: int = 500
+    """Squares from which on the Hilbert map uses its finer grid; below, wider squares are easier to see."""
+    busy_blocks: int = 14
+    """Blocks of a first byte listed beside the Hilbert map."""
+    tip_organisations: int = 2
+    """Organisations named for a square."""
+    curve_points: int = 160
+    """Points of a curve of shares."""
+    last_probes: int = 12
+    """Bars of the histogram of probes; more probes share the last one."""
+    max_bars: int = 40
+    """Crawlers with a bar of their own."""
+    max_legend: int = 60
+    """Crawlers with a button of their own."""
+    icicle_depth: int = 7
+    """Levels of the nested subnets."""
+    icicle_narrowest: float = 1.6
+    """Pixels below which subnets are drawn together."""
+    organisation_rows: int = 30
+    slowest_rows: int = 200
+    """Sites listed because they lose most."""
+    site_rows: int = 800
+    """Sites listed in all; beside the slowest an even sample in the order given."""
+    flagged_rows: int = 200
+    """Sites in the lists of anycast and unprobeable ones, and of those without a crawler."""
+    longest_text: int = 120
+    """Characters of a host's or organisation's name; longer ones are cut."""

@@ -1,0 +1,190 @@
+"""The figures an operator wants first."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.config import PageCost, ReportConfig
+from ipmicra.app.report.data import Flag, Milliseconds, ReportData
+
+_BITS, _MS, _HOUR_S = 8, 1000.0, 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRates:
+    """Pages an hour of the whole fleet, by the equation of download time."""
+
+    busy: float
+    """While every connection of every crawler has work."""
+    to_the_end: float | None
+    """Over the time until the slowest crawler is done; None if it is not known who has what."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What stands on top of the report, and what `--json` prints; None where it is not known."""
+
+    sites: int
+    crawlers: int
+    crawlers_used: int
+    subnets: int | None
+    organisations: int | None
+    assigned: int
+    anycast: int
+    unprobeable: int
+    compared: int
+    """Sites on which round trips are compared."""
+    optimal: float | None
+    """Share of sites with their nearest crawler, of those where it is known."""
+    within_2ms: float | None
+    probes: int | None
+    probes_per_site: float | None
+    mean_rtt_ms: float | None
+    median_rtt_ms: float | None
+    oracle_rtt_ms: float | None
+    hash_rtt_ms: float | None
+    random_rtt_ms: float | None
+    pages: int | None
+    pages_per_hour: float | None
+    hash_pages_per_hour: float | None
+    pages_per_hour_to_the_end: float | None
+    hash_pages_per_hour_to_the_end: float | None
+    load_variation: float | None
+    """Standard deviation ÷ mean of the crawlers' sites."""
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the figures by name, numbers short enough to read."""
+        return {
+            key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
+        }
+
+
+def summarise(columns: Columns, config: ReportConfig) -> Summary:
+    """Work out the figures on top."""
+    data = columns.data
+    subnets = {site.subnet.label for site in data.sites if site.subnet}
+    organisations = {site.organisation for site in data.sites if site.organisation}
+    return Summary(
+        sites=len(columns),
+        crawlers=columns.crawlers,
+        crawlers_used=int((loads(columns) > 0).sum()),
+        subnets=len(subnets) or None,
+        organisations=len(organisations) or None,
+        assigned=int((columns.crawler != NOBODY).sum()),
+        anycast=flagged(data, Flag.ANYCAST),
+        unprobeable=flagged(data, Flag.UNPROBEABLE),
+        **_nearness(columns, config),
+        **_probes(columns),
+        **_round_trips(columns),
+        **_pages(columns, config.cost),
+        load_variation=_variation(loads(columns)),
+    )
+
+
+def flagged(data: ReportData, flag: Flag) -> int:
+    """Count the sites with a flag."""
+    return sum(site.flag is flag for site in data.sites)
+
+
+def loads(columns: Columns) -> NDArray[np.int64]:
+    """Count each crawler's sites."""
+    return np.bincount(columns.crawler[columns.crawler != NOBODY], minlength=columns.crawlers)
+
+
+def page_loads(columns: Columns) -> NDArray[np.int64] | None:
+    """Count each crawler's pages, if any site's are known."""
+    is_known = (columns.crawler != NOBODY) & (columns.pages > 0)
+    if not is_known.any():
+        return None
+    pages = np.bincount(columns.crawler[is_known], columns.pages[is_known], columns.crawlers)
+    return pages.astype(np.int64)
+
+
+def excess_ms(columns: Columns) -> Milliseconds | None:
+    """Give how much farther each site's crawler is than the nearest; not-a-number where that is unknown."""
+    return None if columns.oracle_ms is None else columns.ours_ms - columns.oracle_ms
+
+
+def _nearness(columns: Columns, config: ReportConfig) -> dict[str, Any]:
+    """Sites count whose nearest crawler is known; one whose own crawler gets no answer is not near."""
+    if columns.oracle_ms is None or not np.isfinite(columns.oracle_ms).any():
+        return {"optimal": None, "within_2ms": None, "compared": int(columns.compared.sum())}
+    lost = excess_ms(columns)
+    assert lost is not None  # noqa: S101 - the oracle is known
+    lost = np.where(np.isnan(lost), np.inf, lost)[np.isfinite(columns.oracle_ms)]
+    return {
+        "compared": int(columns.compared.sum()),
+        "optimal": float((lost <= 0).mean()),
+        "within_2ms": float((lost <= config.within_ms).mean()),
+    }
+
+
+def _probes(columns: Columns) -> dict[str, Any]:
+    known = columns.probes[columns.probes != NOBODY]
+    if not len(known):
+        return {"probes": None, "probes_per_site": None}
+    return {"probes": int(known.sum()), "probes_per_site": float(known.mean())}
+
+
+def _round_trips(columns: Columns) -> dict[str, Any]:
+    def mean(role: str) -> float | None:
+        curve = columns.curve(role)
+        return curve.mean_ms if curve else None
+
+    ours = columns.ours_ms[columns.compared]
+    return {
+        "mean_rtt_ms": float(ours.mean()) if len(ours) else None,
+        "median_rtt_ms": float(np.median(ours)) if len(ours) else None,
+        "oracle_rtt_ms": mean("oracle"),
+        "hash_rtt_ms": mean("hash"),
+        "random_rtt_ms": mean("random"),
+    }
+
+
+def _pages(columns: Columns, cost: PageCost) -> dict[str, Any]:
+    ours = page_rates(columns, columns.ours_ms, columns.crawler, cost)
+    by_hash = page_rates(columns, columns.hash_ms, columns.hash_crawler, cost)
+    known = columns.pages[columns.pages != NOBODY]
+    return {
+        "pages": int(known.sum()) if len(known) else None,
+        "pages_per_hour": ours.busy if ours else None,
+        "hash_pages_per_hour": by_hash.busy if by_hash else None,
+        "pages_per_hour_to_the_end": ours.to_the_end if ours else None,
+        "hash_pages_per_hour_to_the_end": by_hash.to_the_end if by_hash else None,
+    }
+
+
+def page_rates(
+    columns: Columns, rtt_ms: Milliseconds | None, crawler: NDArray[np.int64] | None, cost: PageCost
+) -> PageRates | None:
+    """Give the fleet's pages an hour for one way of assigning, over sites that can be compared.
+
+    A site of M pages takes M/L · (2·RTT + L·size/bandwidth + wait) of one connection.
+    """
+    counts = columns.compared & (columns.pages > 0)
+    if rtt_ms is None or not counts.any():
+        return None
+    pages = columns.pages[counts]
+    transfer_s = cost.pipeline_pages * cost.page_bytes * _BITS / cost.bandwidth_bps
+    visit_s = 2 * rtt_ms[counts] / _MS + transfer_s + cost.polite_wait_s
+    taken_s = pages / cost.pipeline_pages * visit_s
+    lines = connections(columns, cost)
+    busy = float(pages.sum() / taken_s.sum() * lines.sum() * _HOUR_S)
+    if crawler is None:
+        return PageRates(busy=busy, to_the_end=None)
+    slowest_s = (np.bincount(crawler[counts], taken_s, columns.crawlers) / lines).max()
+    return PageRates(busy=busy, to_the_end=float(pages.sum() / slowest_s * _HOUR_S))
+
+
+def connections(columns: Columns, cost: PageCost) -> NDArray[np.float64]:
+    """Give each crawler's downloads at a time: as its capacity says, else the usual number."""
+    return np.array([one.capacity.connections or cost.connections for one in columns.data.crawlers], float)
+
+
+def _variation(counts: NDArray[np.int64]) -> float | None:
+    return float(counts.std() / counts.mean()) if len(counts) and counts.sum() else None

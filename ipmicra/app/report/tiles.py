@@ -1,0 +1,66 @@
+"""The figures on top of the page."""
+
+from __future__ import annotations
+
+from ipmicra.app.report.axes import plural, short
+from ipmicra.app.report.figures import Summary
+
+
+def tiles(summary: Summary, *, is_oracle: bool = False) -> list[tuple[str, str, str]]:
+    """Give the figures on top: name, figure, and what to know of it."""
+    inside = [plural(summary.subnets, "subnet")] if summary.subnets else []
+    inside += [plural(summary.organisations, "organisation")] if summary.organisations else []
+    found = [
+        (
+            "sites",
+            f"{summary.sites:,}",
+            f"on {summary.crawlers_used:,} of {plural(summary.crawlers, 'crawler')}"
+            + (f"; {', '.join(inside)}" if inside else ""),
+        ),
+    ]
+    if summary.optimal is not None and not is_oracle:
+        found.append(
+            (
+                "nearest crawler",
+                f"{summary.optimal:.1%}",
+                f"of sites have it; {summary.within_2ms:.1%} within 2 ms of it",
+            )
+        )
+    if summary.probes_per_site is not None:
+        found.append(("probes per site", f"{summary.probes_per_site:.2f}", f"{summary.probes:,} in all"))
+    found += _rtt_tile(summary) + _pages_tile(summary)
+    special = [(summary.anycast, "anycast"), (summary.unprobeable, "unprobeable")]
+    special.append((summary.sites - summary.assigned, "without a crawler"))
+    told = ", ".join(f"{count:,} {name}" for count, name in special if count)
+    if told:
+        found.append(("special sites", f"{sum(count for count, _ in special):,}", told))
+    return found
+
+
+def _rtt_tile(summary: Summary) -> list[tuple[str, str, str]]:
+    if summary.mean_rtt_ms is None:
+        return []
+    notes = [f"median {summary.median_rtt_ms:.1f} ms"]
+    if summary.hash_rtt_ms and summary.mean_rtt_ms:
+        ratio = summary.hash_rtt_ms / summary.mean_rtt_ms
+        notes.append(f"site hash {summary.hash_rtt_ms:.1f} ms: × {ratio:.1f}")
+    if summary.oracle_rtt_ms is not None:
+        notes.append(f"at best {summary.oracle_rtt_ms:.1f} ms")
+    return [("mean round trip", f"{summary.mean_rtt_ms:.1f} ms", "; ".join(notes))]
+
+
+def _pages_tile(summary: Summary) -> list[tuple[str, str, str]]:
+    """Pages an hour; the second figure shows what an uneven load costs."""
+    if summary.pages_per_hour is None:
+        return []
+    notes = ["by the cost model, all lines busy"]
+    if summary.hash_pages_per_hour:
+        ratio = summary.pages_per_hour / summary.hash_pages_per_hour
+        notes.append(f"× {ratio:.2f} of site hash")
+    if summary.pages_per_hour_to_the_end:
+        ending = f"{short(summary.pages_per_hour_to_the_end)} until the slowest crawler is done"
+        if summary.hash_pages_per_hour_to_the_end:
+            ratio = summary.pages_per_hour_to_the_end / summary.hash_pages_per_hour_to_the_end
+            ending += f" (× {ratio:.2f})"
+        notes.append(ending)
+    return [("pages an hour", short(summary.pages_per_hour), "; ".join(notes))]

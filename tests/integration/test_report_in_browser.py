@@ -1,0 +1,192 @@
+"""The report in a real browser: nothing is asked of the network, and hovering, clicking and typing work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ipmicra.app.report.write import write_report
+from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
+from tests.report_world import invented_data
+from tests.unit.app.report.test_escaping import ATTACKS, poisoned
+
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
+
+DATA = invented_data(400)
+ESCAPE = "\ue00c"
+ENTER = "\ue007"
+ROWS = "[...document.querySelectorAll('#table-sites tbody tr')]"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with running_browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(DATA, path)
+    return path
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Browser:
+    browser.open(file)
+    return browser
+
+
+def test_page_opens_without_complaint_and_without_a_request(page: Browser) -> None:
+    assert page.complaints() == []
+    assert page.run("return performance.getEntriesByType('resource').length") == 0
+    assert page.run("return document.querySelectorAll('svg').length") == 6
+
+
+def test_pointing_at_a_crawler_shows_its_tip_and_leaving_hides_it(page: Browser) -> None:
+    assert page.run("return document.getElementById('tip').hidden")
+    page.point_at("#plot-map .crawler.k3 circle")
+    assert page.run("return document.getElementById('tip').textContent").startswith("new-york (New York, US)")
+    assert not page.run("return document.getElementById('tip').hidden")
+    page.point_at("h1")
+    assert page.run("return document.getElementById('tip').hidden")
+
+
+def test_pointing_at_a_square_names_prefix_crawler_and_holder(page: Browser) -> None:
+    page.point_at("#plot-hilbert .cell rect")
+    lines = page.run("return document.getElementById('tip').textContent").splitlines()
+    assert lines[0].endswith(("/12", "/14"))
+    assert "site" in lines[1]
+    assert lines[2].startswith("Invented Networks")
+
+
+def test_tip_stays_inside_the_window(page: Browser) -> None:
+    for selector in (
+        "#plot-map .crawler.k11 circle",
+        "#plot-load .bar rect",
+        "#plot-rtt .band rect:last-child",
+    ):
+        page.point_at(selector)
+        box = page.run(
+            "const b = document.getElementById('tip').getBoundingClientRect();"
+            "return [b.left, b.right, b.top, b.bottom]"
+        )
+        assert box[0] >= 0
+        assert box[1] <= 1280
+        assert box[2] >= 0
+        assert box[3] <= 900
+
+
+def test_legend_picks_out_one_crawler_and_gives_the_others_back(page: Browser) -> None:
+    page.click('.legend [data-c="1"]')
+    sites = [site for site in DATA.sites if site.crawler == 1]
+    shown = f"return {ROWS}.filter(row => row.offsetParent).length"
+    assert page.run(shown) == len(sites)
+    opacity = "return getComputedStyle(document.querySelector('#plot-map .crawler.k{}')).fillOpacity"
+    assert page.run(opacity.format(1)) == "1"
+    assert float(page.run(opacity.format(2))) < 0.2
+    assert (
+        page.run("return document.querySelector('.legend [data-c=\"1\"]').getAttribute('aria-pressed')")
+        == "true"
+    )
+    page.press(ESCAPE)
+    assert page.run(shown) == len(DATA.sites)
+    assert page.run(opacity.format(2)) == "1"
+
+
+def test_clicking_a_crawler_or_its_bar_picks_it_out(page: Browser) -> None:
+    only = "return document.documentElement.dataset.only ?? null"
+    page.click("#plot-load .bar.k2 rect")
+    assert page.run(only) == "2"
+    page.click("#plot-load .bar.k2 rect")
+    assert page.run(only) is None
+    page.run("document.querySelector('#plot-map .crawler.k4 circle').focus()")
+    page.press(ENTER)
+    assert page.run(only) == "4"
+
+
+def test_tables_sort_numbers_as_numbers_and_back(page: Browser) -> None:
+    rows = ROWS.replace("sites", "crawlers")
+    column = f"return {rows}.map(row => Number(row.cells[3].dataset.v))"
+    head = "#table-crawlers th:nth-child(4) button"
+    page.click(head)
+    falling = page.run(column)
+    assert falling == sorted(falling, reverse=True)
+    page.click(head)
+    assert page.run(column) == sorted(falling)
+    assert (
+        page.run("return document.querySelector('#table-crawlers th:nth-child(4)').ariaSort") == "ascending"
+    )
+
+
+def test_typing_finds_sites(page: Browser) -> None:
+    page.type("input[data-for=table-sites]", "site39.")
+    shown = f"return {ROWS}.filter(row => !row.hidden).map(row => row.cells[0].textContent)"
+    assert page.run(shown) == ["www.site39.example"]
+
+
+def test_map_zooms_round_the_chosen_crawler_and_back(page: Browser) -> None:
+    view = "return document.getElementById('plot-map').getAttribute('viewBox').split(' ').map(Number)"
+    whole = page.run(view)
+    page.click('.legend [data-c="9"]')
+    page.click("[data-zoom=in]")
+    page.click("[data-zoom=in]")
+    x, y, width, height = page.run(view)
+    cx, cy = page.run(
+        "const c = document.querySelector('#plot-map .crawler.k9 circle');"
+        "return [c.cx.baseVal.value, c.cy.baseVal.value]"
+    )
+    assert width < whole[2] / 2
+    assert x < cx < x + width
+    assert y < cy < y + height
+    page.click("[data-zoom=all]")
+    assert page.run(view) == whole
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out_of_the_window(browser: Browser, file: Path, width: int) -> None:
+    browser.open(file, width=width)
+    assert (
+        browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    )
+    smallest = browser.run(
+        "return Math.min(...[...document.querySelectorAll('#plot-rtt text, #plot-load text')]"
+        ".map(text => text.getBoundingClientRect().height))"
+    )
+    assert smallest > 9
+
+
+def test_colours_follow_the_surroundings(browser: Browser, file: Path) -> None:
+    grounds = []
+    for is_dark in (False, True):
+        browser.open(file, is_dark=is_dark)
+        grounds.append(browser.run("return getComputedStyle(document.body).backgroundColor"))
+    assert grounds == ["rgb(245, 246, 248)", "rgb(15, 20, 26)"]
+
+
+def test_no_attack_runs_in_the_page(browser: Browser, tmp_path: Path) -> None:
+    """All attacks at once; an alert would stop the driver, a blocked script would show in the console."""
+    text = " ".join(ATTACKS[name] for name in ATTACKS if name != "very long name")
+    path = tmp_path / "attack.html"
+    write_report(poisoned(text), path)
+    browser.open(path)
+    assert browser.complaints() == []
+    assert browser.run("return document.querySelectorAll('script').length") == 1
+    assert browser.run("return document.querySelectorAll('img, iframe, base, foreignObject').length") == 0
+    assert "alert(1)" in browser.run("return document.querySelector('h1').textContent")
+    browser.point_at("#plot-map .crawler.k0 circle")
+    assert browser.run("return document.getElementById('tip').children.length") == 0
+
+
+def test_policy_stops_a_script_that_was_put_in_later(browser: Browser, tmp_path: Path) -> None:
+    """The second line of defence: were escaping to fail, the policy would still refuse the script."""
+    path = tmp_path / "tampered.html"
+    write_report(replace(DATA, sites=DATA.sites[:20], true_rtt_ms=None), path)
+    html = path.read_text(encoding="utf-8")
+    path.write_text(html.replace("</main>", "<script>window.hacked = 1</script></main>"), encoding="utf-8")
+    browser.open(path)
+    assert browser.run("return window.hacked ?? null") is None
+    assert any("Content Security Policy" in message for message in browser.complaints())
