@@ -7,8 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.locate.geodesy import distance_km
 from ipmicra.partition.config import CostConfig, Relocation
-from ipmicra.partition.geodesy import centres, distance_km
+from ipmicra.partition.geodesy import centres
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.sums import sums_by
 

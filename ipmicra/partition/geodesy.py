@@ -1,34 +1,12 @@
-"""Distances and centres on the Earth.
-
-`distance_km` has the signature of the one in `ipmicra.locate.geodesy`, which is to take its place.
-"""
+"""Centres of places on the Earth, and distances by way of straight lines."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-EARTH_RADIUS_KM = 6371.0088
-"""Mean radius of the Earth (IUGG)."""
-
-
-def distance_km(
-    latitude: ArrayLike, longitude: ArrayLike, other_latitude: ArrayLike, other_longitude: ArrayLike
-) -> NDArray[np.float64]:
-    """Give great-circle distances by the haversine formula; arrays broadcast as numpy's do."""
-    phi, lam, phi2, lam2 = (
-        np.radians(np.asarray(value, np.float64))
-        for value in (latitude, longitude, other_latitude, other_longitude)
-    )
-    across = np.sin((phi2 - phi) / 2) ** 2 + np.cos(phi) * np.cos(phi2) * np.sin((lam2 - lam) / 2) ** 2
-    distance: NDArray[np.float64] = 2 * EARTH_RADIUS_KM * np.arcsin(np.sqrt(np.clip(across, 0, 1)))
-    return distance
-
-
-def unit_vectors(latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give places as points on a sphere of radius one, a row each."""
-    phi, lam = np.radians(latitude), np.radians(longitude)
-    return np.column_stack((np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)))
+from ipmicra.delegate.geometry import unit_vectors
+from ipmicra.locate.geodesy import EARTH_RADIUS_KM
 
 
 def chord_to_km(chord: NDArray[np.float64]) -> NDArray[np.float64]:

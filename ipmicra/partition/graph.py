@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.delegate.geometry import unit_vectors
 from ipmicra.partition.config import MetisConfig
-from ipmicra.partition.geodesy import centres, chord_to_km, unit_vectors
+from ipmicra.partition.geodesy import centres, chord_to_km
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.sites import SiteTable
 from ipmicra.partition.sums import sums_by

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.partition.geodesy import centres, distance_km
+from ipmicra.locate.geodesy import distance_km
+from ipmicra.partition.geodesy import centres
 from ipmicra.partition.graph import Vertices
 from ipmicra.partition.problem import Column, Problem
 

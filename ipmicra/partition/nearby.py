@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.locate.geodesy import distance_km
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.geodesy import distance_km
 from ipmicra.partition.hashing import hash_many
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.sites import SiteTable

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipmicra.locate.geodesy import distance_km
 from ipmicra.partition.compare import costs_of, load_variation
 from ipmicra.partition.config import CostConfig, Relocation
 from ipmicra.partition.costs import download_s, exchange_s, relocation_s, site_rtt_s
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.geodesy import centres, distance_km
+from ipmicra.partition.geodesy import centres
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.reference.slow_partition import slow_distance_km, slow_download_s, slow_exchange_s
