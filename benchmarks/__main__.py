@@ -22,6 +22,7 @@ from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
+from benchmarks.probing import measure_probing
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
@@ -52,6 +53,7 @@ MEASUREMENTS = {
     "scalar": Measurement(title="Looking up one by one", measure=measure_scalar),
     "grid": Measurement(title="Looking up: hit and miss, both families, one and many", measure=measure_grid),
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
+    "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.fleet import Fleet
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
+        AgentError,
         CapacityError,
         CorruptHierarchyError,
         DumpError,
@@ -15,42 +17,65 @@ if TYPE_CHECKING:
         HierarchyError,
         InputError,
         IpmicraError,
+        MessageError,
         MissingHierarchyError,
+        StoreError,
         TruncatedDumpError,
         UnknownDialectError,
+        UnknownVersionError,
     )
+    from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
+    from ipmicra.model.location import Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
+    from ipmicra.model.probe import Probe
     from ipmicra.model.registry import Registry
+    from ipmicra.model.sample import Loss, Rung, Sample, Timings
+    from ipmicra.model.site import Site
     from ipmicra.model.subnet import Subnet
 
 __all__ = [
     "AddressError",
+    "AgentError",
     "BuildOptions",
     "BuildProgress",
     "BuildReport",
+    "Capacity",
     "CapacityError",
     "CorruptHierarchyError",
+    "Crawler",
+    "CrawlerState",
     "DumpError",
     "DumpRecord",
     "Edition",
     "Fate",
     "FetchError",
     "Finding",
+    "Fleet",
     "Hierarchy",
     "HierarchyError",
     "HolderEvidence",
     "InputError",
     "IpmicraError",
+    "Location",
+    "Loss",
+    "MessageError",
     "MissingHierarchyError",
     "Organisation",
+    "Probe",
     "Reason",
     "Registry",
+    "Rung",
+    "Sample",
+    "Site",
+    "StoreError",
     "Subnet",
     "Tally",
+    "Timings",
     "TruncatedDumpError",
     "UnknownDialectError",
+    "UnknownVersionError",
     "build",
 ]
 
@@ -58,15 +83,22 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.fleet": "Fleet",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
-        "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError"
+        "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
+        "InputError IpmicraError MessageError MissingHierarchyError StoreError TruncatedDumpError "
+        "UnknownDialectError UnknownVersionError"
     ),
+    "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
+    "ipmicra.model.location": "Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
+    "ipmicra.model.probe": "Probe",
     "ipmicra.model.registry": "Registry",
+    "ipmicra.model.sample": "Loss Rung Sample Timings",
+    "ipmicra.model.site": "Site",
     "ipmicra.model.subnet": "Subnet",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
