@@ -103,3 +103,23 @@ class UnknownVersionError(MessageError):
 
 class AgentError(IpmicraError):
     """An agent that does not answer, or not with sense."""
+
+
+class WorldError(InputError):
+    """A world that cannot be used as a whole."""
+
+    def __init__(self, world: str, reason: str) -> None:
+        """Name the world and what is missing."""
+        super().__init__(f"{world}: {reason}")
+        self.world = world
+        self.reason = reason
+
+
+class LifeCycleError(IpmicraError):
+    """A step that a life cycle does not know: a fault of ipmicra, not of its user."""
+
+    def __init__(self, state: str, step: str) -> None:
+        """Name the state and the step."""
+        super().__init__(f"{step} cannot happen to something that is {state}; please report this")
+        self.state = state
+        self.step = step

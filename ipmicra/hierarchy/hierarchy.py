@@ -171,6 +171,18 @@ class Hierarchy:
         """Give the organisation's number of each row, 0 for none."""
         return self._picked(names.ORGANISATION, rows)
 
+    def organisation_number(self, row: int) -> int:
+        """Give the number of a row's organisation, 0 for none."""
+        return int(self._sections.view(names.ORGANISATION)[self._checked(row)])
+
+    def country(self, row: int) -> str | None:
+        """Give the country of a row, two letters, None if it has none."""
+        return self._country(self._checked(row))
+
+    def registry_number(self, row: int) -> int:
+        """Give the number of a row's registry (see `Registry`)."""
+        return int(self._sections.view(names.REGISTRY)[self._checked(row)])
+
     def search(self, query: str, limit: int | None = None) -> list[Organisation]:
         """Find organisations whose handle or name contains a text, whatever its case."""
         if not query.strip():

@@ -18,6 +18,8 @@ class Evidence(StrEnum):
     """Distance between network coordinates."""
     GEOLOCATED = "geolocated"
     """Distance on the Earth."""
+    ANYCAST = "anycast"
+    """In many places at once: any crawler will do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,49 @@
+"""Why each crawler was asked or not: what `explain` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ipmicra.model.sample import Loss
+
+
+class Verdict(StrEnum):
+    """What became of a crawler in an attempt."""
+
+    CHOSEN = "chosen"
+    """It got the subnet; the reason says why the search ended."""
+    KNOWN = "known"
+    """It had a sample of the subnet before."""
+    ASKED = "asked"
+    NOT_ASKED = "not-asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """One crawler in one attempt."""
+
+    crawler: str
+    verdict: Verdict
+    reason: str
+    expected_ms: float | None = None
+    """The round trip that the policy expected before it asked, or at the end if it did not."""
+    saving_ms: float | None = None
+    """What a probe promised to save."""
+    rtt_ms: float | None = None
+    loss: Loss | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that was considered in one attempt."""
+
+    tried: tuple[Considered, ...]
+    """The chosen crawler with the reason why the search ended, then those that were known or asked, in order."""
+    rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
+    """Those that were not asked; written when somebody wants to read it, for most accounts are never read."""
+
+    def entries(self) -> list[Considered]:
+        """Write all of it."""
+        return [*self.tried, *self.rest()]

@@ -1,0 +1,138 @@
+"""Every tuning number of delegation, with its source.
+
+[1] Papapetrou & Samaras 2004, IPMicra. [2] Gueye et al. 2006 and Katz-Bassett et al. 2006, delay-based location.
+[3] Cicalese et al. 2015, anycast census by the speed of light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhysicsConfig:
+    """What light allows."""
+
+    fibre_km_per_ms: float = 100.0
+    """Distance covered by a millisecond of round trip in fibre, at two thirds of light's speed [2], [3]."""
+    vacuum_km_per_ms: float = 149.9
+    """The same in vacuum: a shorter round trip is a lie, whatever the cable."""
+    sure_radius_km: float = 25.0
+    """Only a location known as well as this can convict a crawler."""
+    doubt_radii: float = 3.0
+    """Radii by which the true place may be off before a crawler is convicted."""
+    marks_allowed: int = 3
+    """Impossible samples after which a crawler is asked no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegatorConfig:
+    """Rules of the machine that hold for every policy."""
+
+    lifetime_s: float = 90 * 86400.0
+    """A delegation's life: registries change enough for a rebuild every three months [1]."""
+    renew_below: float = 0.5
+    """Share of the life that must be gone before a use renews it."""
+    probe_budget: int | None = None
+    """Most probes of an attempt; None for as many as there are crawlers."""
+    losses_allowed: int = 3
+    """Probes lost in a row, without a sample, after which a site counts as one that cannot be probed."""
+    apart_km: float = 100.0
+    """Beyond this, and both radii, a site is elsewhere than the rest of its subnet."""
+    physics: PhysicsConfig = field(default_factory=PhysicsConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperConfig:
+    """The procedure of [1]."""
+
+    threshold_ms: float = 50.0
+    """First sample under it takes the subnet; 50 ms in [1]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelSpread:
+    """How much a crawler's mean of log round trips differs from level to level (standard deviations).
+
+    0.1 is some 10 % of the round trip. The figures are round on purpose: detours of a region are larger than
+    those of a holder inside it. What the samples say soon counts for more.
+    """
+
+    root: float = 0.15
+    """Between crawlers everywhere: access lines."""
+    coarse: float = 0.15
+    """Between regions some 1500 km wide, or registries where the place is unknown."""
+    country: float = 0.08
+    fine: float = 0.1
+    """Between regions some 150 km wide, or blocks of 2^24 addresses where the place is unknown."""
+    organisation: float = 0.1
+    wider: float = 0.05
+    """Between subnets above the site's own."""
+    subnet: float = 0.1
+
+
+UNPLACED = LevelSpread(
+    root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15
+)
+"""Without a place the levels stand for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictConfig:
+    """The model behind `predict`; see `docs/delegation.md` for what was tried."""
+
+    probe_price_ms: float = 0.15
+    """A probe must promise to save this; see `fixed_ms` for what saving means."""
+    probes_per_site: float | None = 1.9
+    """Mean number of probes above which the price rises; None for a fixed price."""
+    price_step: float = 0.03
+    """Rise of the price's logarithm for each probe over the mean: some thirty sites to settle."""
+    price_rise: float = 2.0
+    """The price rises to this multiple at most: where much is unknown more probes are right."""
+    fixed_ms: float = 20.0
+    """Part of a download that does not depend on the crawler. A saving counts in proportion to round trip
+    plus this, so that 10 ms of 300 count for less than 10 ms of 20."""
+    offset_ms: float = 2.0
+    """Added to round trips before the logarithm is taken: differences below it are noise."""
+    floor_share: float = 0.7
+    """Share of light's time that is taken off before the logarithm: what is left is the detour."""
+    base_ms: float = 3.0
+    """Round trip at no distance: access lines at both ends."""
+    slope_ms_per_km: float = 0.02
+    """Twice light's time in fibre: cables do not run straight."""
+    typical_ms: float = 60.0
+    """Expected round trip where no place is known."""
+    intercept_spread: float = 0.2
+    """Prior standard deviation of the mean over all sites and crawlers, in logarithms."""
+    slope_spread: float = 0.2
+    """Prior standard deviation of the dependence on distance, in logarithms."""
+    site_spread: float = 0.2
+    """Common to all crawlers of a site: its access line."""
+    pair_spread: float = 0.25
+    """Of a site and a crawler alone."""
+    unknown_site_spread: float = 0.5
+    """As `site_spread`, where no place is known."""
+    unknown_pair_spread: float = 0.9
+    """As `pair_spread`, where no place is known: round trips span a factor of a hundred."""
+    together_km: float = 100.0
+    """Crawlers closer than this share routes."""
+    prior_sites: float = 40.0
+    """Sites' worth of trust in the covariance above, before samples change it."""
+    tail: float = 4.0
+    """Degrees of freedom of a Student distribution: a surprising sample widens what is still expected."""
+    trees: int = 8
+    """Shifted grids over the Earth; more make the map smoother."""
+    coarse_km: float = 1500.0
+    """Width of a coarse cell; over the trees from half to twice of it."""
+    fine_km: float = 150.0
+    """Width of a fine cell, likewise."""
+    quantiles: int = 15
+    """Points at which an expectation is taken."""
+    wider_levels: int = 2
+    """Subnets above the site's own that count."""
+    placed: LevelSpread = field(default_factory=LevelSpread)
+    unplaced: LevelSpread = UNPLACED
+
+
+FRUGAL = PredictConfig(probe_price_ms=0.45, probes_per_site=1.1)
+"""Little more than one probe a site."""

@@ -1,0 +1,65 @@
+"""What enters the delegator. Every event says when it happened, in seconds since 1970, UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class SiteArrived:
+    """A site needs a crawler."""
+
+    site: Site
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReturned:
+    """A probe came back with a round trip."""
+
+    attempt: int | None
+    """The attempt that asked; None for a sample from elsewhere, which is only learnt from."""
+    sample: Sample
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeLost:
+    """A probe came back without a round trip."""
+
+    attempt: int
+    crawler: str
+    loss: Loss
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerJoined:
+    """A crawler takes part, for the first time or again."""
+
+    crawler: Crawler
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerLeft:
+    """A crawler is gone."""
+
+    name: str
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationExpired:
+    """A subnet's delegation came to its end."""
+
+    key: int
+    """The subnet (see `ipmicra.delegate.subnets`)."""
+    now_s: float
+
+
+Event = SiteArrived | SampleReturned | ProbeLost | CrawlerJoined | CrawlerLeft | DelegationExpired

@@ -1,0 +1,97 @@
+"""The crawlers as the delegator sees them: by index, with load and marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ipmicra.model.crawler import Crawler, CrawlerState
+
+
+class Fleet:
+    """Crawlers by index, in the order in which they first joined; an index is never used again."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.crawlers: list[Crawler] = []
+        self.load: list[int] = []
+        """Sites given to each."""
+        self.marks: list[int] = []
+        """Impossible samples of each."""
+        self._is_present: list[bool] = []
+        self.usable_flags: list[bool] = []
+        """Whether each may be asked."""
+        self._indices: dict[str, int] = {}
+        self._usable: list[int] = []
+
+    def __len__(self) -> int:
+        """Count all that ever joined."""
+        return len(self.crawlers)
+
+    def __repr__(self) -> str:
+        """Count those present."""
+        return f"<Fleet: {sum(self._is_present)} of {len(self.crawlers)} crawlers present>"
+
+    def join(self, crawler: Crawler) -> tuple[int, bool]:
+        """Add a crawler, or let it come back; give its index and whether it is new."""
+        index = self._indices.get(crawler.name)
+        is_new = index is None
+        if index is None:
+            index = self._indices[crawler.name] = len(self.crawlers)
+            self.crawlers.append(crawler)
+            self.load.append(0)
+            self.marks.append(0)
+            self._is_present.append(False)
+            self.usable_flags.append(False)
+        self.crawlers[index] = crawler
+        self._is_present[index] = crawler.state is not CrawlerState.LEFT
+        self.usable_flags[index] = crawler.state is CrawlerState.JOINED
+        self._renew()
+        return index, is_new
+
+    def leave(self, name: str) -> int | None:
+        """Let a crawler go; give its index, None if it was not there."""
+        index = self._indices.get(name)
+        if index is None or not self._is_present[index]:
+            return None
+        self._is_present[index] = self.usable_flags[index] = False
+        self._renew()
+        return index
+
+    def mark(self, index: int, allowed: int) -> int:
+        """Count an impossible sample; a crawler with too many is asked no more."""
+        self.marks[index] += 1
+        if self.marks[index] >= allowed:
+            self.usable_flags[index] = False
+            self._renew()
+        return self.marks[index]
+
+    def index_of(self, name: str) -> int | None:
+        """Give a crawler's index, None if it never joined."""
+        return self._indices.get(name)
+
+    def name(self, index: int) -> str:
+        """Give a crawler's name."""
+        return self.crawlers[index].name
+
+    def is_present(self, index: int) -> bool:
+        """Tell whether a crawler may hold subnets."""
+        return self._is_present[index]
+
+    def is_usable(self, index: int) -> bool:
+        """Tell whether a crawler may be asked."""
+        return self.usable_flags[index]
+
+    def usable(self) -> list[int]:
+        """Give the crawlers that may be asked; not to be changed."""
+        return self._usable
+
+    def _renew(self) -> None:
+        self._usable = [index for index, is_usable in enumerate(self.usable_flags) if is_usable]
+
+    def least_loaded(self) -> int | None:
+        """Give the usable crawler with the fewest sites, the first of several."""
+        return min(self.usable(), key=self.load.__getitem__, default=None)
+
+    def __iter__(self) -> Iterator[Crawler]:
+        """Go through all that ever joined."""
+        return iter(self.crawlers)

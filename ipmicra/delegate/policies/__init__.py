@@ -1,0 +1,1 @@
+"""Ways to choose a crawler, all behind one interface."""

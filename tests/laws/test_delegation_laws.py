@@ -1,0 +1,143 @@
+"""Laws of delegation, whatever the world, the losses and the order of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
+from ipmicra.delegate.config import DelegatorConfig, PaperConfig
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, DelegationExpired, Event, SiteArrived
+from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
+from ipmicra.delegate.policies.paper import Paper
+from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.ports import Policy
+from ipmicra.simulate.replay import Replay, score
+from ipmicra.simulate.synthetic import WorldPlan, invent
+from ipmicra.simulate.world import LocationKind, locations_of
+from tests.fakes.fleet import answered
+
+MAKERS: dict[str, Callable[[], Policy]] = {
+    "predict": Predict,
+    "paper": lambda: Paper(PaperConfig(threshold_ms=20.0)),
+    "everyone": Everyone,
+    "geo": Geo,
+    "random": lambda: Random(np.random.default_rng(7)),
+    "hash": Hash,
+}
+policies = pytest.mark.parametrize("name", MAKERS)
+plans = st.builds(
+    WorldPlan,
+    crawlers=st.integers(1, 6),
+    sites=st.integers(1, 25),
+    subnets=st.integers(1, 15),
+    countries=st.integers(1, 5),
+    cities_per_country=st.integers(1, 3),
+    loss=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
+)
+seeds = st.integers(0, 2**32 - 1)
+moves = st.lists(
+    st.one_of(
+        st.tuples(st.just("site"), st.integers(0, 24)),
+        st.tuples(st.just("leave"), st.integers(0, 5)),
+        st.tuples(st.just("join"), st.integers(0, 5)),
+        st.tuples(st.just("expire"), st.integers(0, 20)),
+        st.tuples(st.just("answer"), st.integers(0, 50)),
+    ),
+    max_size=60,
+)
+
+
+def played(name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]) -> tuple[list[list[Action]], Delegator]:
+    """Play events in any order, answers late and out of order among them; give all actions."""
+    world, tree = invent(plan, np.random.default_rng(seed))
+    locations = locations_of(world, LocationKind.WORLD, {})
+    delegator = Delegator(tree, MAKERS[name](), DelegatorConfig(probe_budget=3), locations=locations)
+    told: list[list[Action]] = [delegator.handle(CrawlerJoined(one, 0.0)) for one in world.crawlers]
+    columns = {str(site.address): i for i, site in enumerate(world.sites)}
+    rows = {one.name: i for i, one in enumerate(world.crawlers)}
+    waiting: list[AskProbe] = []
+
+    def rtt(crawler: str, address: str) -> float | None:
+        value = float(world.rtt_ms[rows[crawler], columns[address]])
+        return None if np.isnan(value) else value
+
+    for step, (verb, number) in enumerate(script):
+        now_s, event = float(step), None
+        if verb == "site":
+            event = SiteArrived(world.sites[number % len(world.sites)], now_s)
+        elif verb == "leave":
+            event = CrawlerLeft(world.crawlers[number % len(world.crawlers)].name, now_s)
+        elif verb == "join":
+            event = CrawlerJoined(world.crawlers[number % len(world.crawlers)], now_s)
+        elif verb == "expire":
+            event = DelegationExpired(number, now_s)
+        elif waiting:
+            event = answered(waiting.pop(number % len(waiting)), rtt, now_s)
+        if event is not None:
+            told.append(_handled(delegator, event, waiting))
+    while waiting:
+        told.append(_handled(delegator, answered(waiting.pop(), rtt, 1e3), waiting))
+    return told, delegator
+
+
+def _handled(delegator: Delegator, event: Event, waiting: list[AskProbe]) -> list[Action]:
+    actions = delegator.handle(event)
+    waiting += [action for action in actions if isinstance(action, AskProbe)]
+    return actions
+
+
+@policies
+@settings(max_examples=15, deadline=None)
+@given(plan=plans, seed=seeds, script=moves)
+def test_whatever_happens_every_site_is_answered_once_within_its_budget(
+    name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
+) -> None:
+    told, delegator = played(name, plan, seed, script)
+    actions = [action for some in told for action in some]
+    answers = sum(isinstance(action, Assigned | GaveUp) for action in actions)
+    assert answers == sum(verb == "site" for verb, _number in script)
+    asks: dict[int, list[str]] = {}
+    for action in actions:
+        if isinstance(action, AskProbe):
+            asks.setdefault(action.attempt, []).append(action.crawler)
+    for names in asks.values():
+        assert len(names) == len(set(names)) <= 3
+    assert repr(delegator).endswith("0 open>")
+
+
+@policies
+@settings(max_examples=8, deadline=None)
+@given(plan=plans, seed=seeds, script=moves)
+def test_same_events_give_the_same_actions(
+    name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
+) -> None:
+    first, _delegator = played(name, plan, seed, script)
+    second, _delegator = played(name, plan, seed, script)
+    assert first == second
+
+
+@settings(max_examples=25, deadline=None)
+@given(plan=plans, seed=seeds)
+def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
+    world, tree = invent(plan, np.random.default_rng(seed))
+    config = DelegatorConfig(losses_allowed=plan.crawlers)
+    outcomes = Replay(world, Delegator(tree, Everyone(), config)).run(range(len(world.sites)))
+    reached = [outcome for outcome in outcomes if not np.isnan(outcome.excess_ms)]
+    assert all(outcome.excess_ms == 0 for outcome in reached)
+    assert all(outcome.probes == plan.crawlers for outcome in outcomes if outcome.probes)
+
+
+@settings(max_examples=25, deadline=None)
+@given(plan=plans, seed=seeds)
+def test_no_score_leaves_its_bounds(plan: WorldPlan, seed: int) -> None:
+    world, tree = invent(plan, np.random.default_rng(seed))
+    found = score(Replay(world, Delegator(tree, Predict())).run(range(len(world.sites))))
+    assert 0 <= found.optimal <= found.within_2ms <= 1
+    assert 0 <= found.probes_per_site <= plan.crawlers
+    assert found.excess_of_suboptimal_ms >= found.mean_excess_ms >= 0

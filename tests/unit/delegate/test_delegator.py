@@ -1,0 +1,311 @@
+"""The machine: lives of delegations, losses, lies, anycast, joins and leaves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from ipmicra.delegate.actions import Action, AskProbe, Assigned, CrawlerMarked, Delegated, GaveUp, Revoked
+from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.events import (
+    CrawlerLeft,
+    DelegationExpired,
+    ProbeLost,
+    SampleReturned,
+    SiteArrived,
+)
+from ipmicra.delegate.policies.baselines import Everyone
+from ipmicra.delegate.policies.paper import Paper
+from ipmicra.delegate.policies.predict import Predict
+from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.location import Location
+from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.site import Site
+from tests.fakes.fleet import arrived, asked, crawler, joined, place, site
+from tests.fakes.subnet_tree import ListedTree, flat_tree, listed
+
+ATHENS, NEW_YORK, TOKYO = place(37.98, 23.73), place(40.71, -74.01), place(35.68, 139.69)
+DAY_S = 86400.0
+
+
+class Places:
+    """Places by address."""
+
+    def __init__(self, places: dict[str, Location]) -> None:
+        self._places = places
+
+    def location_of(self, site: Site, key: int) -> Location | None:
+        return self._places.get(str(site.address))
+
+
+class Coordinates:
+    def expected_ms_many(self, address: object, crawlers: list[str]) -> list[float]:
+        return [float(len(crawlers) - i) for i in range(len(crawlers))]
+
+
+def last(actions: list[Action]) -> Assigned:
+    assert isinstance(actions[-1], Assigned), actions
+    return actions[-1]
+
+
+def test_site_without_any_crawler_is_given_up_with_what_to_do() -> None:
+    (gave_up,) = Delegator(flat_tree(1), Predict()).handle(SiteArrived(site("10.0.0.1"), 0.0))
+    assert isinstance(gave_up, GaveUp)
+    assert "add one" in gave_up.reason
+
+
+def test_single_crawler_gets_everything_and_is_probed_at_most_once() -> None:
+    delegator = Delegator(flat_tree(2), Predict())
+    joined(delegator, crawler("a"))
+    actions = arrived(delegator, "10.0.0.1", lambda *_: 5.0)
+    assert last(actions).crawler == "a"
+    assert len(asked(actions)) <= 1
+
+
+def test_sites_of_a_contested_subnet_wait_for_its_answer() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
+    assert isinstance(ask, AskProbe)
+    assert delegator.handle(SiteArrived(site("10.0.0.2"), 0.0)) == []
+    sample = Sample(crawler=ask.crawler, address=ask.address, rtt_ms=9.0)
+    done = delegator.handle(SampleReturned(ask.attempt, sample, 1.0))
+    assert [(one.site.host, one.probes) for one in done if isinstance(one, Assigned)] == [
+        ("10.0.0.1", 1),
+        ("10.0.0.2", 0),
+    ]
+
+
+def test_late_and_repeated_answers_change_nothing() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"))
+    (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
+    assert isinstance(ask, AskProbe)
+    answer = SampleReturned(ask.attempt, Sample(crawler="a", address=ask.address, rtt_ms=9.0), 1.0)
+    assert delegator.handle(answer)
+    assert delegator.handle(answer) == []
+    assert delegator.handle(ProbeLost(ask.attempt, "a", Loss.TIMEOUT, 1.0)) == []
+    assert delegator.handle(replace(answer, sample=replace(answer.sample, crawler="stranger"))) == []
+
+
+def test_delegation_lives_its_time_and_use_renews_it() -> None:
+    config = DelegatorConfig(lifetime_s=10 * DAY_S)
+    delegator = Delegator(flat_tree(1), Paper(), config)
+    joined(delegator, crawler("a"))
+    arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=0.0)
+    assert asked(arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=6 * DAY_S)) == []
+    assert asked(arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=15 * DAY_S)) == []
+    late = arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=40 * DAY_S)
+    assert isinstance(late[0], Revoked)
+    assert asked(late) == ["a"]
+
+
+def test_expiry_event_frees_a_subnet_once() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"))
+    arrived(delegator, "10.0.0.1", lambda *_: 9.0)
+    (revoked,) = delegator.handle(DelegationExpired(1, 2.0))
+    assert isinstance(revoked, Revoked)
+    assert delegator.handle(DelegationExpired(1, 2.0)) == []
+
+
+def test_subnets_of_a_crawler_that_left_are_delegated_again_on_next_need() -> None:
+    delegator = Delegator(flat_tree(2), Everyone())
+    delegator = Delegator(flat_tree(2), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    answer = {"a": 5.0, "b": 60.0}
+    for address in ("10.0.0.1", "10.0.1.1"):
+        assert last(arrived(delegator, address, lambda name, _: answer[name])).crawler == "a"
+    assert delegator.handle(CrawlerLeft("a", 5.0)) == []
+    again = arrived(delegator, "10.0.0.1", lambda name, _: answer[name], now_s=6.0)
+    assert isinstance(again[0], Revoked)
+    assert last(again).crawler == "b"
+    assert delegator.fleet.name(delegator.ledger.get(2).crawler) == "a"  # type: ignore[union-attr]
+
+
+def test_crawler_that_leaves_in_the_middle_counts_as_a_lost_probe() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
+    assert isinstance(ask, AskProbe)
+    (second,) = delegator.handle(CrawlerLeft(ask.crawler, 1.0))
+    assert isinstance(second, AskProbe)
+    assert second.crawler != ask.crawler
+
+
+def test_all_crawlers_dead_midway_gives_the_site_up() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
+    assert isinstance(ask, AskProbe)
+    other = "b" if ask.crawler == "a" else "a"
+    assert delegator.handle(CrawlerLeft(other, 1.0)) == []
+    (gave_up,) = delegator.handle(CrawlerLeft(ask.crawler, 1.0))
+    assert isinstance(gave_up, GaveUp)
+
+
+def test_unreachable_crawler_keeps_what_it_holds_but_is_not_asked() -> None:
+    delegator = Delegator(flat_tree(2), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    first = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
+    joined(delegator, replace(crawler(first), state=CrawlerState.UNREACHABLE))
+    assert last(arrived(delegator, "10.0.0.9", lambda *_: 5.0)).crawler == first
+    assert first not in asked(arrived(delegator, "10.0.1.1", lambda *_: 500.0))
+
+
+def test_nearer_crawler_that_joins_later_takes_over_where_the_model_says_it_can() -> None:
+    places = Places({"10.0.0.1": TOKYO, "10.0.1.1": ATHENS})
+    delegator = Delegator(flat_tree(2), Predict(), locations=places)
+    joined(delegator, crawler("athens", "192.0.2.1", ATHENS))
+    answers = {("athens", "10.0.0.1"): 260.0, ("athens", "10.0.1.1"): 2.0, ("tokyo", "10.0.0.1"): 2.0}
+    for address in ("10.0.0.1", "10.0.1.1"):
+        arrived(delegator, address, lambda *pair: answers[pair])
+    joined(delegator, crawler("tokyo", "198.51.100.1", TOKYO))
+    assert last(arrived(delegator, "10.0.0.1", lambda *pair: answers[pair])).crawler == "tokyo"
+    near = arrived(delegator, "10.0.1.1", lambda *pair: answers[pair])
+    assert asked(near) == []
+    assert last(near).crawler == "athens"
+
+
+def test_round_trip_below_light_is_refused_and_the_crawler_marked() -> None:
+    places = Places({"10.0.0.1": TOKYO})
+    delegator = Delegator(flat_tree(1), Everyone(), locations=places)
+    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
+    actions = arrived(delegator, "10.0.0.1", lambda name, _: {"liar": 1.0, "honest": 250.0}[name])
+    (marked,) = (action for action in actions if isinstance(action, CrawlerMarked))
+    assert (marked.crawler, marked.marks) == ("liar", 1)
+    assert marked.least_ms > 70
+    assert last(actions).crawler == "honest"
+    (done,) = (action for action in actions if isinstance(action, Delegated))
+    assert {one.crawler: one.loss for one in done.account.entries()}["liar"] is Loss.IMPOSSIBLE
+
+
+def test_crawler_with_too_many_marks_is_asked_no_more() -> None:
+    addresses = [f"10.0.{i}.1" for i in range(5)]
+    delegator = Delegator(flat_tree(5), Everyone(), locations=Places(dict.fromkeys(addresses, TOKYO)))
+    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
+    told = [asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses]
+    assert ["liar" in names for names in told] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("rtt_ms", [0.0, -3.0, math.nan, math.inf])
+def test_round_trip_that_is_no_time_is_refused(rtt_ms: float) -> None:
+    delegator = Delegator(flat_tree(1), Everyone())
+    joined(delegator, crawler("odd"), crawler("sound"))
+    actions = arrived(delegator, "10.0.0.1", lambda name, _: rtt_ms if name == "odd" else 9.0)
+    assert last(actions).crawler == "sound"
+
+
+def test_two_samples_that_light_cannot_join_make_a_site_anycast() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
+    delegator = Delegator(flat_tree(1), Everyone())
+    joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
+    actions = arrived(delegator, "10.0.0.1", lambda *_: 3.0)
+    assert last(actions).evidence is Evidence.ANYCAST
+
+
+def test_listed_anycast_goes_to_the_least_loaded_without_a_probe() -> None:
+    delegator = Delegator(flat_tree(2), Paper(), anycast={"10.0.1.1", "10.0.1.2", "10.0.1.3"})
+    joined(delegator, crawler("a"), crawler("b"))
+    busy = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
+    told = [arrived(delegator, f"10.0.1.{i}", lambda *_: 5.0) for i in (1, 2, 3)]
+    assert [asked(actions) for actions in told] == [[], [], []]
+    first, second, third = (last(actions).crawler for actions in told)
+    assert first != busy
+    assert {second, third} == {"a", "b"}
+
+
+def test_unprobeable_site_goes_by_coordinates_first() -> None:
+    places = Places({"10.0.0.1": TOKYO})
+    delegator = Delegator(flat_tree(1), Everyone(), locations=places, coordinates=Coordinates())
+    joined(delegator, crawler("a", location=TOKYO), crawler("b", location=ATHENS))
+    answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    assert (answer.crawler, answer.evidence, answer.rtt_ms) == ("b", Evidence.COORDINATE, 1.0)
+
+
+def test_unprobeable_site_goes_by_location_next() -> None:
+    delegator = Delegator(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
+    joined(delegator, crawler("a", location=ATHENS), crawler("b", location=TOKYO))
+    answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    assert (answer.crawler, answer.evidence) == ("b", Evidence.GEOLOCATED)
+
+
+def test_unprobeable_site_goes_by_neighbours_then_by_load() -> None:
+    delegator = Delegator(flat_tree(4), Paper())
+    joined(delegator, crawler("a"), crawler("b"))
+    nothing = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    assert (nothing.crawler, nothing.evidence) == ("a", Evidence.INHERITED)
+    arrived(delegator, "10.0.1.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
+    arrived(delegator, "10.0.2.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
+    assert last(arrived(delegator, "10.0.3.1", lambda *_: None)).crawler == "b"
+
+
+def test_losses_end_an_attempt_before_everybody_was_asked() -> None:
+    delegator = Delegator(flat_tree(1), Paper(), DelegatorConfig(losses_allowed=2))
+    joined(delegator, *(crawler(name) for name in "abcdef"))
+    assert len(asked(arrived(delegator, "10.0.0.1", lambda *_: None))) == 2
+
+
+def test_address_outside_the_hierarchy_is_delegated_by_slices() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"))
+    told = arrived(delegator, "203.0.113.7", lambda *_: 5.0)
+    (done,) = (action for action in told if isinstance(action, Delegated))
+    assert (str(done.delegation.first), str(done.delegation.last)) == ("203.0.113.0", "203.0.113.255")
+    assert asked(arrived(delegator, "203.0.113.99", lambda *_: 5.0)) == []
+    assert asked(arrived(delegator, "203.0.114.1", lambda *_: 5.0)) == ["a"]
+
+
+def test_site_elsewhere_than_its_subnet_is_delegated_apart_by_predict_alone() -> None:
+    tree = ListedTree([listed("10.0.0.0/8", 0)])
+    places = Places({"10.0.0.1": ATHENS, "10.9.0.1": TOKYO})
+    rtt_ms = {("athens", "10.0.0.1"): 2.0, ("tokyo", "10.9.0.1"): 2.0}
+    chosen = {}
+    for policy in (Predict(), Paper()):
+        delegator = Delegator(tree, policy, locations=places)
+        joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
+        arrived(delegator, "10.0.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
+        chosen[policy.name] = last(arrived(delegator, "10.9.0.1", lambda *pair: rtt_ms.get(pair, 250.0))).crawler
+    assert chosen == {"predict": "tokyo", "paper": "athens"}
+
+
+def test_sample_from_elsewhere_teaches_without_an_action() -> None:
+    policy = Predict()
+    delegator = Delegator(flat_tree(1), policy)
+    joined(delegator, crawler("a"), crawler("b"))
+    sample = Sample(crawler="b", address=site("10.0.0.1").address, rtt_ms=3.0)
+    assert delegator.handle(SampleReturned(None, sample, 0.0)) == []
+    assert asked(arrived(delegator, "10.0.0.2", lambda *_: 3.0))[0] == "b"
+
+
+def test_restored_delegation_is_used_without_a_probe() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"))
+    first, end = delegator._tree.bounds(1)
+    stored = Delegation(
+        first=first,
+        last=end,
+        crawler="a",
+        evidence=Evidence.PROBED,
+        rtt_ms=4.0,
+        probes=2,
+        created_s=0.0,
+        expires_s=1e9,
+    )
+    assert delegator.restore(1, stored)
+    assert not delegator.restore(1, replace(stored, crawler="stranger"))
+    actions = arrived(delegator, "10.0.0.1", lambda *_: 9.0)
+    assert (len(actions), last(actions).rtt_ms) == (1, 4.0)
+
+
+def test_repr_shows_the_state_in_one_line() -> None:
+    delegator = Delegator(flat_tree(1), Paper())
+    joined(delegator, crawler("a"))
+    assert repr(delegator) == (
+        "<Delegator paper: <Fleet: 1 of 1 crawlers present>, <Ledger: 1 held, 0 contested>, 0 open>"
+    )
