@@ -1,6 +1,6 @@
 """Measure ipmicra beside its peers.
 
-python -m benchmarks [--quick] [--only NAME...] [--scratch DIR] [--keep]
+python -m benchmarks [NAME...] [--quick] [--only NAME...] [--scratch DIR] [--keep]
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
+from benchmarks.locating import measure_locating
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
@@ -54,6 +55,7 @@ MEASUREMENTS = {
     "grid": Measurement(title="Looking up: hit and miss, both families, one and many", measure=measure_grid),
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
     "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
+    "locate": Measurement(title="Locating", measure=measure_locating),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }
@@ -62,6 +64,7 @@ MEASUREMENTS = {
 def arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="bin/bench", description="Measure ipmicra beside its peers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="the same as --only NAME...")
     parser.add_argument(
         "--quick", action="store_true", help="small sizes, a minute; prints the page and writes nothing"
     )
@@ -77,7 +80,12 @@ def arguments() -> argparse.Namespace:
         "--scratch", type=Path, default=default, metavar="DIR", help=f"where dumps are kept; else {default}"
     )
     parser.add_argument("--keep", action="store_true", help="keep what is made of the dumps as well")
-    return parser.parse_args()
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in MEASUREMENTS]
+    if unknown:
+        parser.error(f"there is no measurement {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
+    options.only = [*options.names, *(options.only or [])]
+    return options
 
 
 def say(message: str) -> None:
@@ -126,8 +134,9 @@ def main() -> int:
     finally:
         if not options.keep:
             bench.scratch.tidy()
-    if options.quick:
+    if options.quick or options.only:
         print(page(done))
+    if options.quick:
         print("Small sizes: targets are shown, but are not meant for them.")
     return int(any(row.missing.startswith("it failed") for group in done.values() for row in group.rows))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
     from ipmicra.app.fleet import Fleet
+    from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
         UnknownDialectError,
         UnknownVersionError,
     )
+    from ipmicra.locate.distance import DistanceSource
+    from ipmicra.locate.locator import Clues, Located, Locator
     from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
-    from ipmicra.model.location import Location
+    from ipmicra.model.location import Heuristic, Hint, Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
     from ipmicra.model.probe import Probe
     from ipmicra.model.registry import Registry
@@ -43,9 +46,11 @@ __all__ = [
     "BuildReport",
     "Capacity",
     "CapacityError",
+    "Clues",
     "CorruptHierarchyError",
     "Crawler",
     "CrawlerState",
+    "DistanceSource",
     "DumpError",
     "DumpRecord",
     "Edition",
@@ -53,12 +58,18 @@ __all__ = [
     "FetchError",
     "Finding",
     "Fleet",
+    "Heuristic",
     "Hierarchy",
     "HierarchyError",
+    "Hint",
     "HolderEvidence",
     "InputError",
     "IpmicraError",
+    "LocateOptions",
+    "LocateRun",
+    "Located",
     "Location",
+    "Locator",
     "Loss",
     "MessageError",
     "MissingHierarchyError",
@@ -84,16 +95,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
     "ipmicra.app.fleet": "Fleet",
+    "ipmicra.app.locate": "LocateOptions LocateRun",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
-        "InputError IpmicraError MessageError MissingHierarchyError StoreError TruncatedDumpError "
-        "UnknownDialectError UnknownVersionError"
+        "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError "
+        "HierarchyError InputError IpmicraError MessageError MissingHierarchyError StoreError "
+        "TruncatedDumpError UnknownDialectError UnknownVersionError"
     ),
+    "ipmicra.locate.distance": "DistanceSource",
+    "ipmicra.locate.locator": "Clues Located Locator",
     "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
-    "ipmicra.model.location": "Location",
+    "ipmicra.model.location": "Heuristic Hint Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
     "ipmicra.model.probe": "Probe",
     "ipmicra.model.registry": "Registry",

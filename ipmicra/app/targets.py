@@ -45,7 +45,7 @@ Resolve = Callable[[str], list[IPv4Address | IPv6Address]]
 
 def read_targets(words: Iterable[str], resolve: Resolve) -> Iterator[Target | Unresolved]:
     """Turn what the user wrote into targets, in order."""
-    for text in texts_of(words):
+    for text in read_texts(words):
         yield from read_target(text, resolve)
 
 
@@ -58,7 +58,7 @@ def read_target(text: str, resolve: Resolve) -> list[Target | Unresolved]:
         pass
     else:
         return [Target(text=text, first=first, last=last)]
-    if not _is_host_name(name):
+    if not is_host_name(name):
         return [Unresolved(text=text, reason="no address, prefix, range, host name or file")]
     try:
         return [Target(text=text, first=address, last=address) for address in resolve(name)]
@@ -76,7 +76,7 @@ def host_of(text: str) -> str:
         return text
 
 
-def _is_host_name(name: str) -> bool:
+def is_host_name(name: str) -> bool:
     """Tell whether a text may be asked of the DNS: letters with a dot, and no numbers only."""
     labels = name.rstrip(".").split(".")
     if not 0 < len(name) <= 253 or labels[-1].isdigit():  # noqa: PLR2004 - RFC 1035
@@ -84,7 +84,7 @@ def _is_host_name(name: str) -> bool:
     return all(0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels)  # noqa: PLR2004
 
 
-def texts_of(words: Iterable[str]) -> Iterator[str]:
+def read_texts(words: Iterable[str]) -> Iterator[str]:
     """Replace files and `-` by their lines."""
     for word in words:
         if word == "-":

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import agent, build, crawler, demo, diff, evaluate, fetch, info, lookup, org, probe
+from ipmicra.cli import agent, build, crawler, demo, diff, evaluate, fetch, info, locate, lookup, org, probe
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -38,11 +38,14 @@ COMMANDS = (
     probe.probe,
     agent.agent,
     evaluate.evaluate,
+    locate.locate,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)
-GROUPS = (crawler.crawler,)
+GROUPS = (
+    crawler.crawler,
+)
 """Commands that have commands of their own."""
 for group in GROUPS:
     app.add_typer(group)

@@ -84,7 +84,7 @@ def probe(
     need_service()
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.probing import BUDGET, ProbeOptions, probe_targets
-    from ipmicra.app.targets import texts_of
+    from ipmicra.app.targets import read_texts
     from ipmicra.edge.agent.access import read_token
     from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.coordinator.orders import DeskConfig
@@ -102,7 +102,7 @@ def probe(
         is_resolved_there=resolve_there,
     )
     with Store.open(store_url(context, store)) as opened:
-        report = probe_targets(Fleet(opened), opened, list(texts_of(targets)), options)
+        report = probe_targets(Fleet(opened), opened, list(read_texts(targets)), options)
     _print(report, print_format)
 
 

@@ -1,0 +1,201 @@
+"""How well and how fast host names are located, and what a world with known places says of physics."""
+
+from __future__ import annotations
+
+import csv
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.bench import Bench
+from benchmarks.measure import Times, run
+from benchmarks.results import Row, Target, against, timed
+from ipmicra.edge.location_files import read_crawlers, read_samples
+from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
+from ipmicra.locate.config import PhysicsConfig
+from ipmicra.locate.locator import Clues, Locator, LocatorTables
+from ipmicra.locate.physics import bounds_of, latency_hint, prove_anycast, strike
+from ipmicra.model.location import Heuristic, Hint, Location
+from tests.accuracy.host_names import SETS, rows, score
+from tests.reference.slow_geodesy import slow_distance_km
+
+WORLD = "IPMICRA_WORLD"
+"""Folder of a world with known places; without it those rows are left out."""
+_FIRST_ANSWER = (
+    "from ipmicra.app.locate import LocateOptions, LocateRun;"
+    "print(LocateRun(LocateOptions(is_offline=True)).locate(['cr1.fra2.example.net'])[0].located.heuristic)"
+)
+_WHAT = {
+    "written_first": "rules were set on it",
+    "held_back": "written after the rules; general rules were mended after a first run of 94 % and 94 %",
+    "written_last": "written when all rules were fixed, run once",
+}
+
+
+def measure_locating(bench: Bench) -> list[Row]:
+    """Measure accuracy on the sets of host names, speed, start-up, and physics in a world."""
+    locator = Locator(
+        LocatorTables(
+            gazetteer=load_gazetteer(),
+            registered_domain=load_registered_domain(),
+            institutions=load_institutions(),
+        )
+    )
+    bench.say("locating host names")
+    return [*_accuracy(locator), *_speed(bench, locator), *_world()]
+
+
+def _accuracy(locator: Locator) -> list[Row]:
+    def hints_of(name: str) -> list[Hint]:
+        return [hint for hint in locator.name_hints(name) if hint.heuristic is not Heuristic.INSTITUTION]
+
+    found = []
+    for name in SETS:
+        one = score(name, hints_of)
+        told = (
+            f"{one.right} right, {one.wrong} wrong, {one.missed} missed",
+            f"{one.placeless} of {one.names} tell no place",
+            _WHAT[name],
+        )
+        for what, value, least in (
+            ("precision", one.precision, 95.0),
+            ("recall", one.recall, 80.0),
+            ("truth within the radius", one.inside_share, 80.0),
+        ):
+            row = Row(
+                what=f"airport + city, `{name}`: {what}",
+                value=100 * value,
+                unit="%",
+                target=Target(sense="≥", limit=least),
+                figures=told,
+            )
+            found.append(row)
+    return found
+
+
+def _speed(bench: Bench, locator: Locator) -> list[Row]:
+    """Time names with all numbers different, and a scan of the gazetteer."""
+    hosts = [host for name in SETS for host, _truth in rows(name)]
+    rng = np.random.default_rng(1)
+    names = [
+        "".join(str(rng.integers(10)) if letter.isdigit() else letter for letter in host)
+        for host in hosts * 20
+    ]
+    clues = [Clues(host_names=(name,)) for name in names]
+    keys = [key for key in load_gazetteer()._keys if len(key) > 3]  # noqa: SLF001 - the peer needs the bare list
+    few = names[:10]
+
+    def scan() -> None:
+        for name in few:
+            [key for key in keys if key in name]
+
+    actions = {
+        "hints": lambda: [locator.name_hints(name) for name in names],
+        "whole": lambda: locator.locate_many(clues),
+        "scan": scan,
+    }
+    times = {name: _of_one_core(action, bench.sizes.short_rounds) for name, action in actions.items()}
+    start, clock = _of_a_child(bench.sizes.short_rounds)
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    told = [f"processor time, what an idle core takes; by the clock {clock.median:.2f} s at {load}"]
+    each = {name: one.scaled(1 / (len(few) if name == "scan" else len(names))) for name, one in times.items()}
+    return [
+        _rate("host-name heuristics, one core", each["hints"], Target(sense="≥", limit=50_000), len(names)),
+        _rate("the whole chain on a host name, offline", each["whole"], None, len(names)),
+        against("host-name heuristics beside a scan of the gazetteer per name", each["hints"], each["scan"]),
+        timed(
+            "start of Python, tables and first answer",
+            start,
+            "s",
+            Target(sense="<", limit=1.0),
+            told,
+        ),
+    ]
+
+
+def _of_one_core(action: Callable[[], object], rounds: int) -> Times:
+    """Time the processor, not the clock: others may be using the machine. The first round does not count."""
+    seconds = []
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        action()
+        seconds.append(time.process_time() - start)
+    return Times(seconds=tuple(seconds[1:]))
+
+
+def _of_a_child(rounds: int) -> tuple[Times, Times]:
+    """Time a fresh process up to its first answer, by processor and by clock."""
+    spent, passed = [], []
+    for _ in range(rounds + 1):
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        run([sys.executable, "-c", _FIRST_ANSWER])
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        passed.append(time.perf_counter() - start)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return Times(seconds=tuple(spent[1:])), Times(seconds=tuple(passed[1:]))
+
+
+def _rate(what: str, each: Times, target: Target | None, count: int) -> Row:
+    return Row(
+        what=what,
+        value=1 / each.median,
+        unit="names/s",
+        low=1 / max(each.seconds),
+        high=1 / min(each.seconds),
+        target=target,
+        figures=(f"{count:,} names a round", "by processor time"),
+    )
+
+
+def _world() -> list[Row]:
+    """Check physics on true places."""
+    if WORLD not in os.environ:
+        return []
+    folder, findings = Path(os.environ[WORLD]), []
+    places, samples = (
+        read_crawlers(folder / "crawlers.csv", findings),
+        read_samples(folder / "rtt.csv", findings),
+    )
+    sites = list(csv.DictReader((folder / "sites.csv").read_text(encoding="utf-8").splitlines()))
+    config = PhysicsConfig()
+    struck = anycast = located = inside = 0
+    for site in sites:
+        truth = Location(latitude=float(site["latitude"]), longitude=float(site["longitude"]), radius_km=0.0)
+        bounds = bounds_of([one for one in samples if str(one.address) == site["address"]], places, config)
+        vote = Hint(heuristic=Heuristic.KNOWN, location=truth, evidence="truth")
+        struck += len(strike([vote], bounds, config)[1])
+        anycast += prove_anycast(bounds, config) is not None
+        hint = latency_hint(bounds, config)
+        if hint:
+            place = hint.location
+            away = slow_distance_km(place.latitude, place.longitude, truth.latitude, truth.longitude)
+            located, inside = located + 1, inside + (away <= place.radius_km)
+    told = (f"{len(sites)} sites, {len(places)} crawlers, {len(samples)} round trips",)
+    return [
+        Row(
+            what="true places struck",
+            value=struck,
+            unit="sites",
+            target=Target(sense="≤", limit=0),
+            figures=told,
+        ),
+        Row(
+            what="unicast sites called anycast",
+            value=anycast,
+            unit="sites",
+            target=Target(sense="≤", limit=0),
+            figures=told,
+        ),
+        Row(
+            what="latency: truth within the radius",
+            value=100 * inside / max(1, located),
+            unit="%",
+            target=Target(sense="≥", limit=80.0),
+            figures=(f"{located} of {len(sites)} sites located",),
+        ),
+    ]

@@ -1,0 +1,269 @@
+"""Locating targets: clues from DNS, hierarchy, tables and samples, and what is told of the answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any
+
+from ipmicra.app.lookups import lineage_of
+from ipmicra.app.targets import Target, host_of, is_host_name, read_texts
+from ipmicra.edge.hierarchy_file import Hierarchy, shown
+from ipmicra.edge.location_dns import DnsClues, LocationDns
+from ipmicra.edge.location_files import fetch_feed, open_text, read_crawlers, read_samples
+from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
+from ipmicra.errors import AddressError, FetchError, InputError
+from ipmicra.locate.agreement import count_agreements, count_hits
+from ipmicra.locate.chain import DEFAULT_ORDER
+from ipmicra.locate.config import LocateConfig
+from ipmicra.locate.hostname import HostName, read_host_name
+from ipmicra.locate.known import KnownTable, read_geofeed, read_table
+from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
+from ipmicra.model.address import read_range
+from ipmicra.model.location import Heuristic, Hint, Location
+from ipmicra.model.sample import Sample
+from ipmicra.model.subnet import Subnet
+
+LARGEST_FAMILY = 100_000
+"""Descendants of a parent above which its children are not asked for their country."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocateOptions:
+    """What the user asks for."""
+
+    is_offline: bool = False
+    """Ask no DNS server and fetch nothing."""
+    order: tuple[Heuristic, ...] = DEFAULT_ORDER
+    tables: tuple[Path, ...] = ()
+    geofeeds: tuple[Path, ...] = ()
+    fetches_geofeeds: bool = False
+    """Fetch the geofeeds that registrations of the targets name."""
+    samples: Path | None = None
+    crawlers: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocatedTarget:
+    """One target of the user with its location."""
+
+    text: str
+    """As the user wrote it."""
+    address: str | None
+    located: Located
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A target on its way."""
+
+    text: str
+    name: HostName | None = None
+    target: Target | None = None
+    problem: str = ""
+    dns: DnsClues = field(default_factory=DnsClues)
+
+    @property
+    def address(self) -> IPv4Address | IPv6Address | None:
+        """The address, or the first of a range or of a name's several."""
+        return self.target.first if self.target else None
+
+
+class LocateRun:
+    """One use of the heuristics on a list of targets."""
+
+    def __init__(
+        self, options: LocateOptions, hierarchy: Hierarchy | None = None, dns: LocationDns | None = None
+    ) -> None:
+        """Load what the options name; tables with bad rows leave findings."""
+        self.findings: list[str] = []
+        self._options = options
+        self._hierarchy = hierarchy
+        self._dns = dns or LocationDns()
+        self._samples = self._read_samples()
+        self._neighbours: dict[int, tuple[str | None, ...]] = {}
+        self._feeds: set[tuple[str, str]] = set()
+        self._seen_findings = 0
+        self.locator = Locator(self._tables(), options.order)
+
+    def _tables(self) -> LocatorTables:
+        known = KnownTable()
+        own: dict[str, Location] = {}
+        for path in self._options.tables:
+            with open_text(path) as file:
+                own |= read_table(known, file, shown(path), LocateConfig().known_radius_km)
+        gazetteer = load_gazetteer()
+        for path in self._options.geofeeds:
+            with open_text(path) as file:
+                read_geofeed(known, file, shown(path), gazetteer)
+        self.findings += known.findings
+        known.findings.clear()
+        crawlers = read_crawlers(self._options.crawlers, self.findings) if self._options.crawlers else {}
+        return LocatorTables(
+            gazetteer=gazetteer,
+            registered_domain=load_registered_domain(),
+            institutions=load_institutions().updated(own),
+            known=known,
+            crawlers=crawlers,
+        )
+
+    def _read_samples(self) -> dict[IPv4Address | IPv6Address, list[Sample]]:
+        if bool(self._options.samples) != bool(self._options.crawlers):
+            raise InputError("--samples and --crawlers go together: round trips need to know from where")
+        by_address: dict[IPv4Address | IPv6Address, list[Sample]] = defaultdict(list)
+        for sample in read_samples(self._options.samples, self.findings) if self._options.samples else ():
+            by_address[sample.address].append(sample)
+        return by_address
+
+    def locate(self, words: Iterable[str]) -> list[LocatedTarget]:
+        """Locate all targets, in order."""
+        asked = [self._read(text) for text in read_texts(words)]
+        self._ask_dns([one for one in asked if not one.problem])
+        located = [self._locate(one) for one in asked]
+        self.findings += self.locator.tables.known.findings
+        self.locator.tables.known.findings.clear()
+        return located
+
+    def _read(self, text: str) -> _Asked:
+        """Read a target: address, prefix, range, URL or host name."""
+        name = host_of(text)
+        try:
+            first, last = read_range(name.partition("%")[0])
+        except AddressError:
+            pass
+        else:
+            return _Asked(text, target=Target(text=text, first=first, last=last))
+        read = read_host_name(name, load_registered_domain())
+        if isinstance(read, str):
+            return _Asked(text, problem=read)
+        if not is_host_name(name):
+            return _Asked(text, problem="no address, prefix, range, host name or file")
+        return _Asked(text, name=read)
+
+    def _ask_dns(self, asked: list[_Asked]) -> None:
+        if self._options.is_offline or not asked:
+            return
+        with_loc = Heuristic.LOC in self._options.order
+        pairs = [(one.name, one.address) for one in asked]
+        for one, clues in zip(asked, self._dns.gather(pairs, with_loc=with_loc), strict=True):
+            one.dns = clues
+            if clues.addresses:
+                one.target = Target(text=one.text, first=clues.addresses[0], last=clues.addresses[0])
+
+    def _locate(self, asked: _Asked) -> LocatedTarget:
+        if asked.problem:
+            nowhere = Located(location=None, heuristic=None, findings=(asked.problem,))
+            return LocatedTarget(text=asked.text, address=None, located=nowhere)
+        lineage = tuple(lineage_of(self._hierarchy, asked.target)) if self._hierarchy and asked.target else ()
+        self._fetch_feeds(lineage)
+        names = [asked.name.text] if asked.name else []
+        clues = Clues(
+            address=asked.address,
+            host_names=(*names, *asked.dns.names),
+            loc_records=tuple(asked.dns.loc_records),
+            lineage=lineage,
+            neighbours=self._around(lineage),
+            samples=tuple(self._samples.get(asked.address, ())) if asked.address else (),
+            findings=tuple(asked.dns.findings),
+        )
+        address = asked.target.address if asked.target else None
+        return LocatedTarget(text=asked.text, address=address, located=self.locator.locate(clues))
+
+    def _around(self, lineage: Sequence[Subnet]) -> tuple[str | None, ...]:
+        """Give the countries of some subnets inside and beside the narrowest one."""
+        if not lineage or not self._hierarchy:
+            return ()
+        row, hierarchy = lineage[-1].row, self._hierarchy
+        if row not in self._neighbours:
+            parent = hierarchy.parent(row)
+            rows = list(hierarchy.descendants(row)[: LocateConfig().neighbours])
+            if parent is not None and len(hierarchy.descendants(parent)) <= LARGEST_FAMILY:
+                rows += hierarchy.siblings(row)[: LocateConfig().neighbours - len(rows)].tolist()
+            self._neighbours[row] = tuple(subnet.country for subnet in hierarchy.subnets(rows))
+        return self._neighbours[row]
+
+    def _fetch_feeds(self, lineage: Sequence[Subnet]) -> None:
+        """Fetch the geofeeds that a lineage names, each once for each subnet that names it."""
+        if not self._options.fetches_geofeeds or self._options.is_offline:
+            return
+        for subnet in lineage:
+            if subnet.geofeed and (subnet.geofeed, subnet.label) not in self._feeds:
+                self._feeds.add((subnet.geofeed, subnet.label))
+                try:
+                    lines = fetch_feed(subnet.geofeed)
+                except FetchError as error:
+                    self.findings.append(str(error))
+                    continue
+                tables = self.locator.tables
+                read_geofeed(
+                    tables.known, lines, subnet.geofeed, tables.gazetteer, (subnet.first, subnet.last)
+                )
+
+
+# --- what is printed
+
+
+def describe_located(target: LocatedTarget) -> dict[str, Any]:
+    """Describe a located target: what `--json` prints."""
+    located = target.located
+    anycast = located.anycast
+    return {
+        "target": target.text,
+        "address": target.address,
+        "location": located.location and describe_location(located.location),
+        "heuristic": located.heuristic,
+        "votes": [_describe_hint(vote) for vote in located.votes],
+        "struck": [
+            {**_describe_hint(struck.hint), "crawler": struck.crawler, "reason": struck.reason}
+            for struck in located.struck
+        ],
+        "anycast": anycast is not None,
+        "anycast_proof": [f"{bound.crawler}: {bound.rtt_ms:g} ms" for bound in anycast] if anycast else [],
+        "findings": list(located.findings),
+    }
+
+
+def describe_location(location: Location) -> dict[str, Any]:
+    """Describe a location."""
+    return {
+        "latitude": location.latitude,
+        "longitude": location.longitude,
+        "city": location.city,
+        "country": location.country,
+        "radius_km": location.radius_km,
+    }
+
+
+def _describe_hint(hint: Hint) -> dict[str, Any]:
+    return {
+        "heuristic": hint.heuristic,
+        "location": describe_location(hint.location),
+        "evidence": hint.evidence,
+        "weight": round(hint.weight, 3),
+    }
+
+
+def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]) -> dict[str, Any]:
+    """Describe the two tables of a list: hits per heuristic, and pairwise agreement."""
+    located = [target.located for target in targets]
+    unlocated = sum(one.location is None for one in located)
+    return {
+        "targets": len(located),
+        "unlocated": unlocated,
+        "hits": [
+            {"heuristic": row.heuristic, "votes": row.votes, "hits": row.wins, "share": round(row.share, 4)}
+            for row in count_hits(located, order)
+        ],
+        "agreement": [
+            {
+                "heuristics": [row.one, row.other],
+                "intersection": row.both,
+                "agree": row.agree,
+                "share": None if row.share is None else round(row.share, 4),
+            }
+            for row in count_agreements(located, order)
+        ],
+    }

@@ -1,0 +1,201 @@
+"""`ipmicra locate`: where targets are, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
+from ipmicra.cli.output import (
+    DONE_IN_PART,
+    Format,
+    FormatOption,
+    JsonOption,
+    chosen,
+    print_object,
+    print_records,
+    print_table,
+    say,
+)
+
+if TYPE_CHECKING:
+    from ipmicra.app.locate import LocatedTarget
+    from ipmicra.edge.hierarchy_file import Hierarchy
+
+LONGEST_SHOWN = 80
+"""Characters of a target in tables and messages."""
+MOST_FINDINGS = 20
+"""Findings of tables that are shown."""
+
+
+HeuristicsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="Which vote, in which order: loc, airport, city, institution, known, registry, latency.",
+    ),
+]
+TableOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Known places: CSV of target, latitude, longitude, radius_km, city, country."
+    ),
+]
+GeofeedOption = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Known places: a geofeed (RFC 8805).")
+]
+SamplesOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Round trips, to check votes: CSV of crawler, address, rtt_ms."),
+]
+CrawlersOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where they were taken: CSV of name, address, latitude, longitude."),
+]
+
+
+def locate(
+    context: typer.Context,
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGET...",
+            help="Addresses, prefixes, host names, URLs, files of them, or - for standard input.",
+        ),
+    ],
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no DNS server; fetch nothing.")] = False,
+    heuristics: HeuristicsOption = None,
+    table: TableOption = None,
+    geofeed: GeofeedOption = None,
+    fetch_geofeeds: Annotated[
+        bool, typer.Option("--fetch-geofeeds", help="Fetch the geofeeds that registrations name.")
+    ] = False,
+    samples: SamplesOption = None,
+    crawlers: CrawlersOption = None,
+    tables: Annotated[
+        bool, typer.Option("--tables", help="Print hits per heuristic and their agreement instead of places.")
+    ] = False,
+    hierarchy_file: HierarchyOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell where each target is, and why: every heuristic's vote."""
+    from ipmicra.app.locate import LocateOptions, LocateRun
+    from ipmicra.locate.chain import DEFAULT_ORDER, read_order
+
+    print_format = chosen(output_format, as_json)
+    options = LocateOptions(
+        is_offline=offline,
+        order=DEFAULT_ORDER if heuristics is None else read_order(heuristics),
+        tables=tuple(table or ()),
+        geofeeds=tuple(geofeed or ()),
+        fetches_geofeeds=fetch_geofeeds,
+        samples=samples,
+        crawlers=crawlers,
+    )
+    hierarchy = _hierarchy(context, hierarchy_file)
+    run = LocateRun(options, hierarchy)
+    located = run.locate(targets)
+    if hierarchy is None and any(target.address for target in located):
+        path = hierarchy_path(context, hierarchy_file)
+        say(f"no hierarchy at {path}: registrations have no vote (build one with `ipmicra build DUMP…`)")
+    _tell(run.findings, located)
+    if tables:
+        _print_tables(located, options.order, print_format)
+    else:
+        _print(located, print_format)
+    _exit(located)
+
+
+def _exit(located: list[LocatedTarget]) -> None:
+    """End with the code that says whether all targets could be read and asked for."""
+    unread = sum(
+        target.address is None and not target.located.votes and bool(target.located.findings)
+        for target in located
+    )
+    if unread:
+        raise typer.Exit(DONE_IN_PART if unread < len(located) else 1)
+
+
+def _hierarchy(context: typer.Context, given: Path | None) -> Hierarchy | None:
+    """Open the hierarchy; without one the registry has no vote."""
+    from ipmicra.app.lookups import open_hierarchy
+
+    path = hierarchy_path(context, given)
+    return None if given is None and not path.exists() else open_hierarchy(path)
+
+
+def _tell(findings: list[str], located: list[LocatedTarget]) -> None:
+    """Say what went wrong, on stderr."""
+    told = [*findings]
+    for target in located:
+        told += [
+            text if text.startswith(target.text) else f"{_short(target.text)}: {text}"
+            for text in target.located.findings
+        ]
+    for text in told[:MOST_FINDINGS]:
+        say(text)
+    if len(told) > MOST_FINDINGS:
+        say(f"… and {len(told) - MOST_FINDINGS} more findings; --json has those of each target")
+
+
+def _print(located: list[LocatedTarget], print_format: Format) -> None:
+    from ipmicra.app.locate import describe_located
+
+    if print_format is Format.TABLE:
+        columns = ("target", "city", "country", "latitude", "longitude", "radius km", "heuristic", "evidence")
+        print_table("", columns, [_row(target) for target in located])
+    elif print_format in {Format.CSV, Format.PARQUET}:
+        print_records([_flat(describe_located(target)) for target in located], print_format)
+    else:
+        print_records([describe_located(target) for target in located], print_format)
+
+
+def _row(target: LocatedTarget) -> tuple[Any, ...]:
+    located, place, text = target.located, target.located.location, _short(target.text)
+    if place is None:
+        return text, None, None, None, None, None, None, "; ".join(located.findings) or "no vote"
+    evidence = next(vote.evidence for vote in located.votes if vote.heuristic is located.heuristic)
+    notes = [evidence, *(f"struck: {struck.hint.heuristic}" for struck in located.struck)]
+    notes += ["anycast"] if located.anycast else []
+    degrees = f"{place.latitude:.3f}", f"{place.longitude:.3f}", f"{place.radius_km:.0f}"
+    return text, place.city, place.country, *degrees, str(located.heuristic), "; ".join(notes)
+
+
+def _short(text: str) -> str:
+    """Cut a target that would fill the screen."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+
+
+def _flat(described: dict[str, Any]) -> dict[str, Any]:
+    """Give one value a column."""
+    location = described.pop("location") or dict.fromkeys(
+        ("latitude", "longitude", "city", "country", "radius_km")
+    )
+    return {"target": described.pop("target"), "address": described.pop("address"), **location, **described}
+
+
+def _print_tables(located: list[LocatedTarget], order: tuple[Any, ...], print_format: Format) -> None:
+    from ipmicra.app.locate import describe_tables
+
+    described = describe_tables(located, order)
+    if print_format is not Format.TABLE:
+        print_object(described, print_format)
+        return
+    rows = [(hit["heuristic"], hit["votes"], hit["hits"], f"{hit['share']:.1%}") for hit in described["hits"]]
+    rows.append(("none", 0, described["unlocated"], f"{described['unlocated'] / max(1, len(located)):.1%}"))
+    print_table(f"{len(located)} targets", ("heuristic", "votes", "hits", "share"), rows)
+    typer.echo()
+    pairs = [
+        (
+            " & ".join(pair["heuristics"]),
+            pair["intersection"],
+            pair["agree"],
+            "" if pair["share"] is None else f"{pair['share']:.1%}",
+        )
+        for pair in described["agreement"]
+        if pair["intersection"]
+    ]
+    print_table("agreement where both vote", ("heuristics", "intersection", "agree", "share"), pairs)

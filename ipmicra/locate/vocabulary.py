@@ -1,0 +1,190 @@
+"""Words of host names: what operators call places, and what is no place although it looks like one.
+
+Written by hand from the naming habits of operators; nothing here is derived from the test sets.
+"""
+
+from __future__ import annotations
+
+HUBS = frozenset(
+    """
+    abj abv acc add ade akl ala alg ams anc ank arn asu ath atl auh aus bah bak bcn beg ber bey bfs bgi
+    bgo bgy bhm bhx bjs bjx bkk blq blr bna bne bod bog bom bos bru bts bud bue buf bur bwi cai can cbr
+    ccs ccu cdg cgk cgn cgy chc chi chs cle clt cmb cmh cmn cnf cph cpt ctu ctx cun cvg cwb dac dal dar
+    dbv dca del den dfw dkr dme doh dsm dtw dub dur dus dxb ebb edi ein esb ewr eze fco fih fln for fra
+    fuk gdl gdn got gru gsp gua gum gva gyd gye ham han hel hgh hkg hkt hnd hnl hou hyd iad iah icn iev
+    ind isb ist itm jax jed jfk jhb jib jkt jnb kbp kef khh khi kin kiv kix kja klu krk ktm ktw kul kun
+    kwi kwl lad las lax lba lca led lej lga lgw lhe lhr lim lin lis lju lon los lpl ltn lun luq lux lys
+    maa mad man mar mci mco mct mde mdw mel mem mex mfm mga mia mil mkc mke mla mle mnl mow mpm mrs msp
+    mst msy mty muc mvd mxp nag nap nbo nce ngo nqz nrt nue nyc oak okc oma ont opo ord orf ory osa osl
+    oslo otp par pbm pdx per phl phx pit pnh pnq poa pos poz prg ptp ptr pty qro ric rix rob rom ruh sac
+    san sao sat sdq sea sel sfo sgn sha sin sjc sjj sjo sju skg skp slc sof ssa stl stn sto str suf sup
+    svg svo svq svx syd szx tia tlh tll tls tlv tpa tpe trd trn tsa tun tyo uio ulb urt vce vie vix vlc
+    vno vvi was waw wdh wlg wro xna yeg yhz yow yqb yqr yul yvr ywg yxe yyc yyj yyz zag zaz zrh
+    """.split()
+)
+"""Codes that operators write often: airports and cities where networks meet."""
+
+NEVER_CODES = frozenset(
+    """
+    abo abs acc acl adm ads aes aks all alt and ant any api apk app aps arc are arm arp art asa ask asn
+    asp asr ate aux aws bad bak bar bas bat bbs bck bed beo bet bgp bid big bin bit biz bkp bng bot box
+    bsd bsr btc btn bts bus but buy bye cab cal cam cap car cas cat ccc ccr ccs ccu cdn cdr cer cfg cgi
+    cgn cmd cms cnc cns col com con cor cpe cpu crl crm cse csr css csv ctl cto cup cur cvs cyc dam dat
+    day dba dbs dev dhp dig dim dir dis dmz dna dns doc dog dom dot dsl dvb dvr dyn ear eat ebs ecn ecs
+    edg edu eks elb elk elt emc emu end eng erp esp ess est eta etc eth evo ext eye fan faq far fax fed
+    fee few fin fit fix fly fms fnc foo fox fpt ftp fun fwd gap gas gen geo get gis git gke glb gmt gov
+    gpu gsm gui gum guy had has hat hdd her hey him his hit hop hot how hpc hub hud ice icu ide idp ids
+    iis ios iot ipc ipm ips ipt ira irc ire isa isp ita its jar jet jim job joe jpg jsp kan key kid kit
+    kvm lab lac lag lan law lbs led leg let lib lid lin lip lit lns lob log lot low lte lxc lxd mac maf
+    map max mba mdm med meo met mgm mib mid min mix mms mob mod mon mos mpl mpr mse msg mta mtb mtu mud
+    mux nac nas nat net new nfs nis nix nms noc nod non nor not now npm ntp nvr obs oca oct odd odf off
+    oid oil old olt ong ons ont ops opt ora orb org osp oss ota our out own pac pad pal pan pap pas pay
+    pbx pcs pda pdf pdu peg pen pet pgp php pic pid pin pip pki plc plm pln pls pmo pms pod pop pos pot
+    ppp prd pre pro psn psw pub put pxe qos raw rcr rds red rem rep req res ria rip rms rnd rob rom row
+    rpc rpm rsa rss rsv rtt rtu run saa san sas sat saw sbb sbc scp sdk sdn see seo ser set sfp sha she
+    shv sim sip sit sla sms sns soa soc sow spa spf spy sql src ssd ssh ssl sso stb std stg stp stu sub
+    sum sun sup svc svn swa swi swt sym sys tab tac tag tap tar tbs tcp tea tec tee tel tft the tie tip
+    tls tmp tom ton too top tor toy tpl try tst tty tun two uat udp upc ups url usa usb use usr utm vas
+    vdi ver vid vip vlb vlt vmi vmm vms vod voi von vox vpc vpn vps vrf wap war was wax way wcs web wet
+    who why wic wif win wms won wow wsp www xdr xen xml xxx yes yet you zip zoo
+    """.split()
+) - frozenset("acc ccs ccu sat was".split())
+"""Three letters that mean something else in host names; with the country's agreement some may still count."""
+
+SOFT_CODES = frozenset(
+    """
+    ada ade ala alg amy ana anc ann asa ash ava bah bai bel ben bey bob bom bud bur can cap cha cle cwb
+    dal dan dar dax del den der die doh dub dur eva eve for gal ham han hel ian ida ind isa ist ivy jan
+    jay jib jim joe jon jos kai kay ken kim kin kun lad lea lee leo les lev lia lim liz los lou lux mad
+    mae man mar max may mel mem mia mil min mst nag nan nap ned nia oak pam par pat per pit ray ria ric
+    rob rom ron roy sac sal sam sao sea sel sia sid sin sky sof str sue ted tia tim uma una van via vie
+    was win zoe
+    """.split()
+)
+"""Codes of hubs that are also words or abbreviations: they need one more reason."""
+
+GENERIC_COUNTRY_DOMAINS = frozenset(
+    """
+    ac ad ag ai am as bz cc cd co cx dj eu fm ga gg gl gq im io is la ly me ml ms mu nu pw sc sh so
+    st su tk to tv vc vg ws
+    """.split()
+)
+"""Top-level domains of countries that the whole world registers under: they tell no country."""
+
+ALIASES = {"uk": "GB", "en": "GB"}
+"""Letters for a country other than ISO 3166's."""
+
+COUNTRY_WORDS = {"usa": "US", "deu": "DE", "gbr": "GB", "nsw": "AU", "qld": "AU", "vic": "AU", "tas": "AU"}
+"""Three letters that tell a country when they stand alone in a label."""
+
+CLLI_COUNTRIES = {
+    "en": "GB",
+    "ge": "DE",
+    "si": "SG",
+    "sw": "SE",
+    "sz": "CH",
+    "dn": "DK",
+    "sp": "ES",
+    "au": "AU",
+    "ko": "KR",
+}
+"""Last two letters of six-letter codes in the manner of CLLI that differ from ISO 3166."""
+
+INTERFACES = frozenset(
+    """
+    ae be bundle bvi channel dsl ent et eth ether fa fastethernet fe ge gi gig gigabitethernet hu
+    hundredgige ien irb lag lo loopback oc pe po port pos se so te ten tengig tengige tge ve vl vlan vrf
+    xe xge
+    """.split()
+)
+"""What interfaces of routers are called."""
+
+ROLES = frozenset(
+    """
+    a acc access ag agg agr ar asbr asr b backbone bar bb bbone bbr bcr bdr bear bng border bpe br bras
+    bsr c car ccr ce cisco colo cor core cr crs cs csr csw ctr d dc distr dr ds ear ebr ecr ed edge er
+    gateway gr gw hcore ibone ibr icr igw ip ipcore ir jnr juniper lns lsr mar mcore mpr mr msr mx nod
+    ntwk p pe peer peering pni ppr psw r rar rc rcr rdr router rs rsw rt rtr rtsw sar sbb sbr sr sw switch
+    tbone tcore tr transit ukcore v wr xcr
+    """.split()
+)
+"""What routers and switches are called."""
+
+ACCESS = frozenset(
+    """
+    abo access adsl bb bras broadband business cable cache catv client clients cpe cust customer customers
+    dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon hfc host hosts hsd hsi isp lightspeed link
+    lte mobile node nodes oca ping pool pools pop ppp pppoe res residential speedtest srv static test user
+    users vdsl vpn wifi wireless xdsl
+    """.split()
+)
+"""What lines of customers and servers in many places are called."""
+
+LEADING_ROLES = ("core", "edge", "rtr", "bb", "gw", "cr", "br", "pop", "ix", "dc", "sw", "pe", "fw", "vpn")
+"""Roles that are glued to a code without a hyphen: `corefra1`, `fracore1`."""
+
+ABBREVIATIONS = {
+    short: city
+    for line in """
+    albuquerque US: albq; amsterdam NL: amst asd; ashburn US: asb asbn ash; atlanta US: atla atln
+    bangalore IN: bglr; barcelona ES: bcl; beauharnois CA: bhs; belgrade RS: blg; berlin DE: bln
+    boston US: bost; brasilia BR: bsa; brisbane AU: bris; brussels BE: brs bxl; bucharest RO: buh
+    budapest HU: buda; buenosaires AR: bsas; chennai IN: chen chn; chicago US: cgcil chcg chgo
+    cleveland US: clev; cologne DE: kln; copenhagen DK: kbn; curitiba BR: ctba; dallas US: dall dlls dls
+    delhi IN: ndl; denver US: denv dnvr; dubai AE: dbx dbxuae; dublin IE: dbln dln
+    dusseldorf DE: ddf dssd; elpaso US: elpa; falkenstein DE: fsn; fortaleza BR: fla
+    frankfurt DE: ffm fft fkt frnkge; fremont US: fmt; geneva CH: gnv gnva; gothenburg SE: gbg
+    hamburg DE: hbg; helsinki FI: hls hsk; hongkong HK: hgk hkngcn hnk newt newthk; houston US: hous
+    johannesburg ZA: jhb joh; kansascity US: kscy; kazan RU: kzn; kualalumpur MY: kslrml; lisbon PT: lsb
+    london GB: ldn lond londen thn; losangeles US: losa lsan; madrid ES: madr mdr; malmo SE: mmo
+    manchester GB: manc mchr; melbourne AU: melb; mexicocity MX: cdmx mxc; miami US: miam
+    milan IT: mlan; montreal CA: mtl mtrl mtrlpq; moscow RU: msk mskw; mumbai IN: mum mumb
+    munich DE: mnc mnch muen; newark US: nwrk; newyork US: manh newy nwyknynyw nwyrny nycm nycmny nyk
+    novosibirsk RU: nsk; nuremberg DE: nbg; osaka JP: osak osk; oslo NO: oso
+    paloalto US: paix pao plalca; paris FR: prs; philadelphia US: phil phla; prague CZ: pra prag
+    riodejaneiro BR: rdj rjo; roubaix FR: rbx; sacramento US: sacr; saintpetersburg RU: spb
+    sanfrancisco US: sfba; sanjose US: snjs; santaclara US: sntcca; santiago CL: stgo
+    saopaulo BR: saop spl spo; seattle US: sttl; seoul KR: seou slseou
+    singapore SG: sgp sng sngp sngpsi; slough GB: slou; stockholm SE: sthm stk; strasbourg FR: sbg
+    sunnyvale US: snv sunn svl; sydney AU: sydn; taipei TW: taip tpi; tampa US: tampabay
+    tokyo JP: tky tok toky; toronto CA: tor toro toroon trt; vancouver CA: vanc vancbc; vienna AT: wien
+    warsaw PL: wrs wsw; washington US: washdc; yekaterinburg RU: ekb; zurich CH: zur zuri
+    """.replace("\n", ";").split(";")
+    for city, _, shorts in [line.strip().partition(": ")]
+    for short in shorts.split()
+}
+"""What operators write for a city: spelling in the table of cities, and country."""
+
+HARD_CITY_WORDS = frozenset(
+    """
+    aurora bath bend best beta central college columbia commerce concord delta download enterprise federal
+    florida general gold imperial independence index internet java liberty live lucky media mercury metro
+    mission mobile model modern nice normal office opera orange orion page patra phoenix plaza premium
+    price puma reading regular royal sand santa search security server shop sol split spring star static
+    station store summit sun surprise temple test time tours union universal university update upload
+    victoria video vision wall web wells work world young
+    """.split()
+)
+"""Names of cities that host names use as words."""
+
+SOFT_CITY_WORDS = frozenset(
+    """
+    adelaide alexandria allen anderson andes antonio apollo arlington athena aurora austin avila barry
+    bergen boss bradford brandon brooklyn bryan cairo carmen carol carson chandler charlotte chester
+    clinton columbus cordoba dakota dallas david dayton delphi diana douglas elizabeth essen eugene
+    florence franklin fulda garland gary georgia grace halle hamilton harvey helena henderson houston
+    hudson irving ithaca jackson jaipur jasmine jordan joseph kent lancaster laurel lawrence lena leon
+    lincoln lindsay logan lorain louise lucia luna lund lyon madison mandela marina mario mason medina
+    mercedes milton minerva miranda monroe montana morgan nancy naples nelson newton norman odessa olympia
+    omaha orlando oscar oxford parker patna petra raleigh regina richmond ripley rita rochester rosario
+    roswell sacramento salem sandy santiago santos savannah selma sidney sierra sofia sparta stanley
+    stella sterling taylor toledo troy tyler valencia vega venus vera verona vesta victor vienna virginia
+    vista warren wellington
+    """.split()
+)
+"""Names of cities that are also names of persons, gods and machines: they need one more reason."""
+
+INSTITUTION_WORDS = frozenset(
+    "city fh hs ph stadt th tu uni univ universitaet universite university ville gemeente comune".split()
+)
+"""Words beside a city in a registered name that make the city the owner's seat: `uni-hamburg`."""

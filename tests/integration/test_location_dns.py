@@ -1,0 +1,128 @@
+"""Clues from a real DNS server on loopback: addresses, reverse names, LOC records, and what goes wrong."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+
+import pytest
+
+from ipmicra.edge.location_dns import DnsClues, DnsConfig, LocationDns
+from ipmicra.locate.config import LocateConfig
+from ipmicra.locate.hostname import HostName, read_host_name
+from ipmicra.locate.loc_record import loc_hint
+from tests.servers.dns_records_server import GARBAGE, SERVFAIL, SILENT, DnsServer
+
+AMSTERDAM = "52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m"
+ROME = "41 54 0.000 N 12 30 0.000 E 20.00m 200m 30000m 10m"
+QUICK = DnsConfig(lifetime_s=0.6, concurrency=8)
+
+
+def host(name: str) -> HostName:
+    read = read_host_name(name, lambda text: ".".join(text.split(".")[-2:]))
+    assert isinstance(read, HostName)
+    return read
+
+
+def gathered(
+    server: DnsServer, *targets: tuple[str | None, str | None], config: DnsConfig = QUICK
+) -> list[DnsClues]:
+    pairs = [
+        (host(name) if name else None, ip_address(address) if address else None) for name, address in targets
+    ]
+    return LocationDns(server.resolver(), config).gather(pairs)
+
+
+def test_host_is_resolved_named_in_reverse_and_located_by_its_loc_record() -> None:
+    records: dict[tuple[str, str], list[str] | str] = {
+        ("www.example.net", "A"): ["192.0.2.7"],
+        ("7.2.0.192.in-addr.arpa", "PTR"): ["srv7.ams2.example.net."],
+        ("www.example.net", "LOC"): [AMSTERDAM],
+    }
+    with DnsServer(records) as server:
+        (clues,) = gathered(server, ("www.example.net", None))
+    assert [str(address) for address in clues.addresses] == ["192.0.2.7"]
+    assert clues.names == ["srv7.ams2.example.net"]
+    (record,) = clues.loc_records
+    hint = loc_hint(record, LocateConfig())
+    assert hint is not None
+    assert (hint.location.latitude, hint.location.longitude) == pytest.approx((52.373, 4.892), abs=0.001)
+    assert hint.location.radius_km == 5.0
+    assert hint.evidence == "LOC record of `www.example.net`"
+    assert clues.findings == []
+
+
+def test_loc_record_of_the_reverse_name_counts_for_an_address() -> None:
+    with DnsServer({("7.2.0.192.in-addr.arpa", "LOC"): [ROME]}) as server:
+        (clues,) = gathered(server, (None, "192.0.2.7"))
+    (record,) = clues.loc_records
+    assert (record.owner, record.is_parent) == ("7.2.0.192.in-addr.arpa", False)
+    assert record.precision_m == pytest.approx(30_000)
+
+
+def test_parent_of_a_host_name_is_asked_when_the_host_has_no_record() -> None:
+    with DnsServer({("example.net", "LOC"): [ROME]}) as server:
+        (clues,) = gathered(server, ("a.b.example.net", None))
+    (record,) = clues.loc_records
+    assert (record.owner, record.is_parent) == ("example.net", True)
+    hint = loc_hint(record, LocateConfig())
+    assert hint is not None
+    assert hint.location.radius_km == LocateConfig().loc_parent_km
+
+
+def test_name_of_the_network_is_asked_as_rfc_1101_has_it() -> None:
+    records: dict[tuple[str, str], list[str] | str] = {
+        ("0.2.0.192.in-addr.arpa", "PTR"): ["labnet.example.net."],
+        ("labnet.example.net", "LOC"): [AMSTERDAM],
+    }
+    with DnsServer(records) as server:
+        (clues,) = gathered(server, (None, "192.0.2.7"))
+    assert [record.owner for record in clues.loc_records] == ["labnet.example.net"]
+
+
+def test_ipv6_prefixes_are_asked_for_their_records() -> None:
+    network = "0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa"
+    with DnsServer({(network, "LOC"): [ROME]}) as server:
+        (clues,) = gathered(server, (None, "2001:db8::1"))
+    assert [record.owner for record in clues.loc_records] == [network]
+
+
+def test_silence_failure_and_nonsense_are_findings_and_the_rest_goes_on() -> None:
+    records: dict[tuple[str, str], list[str] | str] = {
+        ("silent.example.net", "A"): SILENT,
+        ("failing.example.net", "A"): SERVFAIL,
+        ("garbled.example.net", "A"): GARBAGE,
+        ("sound.example.net", "A"): ["192.0.2.9"],
+        ("sound.example.net", "LOC"): [AMSTERDAM],
+    }
+    names = ("silent", "failing", "garbled", "sound")
+    with DnsServer(records) as server:
+        clues = gathered(server, *((f"{name}.example.net", None) for name in names))
+    assert [bool(one.findings) for one in clues] == [True, True, True, False]
+    assert "no answer for A" in clues[0].findings[0]
+    assert "failing.example.net" in clues[1].findings[0]
+    assert [bool(one.loc_records) for one in clues] == [False, False, False, True]
+
+
+def test_each_question_is_asked_once_however_many_want_to_know() -> None:
+    with DnsServer({("example.net", "LOC"): [ROME]}) as server:
+        config = DnsConfig(lifetime_s=0.6, concurrency=8, batch=7)
+        clues = gathered(server, *((f"h{i}.example.net", None) for i in range(20)), config=config)
+    assert all(one.loc_records for one in clues)
+    assert server.questions["example.net", "LOC"] == 1
+
+
+def test_missing_names_leave_no_finding() -> None:
+    with DnsServer({}) as server:
+        (clues,) = gathered(server, ("nowhere.example.net", None))
+    assert clues == DnsClues()
+
+
+def test_after_many_silent_questions_no_more_are_asked() -> None:
+    """A batch must not wait three seconds for each of a million names when the resolver is dead."""
+    silent: dict[tuple[str, str], list[str] | str] = {(f"h{i}.example.net", "A"): SILENT for i in range(40)}
+    config = DnsConfig(lifetime_s=0.3, concurrency=4, failures_before_silence=6)
+    with DnsServer(silent) as server:
+        dns = LocationDns(server.resolver(), config)
+        clues = dns.gather([(host(f"h{i}.example.net"), None) for i in range(40)], with_loc=False)
+    assert dns.asked < 20
+    assert any("silent" in finding for finding in clues[-1].findings)
