@@ -6,13 +6,13 @@ answer is read, and no redirect is followed: whatever the server says, saying it
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
 import ssl
 import time
 from dataclasses import dataclass, field
 
+from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler, handshake_ms
@@ -48,15 +48,17 @@ class HttpVisit:
     _tls: _Tls | None = field(default=None, init=False)
     _tcp_ms: float = field(default=0.0, init=False)
     _tls_ms: float | None = field(default=None, init=False)
+    _deadline_s: float = field(default=0.0, init=False)
+    """Until when the round trip must be done, by `time.perf_counter`."""
 
     async def take(self, timeout_s: float) -> Exchange:
         """Take one round trip."""
         start = time.perf_counter()
+        self._deadline_s = start + timeout_s
         try:
-            async with asyncio.timeout(timeout_s):
-                if self._socket is None:
-                    await self._connect()
-                return await self._ask()
+            if self._socket is None:
+                await self._connect()
+            return await self._ask()
         except _NoHttpError as error:
             self.close()
             return Exchange(loss=error.loss, detail=str(error))
@@ -78,21 +80,21 @@ class HttpVisit:
         self._socket = self._tls = None
 
     async def _connect(self) -> None:
-        made, elapsed_ms = await self.dialler.connect(self.address, self.port)
+        made, elapsed_ms = await self.dialler.connect(self.address, self.port, self._deadline_s)
         self._socket = made
         self._tcp_ms = handshake_ms(made, elapsed_ms) or 0.0
         if self.is_tls:
             start = time.perf_counter()
             self._tls = _Tls(made, self.host)
-            await self._tls.shake_hands()
+            await self._tls.shake_hands(self._deadline_s)
             self._tls_ms = (time.perf_counter() - start) * 1e3
 
     async def _ask(self) -> Exchange:
         """Send a request and read the start of the answer."""
         start = time.perf_counter()
         await self._send(self._request())
-        head = await self._receive()
-        first_byte_ms = (time.perf_counter() - start) * 1e3
+        head, moment_s = await self._receive()
+        first_byte_ms = (moment_s - start) * 1e3
         head = await self._rest_of_head(head)
         share_ms = server_share_ms(head)
         if self.method is not Rung.HEAD or not _is_reusable(head):
@@ -121,26 +123,28 @@ class HttpVisit:
         while b"\r\n\r\n" not in head and len(head) < self.config.max_head_bytes:
             if len(head) >= 13 and not _STATUS.match(head):  # noqa: PLR2004 - HTTP/1.1 200 and a space
                 break
-            head += await self._receive()
+            head += (await self._receive())[0]
         if not _STATUS.match(head):
             raise _NoHttpError(Loss.PROTOCOL, "the other side does not speak HTTP/1")
         return head
 
     async def _send(self, data: bytes) -> None:
         if self._tls is not None:
-            await self._tls.send(data)
+            await self._tls.send(data, self._deadline_s)
         elif self._socket is not None:
-            await asyncio.get_running_loop().sock_sendall(self._socket, data)
+            await waiting.send(self._socket, data, self._deadline_s)
 
-    async def _receive(self) -> bytes:
-        data = b""
+    async def _receive(self) -> tuple[bytes, float]:
+        """Give bytes and the moment at which they were there."""
+        data, moment_s = b"", 0.0
         if self._tls is not None:
-            data = await self._tls.receive(self.config.max_head_bytes)
+            data, moment_s = await self._tls.receive(self.config.max_head_bytes, self._deadline_s)
         elif self._socket is not None:
-            data = await asyncio.get_running_loop().sock_recv(self._socket, self.config.max_head_bytes)
+            limit = self.config.max_head_bytes
+            data, moment_s = await waiting.receive(self._socket, limit, self._deadline_s)
         if not data:
             raise _NoHttpError(Loss.RESET, "hung up without an answer")
-        return data
+        return data, moment_s
 
     def _reset_detail(self, elapsed_ms: float) -> str:
         """Say who may have sent a reset: nothing behind the server's own distance answers sooner."""
@@ -187,37 +191,37 @@ class _Tls:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._object = _CONTEXT.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
 
-    async def shake_hands(self) -> None:
+    async def shake_hands(self, deadline_s: float) -> None:
         while True:
             try:
                 self._object.do_handshake()
             except ssl.SSLWantReadError:
-                await self._flush()
-                await self._fill()
+                await self._flush(deadline_s)
+                await self._fill(deadline_s)
             else:
-                await self._flush()
+                await self._flush(deadline_s)
                 return
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: bytes, deadline_s: float) -> None:
         self._object.write(data)
-        await self._flush()
+        await self._flush(deadline_s)
 
-    async def receive(self, limit: int) -> bytes:
+    async def receive(self, limit: int, deadline_s: float) -> tuple[bytes, float]:
+        moment_s = time.perf_counter()
         while True:
             try:
-                return self._object.read(limit)
+                return self._object.read(limit), moment_s
             except ssl.SSLWantReadError:
-                await self._fill()
+                moment_s = await self._fill(deadline_s)
             except ssl.SSLZeroReturnError:
-                return b""
+                return b"", moment_s
 
-    async def _flush(self) -> None:
-        data = self._outgoing.read()
-        if data:
-            await asyncio.get_running_loop().sock_sendall(self._socket, data)
+    async def _flush(self, deadline_s: float) -> None:
+        await waiting.send(self._socket, self._outgoing.read(), deadline_s)
 
-    async def _fill(self) -> None:
-        data = await asyncio.get_running_loop().sock_recv(self._socket, 65_536)
+    async def _fill(self, deadline_s: float) -> float:
+        data, moment_s = await waiting.receive(self._socket, 65_536, deadline_s)
         if not data:
             raise _NoHttpError(Loss.TLS, "hung up during TLS")
         self._incoming.write(data)
+        return moment_s

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import struct
 import time
 
+from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler
@@ -29,8 +29,7 @@ async def take_icmp(dialler: Dialler, address: Address, number: int, timeout_s: 
     except (OSError, RefusedConnectError) as error:
         return failed(error)
     try:
-        async with asyncio.timeout(timeout_s):
-            return Exchange(ms=await _echo(made, real, number & 0xFFFF))
+        return Exchange(ms=await _echo(made, real, number & 0xFFFF, timeout_s))
     except OSError as error:
         return failed(error)
     finally:
@@ -48,15 +47,14 @@ def _open(address: Address) -> socket.socket:
     return made
 
 
-async def _echo(made: socket.socket, address: Address, number: int) -> float:
+async def _echo(made: socket.socket, address: Address, number: int, timeout_s: float) -> float:
     """Send an echo request and wait for its reply; give milliseconds."""
-    loop = asyncio.get_running_loop()
     _, _, request, reply = _KINDS[address.version]
     start = time.perf_counter()
-    await loop.sock_sendall(made, _ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD)
+    await waiting.send(made, _ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD, start + timeout_s)
     while True:
-        data = await loop.sock_recv(made, 1_500)
-        elapsed_ms = (time.perf_counter() - start) * 1e3
+        data, moment_s = await waiting.receive(made, 1_500, start + timeout_s)
+        elapsed_ms = (moment_s - start) * 1e3
         if len(data) >= _ECHO.size:
             kind, code, _, _, echoed = _ECHO.unpack_from(data)
             if (kind, code, echoed) == (reply, 0, number):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import struct
 import sys
@@ -10,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.model.sample import Loss, Timings
@@ -68,18 +68,20 @@ class Dialler:
             raise
         return made, (str(real), port)
 
-    async def connect(self, address: Address, port: int) -> tuple[socket.socket, float]:
-        """Connect; give the socket and the milliseconds the handshake took on the clock."""
+    async def connect(self, address: Address, port: int, deadline_s: float) -> tuple[socket.socket, float]:
+        """Connect; give the socket and the milliseconds the handshake took on the clock.
+
+        The deadline is by `time.perf_counter`.
+        """
         made, place = self.socket_to(address, port)
+        start_s = time.perf_counter()
         try:
-            start = time.perf_counter()
-            await asyncio.get_running_loop().sock_connect(made, place)
-            elapsed_ms = (time.perf_counter() - start) * 1e3
+            moment_s = await waiting.connect(made, place, deadline_s)
             _check_peer(made, place)
         except BaseException:
             made.close()
             raise
-        return made, elapsed_ms
+        return made, (moment_s - start_s) * 1e3
 
 
 def _check_peer(made: socket.socket, place: tuple[str, int]) -> None:
@@ -93,8 +95,7 @@ async def take_tcp(dialler: Dialler, address: Address, port: int, timeout_s: flo
     """Time one handshake; a refused one is a round trip too."""
     start = time.perf_counter()
     try:
-        async with asyncio.timeout(timeout_s):
-            made, elapsed_ms = await dialler.connect(address, port)
+        made, elapsed_ms = await dialler.connect(address, port, start + timeout_s)
     except ConnectionRefusedError:
         refused_ms = (time.perf_counter() - start) * 1e3
         return Exchange(ms=refused_ms, is_refusal=True, detail=f"port {port} refused")
