@@ -111,7 +111,9 @@ def _middles(kind: LocationKind) -> dict[str, Any]:
 def _check(options: EvaluateOptions, world: World, train: int) -> None:
     """Refuse numbers that leave nothing to measure."""
     if not 0 <= train < len(world.sites):
-        message = f"{train} sites of training leave none of {len(world.sites)} to test: give a smaller --train"
+        message = (
+            f"{train} sites of training leave none of {len(world.sites)} to test: give a smaller --train"
+        )
         raise InputError(message)
     if options.seeds < 1:
         raise InputError(f"{options.seeds} orders of arrival are none: give --seeds 1 or more")

@@ -40,26 +40,32 @@ def evaluate(
     policies: Annotated[
         list[str] | None,
         typer.Option(
-            "--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash; all if none is named."
+            "--policy",
+            metavar="NAME",
+            help="predict, paper, geo, everyone, random or hash; all if none is named.",
         ),
     ] = None,
     location: Annotated[
-        str, typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country or none.")
+        str,
+        typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country or none."),
     ] = "world",
     train: Annotated[
-        int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; 65 % by default.")
+        int | None,
+        typer.Option(metavar="N", help="Sites that arrive before those that count; 65 % by default."),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="K", help="Random orders of arrival.")] = 20,
     thresholds_ms: Annotated[
         list[float] | None,
-        typer.Option("--threshold-ms", metavar="MS", help="For paper; may be repeated. 50 and 10 by default."),
+        typer.Option(
+            "--threshold-ms", metavar="MS", help="For paper; may be repeated. 50 and 10 by default."
+        ),
     ] = None,
     prices_ms: Annotated[
         list[float] | None,
         typer.Option(
             "--probe-price-ms",
             metavar="MS",
-            help="For predict: a fixed price of a probe; may be repeated. Without it, the default and the frugal setting.",
+            help="For predict: a fixed price of a probe; may be repeated. By default two named settings.",
         ),
     ] = None,
     nearest: Annotated[
@@ -77,8 +83,8 @@ def evaluate(
 ) -> None:
     """Replay policies on a world with known round trips, side by side.
 
-    Each policy delegates the same sites in the same random orders. The first ones are training: they are delegated with the policy's own
-    probes, and do not count.
+    Each policy delegates the same sites in the same random orders. The first ones are training: they are
+    delegated with the policy's own probes, and do not count.
     """
     from ipmicra.app.evaluate import POLICIES, EvaluateOptions
     from ipmicra.app.evaluate import evaluate as run
@@ -87,7 +93,9 @@ def evaluate(
 
     print_format = chosen(output_format, as_json)
     if location not in set(LocationKind):
-        raise typer.BadParameter(f"{location!r} is none of {', '.join(LocationKind)}", param_hint="--location")
+        raise typer.BadParameter(
+            f"{location!r} is none of {', '.join(LocationKind)}", param_hint="--location"
+        )
     if plot is not None:
         check_plot(plot)
     options = EvaluateOptions(

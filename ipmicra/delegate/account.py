@@ -40,7 +40,7 @@ class Account:
     """All that was considered in one attempt."""
 
     tried: tuple[Considered, ...]
-    """The chosen crawler with the reason why the search ended, then those that were known or asked, in order."""
+    """The chosen crawler with the reason why the search ended, then those known or asked, in order."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
     """Those that were not asked; written when somebody wants to read it, for most accounts are never read."""
 

@@ -19,7 +19,7 @@ class Fate(StrEnum):
     SPLIT = "split"
     """It is gone, and several subnets lie in its range: each inherits."""
     MERGED = "merged"
-    """It is gone, and a wider subnet has its range: that one inherits, unless another merged into it first."""
+    """It is gone, and a wider subnet has its range: that one inherits, unless it has a better heir."""
     MOVED = "moved"
     """Its bounds changed: the subnet that now holds its first address inherits."""
 

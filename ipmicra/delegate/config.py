@@ -1,6 +1,6 @@
 """Every tuning number of delegation, with its source.
 
-[1] Papapetrou & Samaras 2004, IPMicra. [2] Gueye et al. 2006 and Katz-Bassett et al. 2006, delay-based location.
+[1] Papapetrou & Samaras 2004, IPMicra. [2] Gueye et al. 2006 and Katz-Bassett et al. 2006, location by delay.
 [3] Cicalese et al. 2015, anycast census by the speed of light.
 """
 
@@ -71,9 +71,7 @@ class LevelSpread:
     subnet: float = 0.1
 
 
-UNPLACED = LevelSpread(
-    root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15
-)
+UNPLACED = LevelSpread(root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15)
 """Without a place the levels stand for it."""
 
 

@@ -1,4 +1,4 @@
-"""The machine: events in, actions out. It neither waits nor measures; what it does depends on its events alone."""
+"""The machine: events in, actions out. What it does depends on its events alone."""
 
 from __future__ import annotations
 
@@ -200,8 +200,10 @@ class Delegator:
             return []
         if sample.rtt_ms is None:
             loss = sample.loss or Loss.AGENT
-            return [] if event.attempt is None else self._probe_lost(
-                ProbeLost(event.attempt, sample.crawler, loss, event.now_s)
+            return (
+                []
+                if event.attempt is None
+                else self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
             )
         if event.attempt is None:
             self._learn_elsewhere(sample, crawler, sample.rtt_ms)
@@ -307,7 +309,9 @@ class Delegator:
             crawler=names(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
         )
         known = [
-            Considered(crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one))
+            Considered(
+                crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one)
+            )
             for one in attempt.known
         ]
         asked = [
@@ -349,7 +353,9 @@ class Delegator:
             location=event.crawler.location,
         )
         self.ledger.give(key, held, self._organisation(key))
-        own = Considered(crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet")
+        own = Considered(
+            crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet"
+        )
         return [Delegated(key, self.delegation(key, held), Account((own,)))]
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:
@@ -368,8 +374,11 @@ class Delegator:
         return self._revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
     def _revoke(self, key: int, step: Step, reason: str) -> list[Action]:
-        held = self.ledger.free(key, step, self._organisation(key))
-        return [] if held is None else [Revoked(key, self.delegation(key, held), reason)]
+        held = self.ledger.get(key)
+        if held is None:
+            return []
+        self.ledger.free(key, step, self._organisation(key))
+        return [Revoked(key, self.delegation(key, held), reason)]
 
     def restore(self, key: int, delegation: Delegation) -> bool:
         """Take over a delegation from the store or an earlier edition; False if its crawler is unknown."""

@@ -1,4 +1,4 @@
-"""Who gets a site that cannot be probed: coordinates if known, else location, else the subnet's neighbours."""
+"""Who gets a site that cannot be probed: by coordinates, else location, else the subnet's neighbours."""
 
 from __future__ import annotations
 
@@ -73,4 +73,6 @@ class Fallback:
     def _by_load(self) -> Settle:
         crawler = self._fleet.least_loaded()
         assert crawler is not None  # noqa: S101 - the caller has seen a usable one
-        return Settle(crawler, Evidence.INHERITED, None, "cannot be probed, nothing is known: the least loaded")
+        return Settle(
+            crawler, Evidence.INHERITED, None, "cannot be probed, nothing is known: the least loaded"
+        )

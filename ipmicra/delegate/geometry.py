@@ -24,7 +24,8 @@ def distances_km(points: Floats, others: Floats) -> Floats:
     By the chord, which keeps its digits where points are close: a quarter turn is 10,008 km.
     """
     chord = np.sqrt(np.maximum(0.0, ((points[:, None, :] - others[None, :, :]) ** 2).sum(-1)))
-    return 2 * EARTH_KM * np.arcsin(np.minimum(1.0, chord / 2))
+    apart: Floats = 2 * EARTH_KM * np.arcsin(np.minimum(1.0, chord / 2))
+    return apart
 
 
 def ring_around(point: Floats, radius_km: float) -> Floats:

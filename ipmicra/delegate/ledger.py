@@ -81,11 +81,8 @@ class Ledger:
         next_hold(self.hold_of(key), Step.ATTEMPT_ABANDONED)
         self._contested.discard(key)
 
-    def free(self, key: int, step: Step, organisation: int) -> Held | None:
-        """End a delegation; give what it was, None if there was none."""
-        held = self._held.get(key)
-        if held is None:
-            return None
+    def free(self, key: int, step: Step, organisation: int) -> None:
+        """End a delegation."""
         next_hold(self.hold_of(key), step)
         del self._held[key]
         if key >= 0:
@@ -93,7 +90,6 @@ class Ledger:
         kept = self._by_organisation.get(organisation)
         if kept is not None and key in kept:
             kept.remove(key)
-        return held
 
     def rows_between(self, first: int, behind: int) -> Sequence[int]:
         """Give held rows from one number up to another, in order."""

@@ -1,8 +1,8 @@
 """The lives of a subnet and of an attempt, as tables.
 
-A subnet is FREE until an attempt opens; it is then CONTESTED until the attempt ends, and HELD until its delegation expires or its crawler
-leaves. A held subnet is contested again when a crawler joined that may be nearer. An attempt is OPEN until its policy asks,
-WAITING while probes are out, and SETTLED or ABANDONED at its end.
+A subnet is FREE until an attempt opens; it is then CONTESTED until the attempt ends, and HELD until its
+delegation expires or its crawler leaves. A held subnet is contested again when a crawler joined that may be
+nearer. An attempt is OPEN until its policy asks, WAITING while probes are out, and SETTLED or ABANDONED at its end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Subnets as the delegator numbers them.
 
-A key is a subnet's row, or a negative number that stands for a slice of address space (256 addresses of IPv4, a /48 of
-IPv6) or for a single address. Slices serve where nobody registered an address, for the root is never delegated as a
-whole, and where a site is elsewhere than the rest of its subnet.
+A key is a subnet's row, or a negative number that stands for a slice of address space (256 addresses of
+IPv4, a /48 of IPv6) or for a single address. Slices serve where nobody registered an address, for the root
+is never delegated as a whole, and where a site is elsewhere than the rest of its subnet.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def check_plot(path: Path) -> None:
     if path.suffix.lower() not in KINDS:
         raise InputError(f"{path.name}: a picture ends in {', '.join(KINDS)}")
     try:
-        import matplotlib  # noqa: F401, ICN001 - only to see that it is there
+        import matplotlib  # noqa: F401 - only to see that it is there
     except ImportError as error:
         raise InputError("pictures need matplotlib: pip install 'ipmicra[plot]'") from error
 

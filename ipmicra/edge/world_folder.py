@@ -28,7 +28,9 @@ Record = dict[str, str]
 def load_world(folder: Path, findings: list[str]) -> World:
     """Read a world; rows that make no sense are left out and become findings."""
     if not folder.is_dir():
-        raise WorldError(str(folder), f"there is no such folder; a world is a folder with {', '.join(NEEDED)}")
+        raise WorldError(
+            str(folder), f"there is no such folder; a world is a folder with {', '.join(NEEDED)}"
+        )
     crawlers = _crawlers(folder, findings)
     sites, places, countries = _sites(folder, findings)
     rtt_ms = _round_trips(folder, crawlers, sites, findings)

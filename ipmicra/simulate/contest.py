@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Contest:
     """Sites that arrive before those that count; policies delegate them with probes of their own."""
     seeds: int
     """Random orders of arrival: seeds 0, 1, …"""
-    config: DelegatorConfig = DelegatorConfig()
+    config: DelegatorConfig = field(default_factory=DelegatorConfig)
 
     def run(self, contestant: Contestant) -> Iterator[tuple[Score, Score]]:
         """Give the scores of training and test for each order of arrival."""
@@ -63,7 +63,11 @@ class Contest:
 
 
 def contestants(
-    names: Sequence[str], *, thresholds_ms: Sequence[float], prices_ms: Sequence[float], nearest: Sequence[int]
+    names: Sequence[str],
+    *,
+    thresholds_ms: Sequence[float],
+    prices_ms: Sequence[float],
+    nearest: Sequence[int],
 ) -> list[Contestant]:
     """Give the contestants of some policies; several settings make several of a policy."""
     found: list[Contestant] = []

@@ -1,7 +1,7 @@
 """Invented worlds: cities on an Earth with detours, access lines and holders of address space.
 
-A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the access lines
-of both ends. Nothing here knows the model that `predict` uses.
+A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the
+access lines of both ends. Nothing here knows the model that `predict` uses.
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
     homes = rng.integers(plan.subnets, size=plan.sites)
     addresses = FIRST_ADDRESS + homes * SUBNET_SIZE + rng.integers(1, SUBNET_SIZE - 1, size=plan.sites)
     sites = tuple(Site(f"s{i}.example", IPv4Address(int(number))) for i, number in enumerate(addresses))
-    crawler_cities = rng.choice(len(city_places), size=plan.crawlers, replace=plan.crawlers > len(city_places))
+    crawler_cities = rng.choice(
+        len(city_places), size=plan.crawlers, replace=plan.crawlers > len(city_places)
+    )
     locations = [_location(place, int(land)) for place, land in zip(city_places, city_countries, strict=True)]
     crawlers = tuple(
         Crawler(name=f"c{i:02}", address=IPv4Address(250 * 2**24 + i), location=locations[city])
@@ -190,9 +192,9 @@ def _round_trips(
     points = unit_vectors(places[:, 0], places[:, 1])
     straight = distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
     detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))
-    towards = (straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (plan.crawlers, 1))).astype(
-        np.float32
-    )
+    towards = (
+        straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (plan.crawlers, 1))
+    ).astype(np.float32)
     access = rng.exponential(plan.access_ms, len(cities)).astype(np.float32)
     rtt_ms = np.empty((plan.crawlers, len(cities)), np.float32)
     for crawler in range(plan.crawlers):

@@ -53,7 +53,9 @@ moves = st.lists(
 )
 
 
-def played(name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]) -> tuple[list[list[Action]], Delegator]:
+def played(
+    name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
+) -> tuple[list[list[Action]], Delegator]:
     """Play events in any order, answers late and out of order among them; give all actions."""
     world, tree = invent(plan, np.random.default_rng(seed))
     locations = locations_of(world, LocationKind.WORLD, {})
@@ -68,7 +70,8 @@ def played(name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]])
         return None if np.isnan(value) else value
 
     for step, (verb, number) in enumerate(script):
-        now_s, event = float(step), None
+        now_s = float(step)
+        event: Event | None = None
         if verb == "site":
             event = SiteArrived(world.sites[number % len(world.sites)], now_s)
         elif verb == "leave":
@@ -93,7 +96,7 @@ def _handled(delegator: Delegator, event: Event, waiting: list[AskProbe]) -> lis
 
 
 @policies
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(plan=plans, seed=seeds, script=moves)
 def test_whatever_happens_every_site_is_answered_once_within_its_budget(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
@@ -112,7 +115,7 @@ def test_whatever_happens_every_site_is_answered_once_within_its_budget(
 
 
 @policies
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(plan=plans, seed=seeds, script=moves)
 def test_same_events_give_the_same_actions(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]

@@ -115,7 +115,9 @@ class Random(Simple):
     def decide(self, attempt: Attempt) -> Decision:  # noqa: ARG002 - the interface
         """Draw a crawler."""
         usable = self.fleet.usable()
-        return Settle(usable[int(self._rng.integers(len(usable)))], Evidence.INHERITED, None, "drawn by chance")
+        return Settle(
+            usable[int(self._rng.integers(len(usable)))], Evidence.INHERITED, None, "drawn by chance"
+        )
 
 
 class Hash(Simple):

@@ -1,10 +1,11 @@
 """The procedure of Papapetrou & Samaras 2004, step by step.
 
 1. The subnet is delegated already: the machine answers before any policy is asked.
-2. Other subnets of the same organisation are delegated: to one crawler, then it gets this one too; to several, then they
-   probe, and the first under the threshold takes it, else the best of them.
-3. Climb: at each ancestor, the holders of delegated siblings and of the siblings' descendants probe, the nearest by address
-   first (the paper leaves the order open); the first under the threshold takes the subnet. Nobody is asked twice.
+2. Other subnets of the same organisation are delegated: to one crawler, then it gets this one too; to
+   several, then they probe, and the first under the threshold takes it, else the best of them.
+3. Climb: at each ancestor, the holders of delegated siblings and of the siblings' descendants probe, the
+   nearest by address first (the paper leaves the order open); the first under the threshold takes the
+   subnet. Nobody is asked twice.
 4. Nobody is under the threshold: the lowest sample. Nobody holds anything yet: whoever is there is asked.
 """
 
@@ -56,7 +57,12 @@ class Paper(Simple):
         for crawler, reason in notes.candidates:
             if self.fleet.is_usable(crawler) and not attempt.was_tried(crawler):
                 return Ask((crawler,), reason)
-        return best_of(attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample")
+        late = [one for one in self.fleet.usable() if not attempt.was_tried(one)]
+        if best is None and late:
+            return Ask((late[0],), "joined while the others were lost")
+        return best_of(
+            attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample"
+        )
 
     def _begin(self, attempt: Attempt) -> _Notes:
         organisation = self.tree.organisation_number(attempt.row) if attempt.key >= 0 else 0

@@ -91,7 +91,9 @@ class Predict:
         if is_placed:
             return config.site_spread**2 + config.pair_spread**2 * self._geography.closeness()
         _mean, covariance = self._geography.nowhere()
-        return config.unknown_site_spread**2 + config.pair_spread**2 * self._geography.closeness() + covariance
+        return (
+            config.unknown_site_spread**2 + config.pair_spread**2 * self._geography.closeness() + covariance
+        )
 
     # --- an attempt
 
@@ -164,7 +166,9 @@ class Predict:
         for crawler, rtt_ms in attempt.samples.items():
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
-                notes.belief.condition(crawler, float(self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)))
+                notes.belief.condition(
+                    crawler, float(self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms))
+                )
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
@@ -211,7 +215,7 @@ class Predict:
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
-        """Keep what is needed to say why each other crawler was not asked; it is written when somebody reads it."""
+        """Keep what is needed to say, when somebody reads it, why each other crawler was not asked."""
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)
@@ -226,7 +230,9 @@ class Predict:
             Considered(
                 crawler=names[crawler],
                 verdict=Verdict.NOT_ASKED,
-                reason=_why_not(float(notes.prior.outlook.least[crawler]), best_ms, savings[crawler], price_ms),
+                reason=_why_not(
+                    float(notes.prior.outlook.least[crawler]), best_ms, savings[crawler], price_ms
+                ),
                 expected_ms=self._expected_ms(notes, crawler),
                 saving_ms=float(savings[crawler]),
             )

@@ -100,4 +100,6 @@ class Branches:
             row = self._tree.parent(row)
             if row is not None:
                 rows.append(row)
-        return [row for row in rows[self._config.wider_levels - 1 :: -1] if self._tree.parent(row) is not None]
+        return [
+            row for row in rows[self._config.wider_levels - 1 :: -1] if self._tree.parent(row) is not None
+        ]

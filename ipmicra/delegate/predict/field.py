@@ -92,7 +92,7 @@ class Field:
         """Take in the samples of one site, as logarithms; `prior` is what was expected of it."""
         if prior.sites != self._sites:  # other sites taught something meanwhile
             prior = self.expect(prior.outlook, prior.branch)
-        inverse = np.linalg.inv(prior.covariance[crawlers[:, None], crawlers])
+        inverse: Floats = np.linalg.inv(prior.covariance[crawlers[:, None], crawlers])
         pull = inverse @ (values - prior.mean[crawlers])
         self._learn_within(crawlers, inverse, pull)
         self._learn_line(_line(prior.outlook.mean[crawlers]), inverse, pull)

@@ -1,10 +1,10 @@
 """What was learnt about each crawler at each level, from the whole world down to a subnet.
 
-Every node stands for a difference from its parent's level, one number for each crawler, with a known spread. Samples are
-messages (precision, precision × value) that climb from the subnet to the root: at each node the message
-gets weaker by the node's own spread. Going down again gives mean and variance at a subnet, exactly, for a
-tree. Several trees with shifted grids over the Earth are averaged, so that a border between two
-cells is no border for all; organisation and subnets below them are common to all trees.
+Every node stands for a difference from its parent's level, one number for each crawler, with a known
+spread. Samples are messages (precision, precision × value) that climb from the subnet to the root: at each
+node the message gets weaker by the node's own spread. Going down again gives mean and variance at a subnet,
+exactly, for a tree. Several trees with shifted grids over the Earth are averaged, so that a border between
+two cells is no border for all; organisation and subnets below them are common to all trees.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Forest:
             below = branch.trees[level + 1] if level < last else branch.common[:1]
             below_square = branch.tree_squares[level + 1] if level < last else branch.common_squares[0]
             mean, variance = _descend(
-                (mean, variance + square), (precision[nodes], weight[nodes]), _rise(precision[below], weight[below], below_square)
+                (mean, variance + square),
+                (precision[nodes], weight[nodes]),
+                _rise(precision[below], weight[below], below_square),
             )
         mean, variance = mean.mean(0), variance.mean(0)
         last = len(branch.common) - 1
@@ -125,7 +127,9 @@ class Forest:
         )
 
 
-def _rise(precision: NDArray[np.floating], weight: NDArray[np.floating], square: float) -> tuple[Floats, Floats]:
+def _rise(
+    precision: NDArray[np.floating], weight: NDArray[np.floating], square: float
+) -> tuple[Floats, Floats]:
     """Give a node's message to its parent: weaker by the node's own spread."""
     damping = 1.0 / (1.0 + precision * square)
     return precision * damping, weight * damping
@@ -136,7 +140,7 @@ def _descend(
     own: tuple[NDArray[np.floating], NDArray[np.floating]],
     below: tuple[Floats, Floats] | None,
 ) -> tuple[Floats, Floats]:
-    """Give mean and variance at a node from what its parent expects and its own messages, without the child's."""
+    """Give mean and variance at a node from its parent's and its own messages, without the child's."""
     mean, variance = prior
     precision = 1.0 / variance + own[0]
     weight = mean / variance + own[1]

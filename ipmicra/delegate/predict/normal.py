@@ -58,7 +58,9 @@ class Savings:
     fixed_ms: float
     quantiles: int
 
-    def over_known(self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float) -> Floats:
+    def over_known(
+        self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float
+    ) -> Floats:
         """Give what a probe by each crawler may save beside a measured round trip, in ms.
 
         `floors` were taken off before the logarithm; `least` is what light allows.
@@ -71,7 +73,7 @@ class Savings:
         return saved
 
     def over_expected(self, belief: Normal, floors: Floats, holder: int) -> Floats:
-        """Give what each crawler may save beside one that is expected, not known, to be the nearest, in ms."""
+        """Give what each crawler may save beside the one that is expected to be the nearest, in ms."""
         spread_ms = np.exp(belief.mean)
         shifted = floors + spread_ms
         level, share = np.log(shifted), spread_ms / shifted

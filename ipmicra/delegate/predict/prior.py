@@ -46,7 +46,9 @@ class Geography:
 
     def add(self, location: Location | None) -> None:
         """Append a crawler."""
-        point = np.full(3, np.nan) if location is None else unit_vectors(location.latitude, location.longitude)
+        point = (
+            np.full(3, np.nan) if location is None else unit_vectors(location.latitude, location.longitude)
+        )
         self.points = np.concatenate([self.points, point[None]])
         self.known = ~np.isnan(self.points[:, 0])
         self._nowhere = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -43,7 +44,7 @@ class Places:
 
 
 class Coordinates:
-    def expected_ms_many(self, address: object, crawlers: list[str]) -> list[float]:
+    def expected_ms_many(self, address: object, crawlers: Sequence[str]) -> list[float]:
         return [float(len(crawlers) - i) for i in range(len(crawlers))]
 
 
@@ -188,7 +189,9 @@ def test_crawler_with_too_many_marks_is_asked_no_more() -> None:
     addresses = [f"10.0.{i}.1" for i in range(5)]
     delegator = Delegator(flat_tree(5), Everyone(), locations=Places(dict.fromkeys(addresses, TOKYO)))
     joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
-    told = [asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses]
+    told = [
+        asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses
+    ]
     assert ["liar" in names for names in told] == [True, True, True, False, False]
 
 
@@ -270,7 +273,9 @@ def test_site_elsewhere_than_its_subnet_is_delegated_apart_by_predict_alone() ->
         delegator = Delegator(tree, policy, locations=places)
         joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
         arrived(delegator, "10.0.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
-        chosen[policy.name] = last(arrived(delegator, "10.9.0.1", lambda *pair: rtt_ms.get(pair, 250.0))).crawler
+        chosen[policy.name] = last(
+            arrived(delegator, "10.9.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
+        ).crawler
     assert chosen == {"predict": "tokyo", "paper": "athens"}
 
 

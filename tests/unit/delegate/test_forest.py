@@ -43,9 +43,7 @@ def test_tree_agrees_with_the_whole_gaussian(
         slow.variances.update(zip(names_of(leaf), SQUARES.values(), strict=True))
     for leaf, value, noise in sightings:
         slow.seen.append((names_of(leaf), value, noise))
-        forest.learn(
-            branch_of(forest, leaf), np.array([0]), np.array([1 / noise]), np.array([value / noise])
-        )
+        forest.learn(branch_of(forest, leaf), np.array([0]), np.array([1 / noise]), np.array([value / noise]))
     mean, variance = forest.expect(branch_of(forest, wanted))
     expected_mean, expected_variance = slow.expect(names_of(wanted))
     assert mean[0] == pytest.approx(expected_mean, abs=2e-4)

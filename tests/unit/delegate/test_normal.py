@@ -37,9 +37,7 @@ def test_surprise_widens_and_agreement_does_not_narrow() -> None:
     assert upset.widening(4.0) == pytest.approx((4 + 25) / 5)
 
 
-@given(
-    level=st.floats(1, 5), spread=st.floats(0.05, 1.0), floor=st.floats(0, 20), best=st.floats(1, 100)
-)
+@given(level=st.floats(1, 5), spread=st.floats(0.05, 1.0), floor=st.floats(0, 20), best=st.floats(1, 100))
 def test_saving_over_a_measured_round_trip_is_what_chance_gives(
     level: float, spread: float, floor: float, best: float
 ) -> None:
@@ -47,9 +45,7 @@ def test_saving_over_a_measured_round_trip_is_what_chance_gives(
     fine = Savings(offset_ms=2.0, fixed_ms=20.0, quantiles=200)
     found = fine.over_known(belief, np.array([floor]), np.array([floor / 2]), best, 1.0)[0]
     draws = level + spread * np.random.default_rng(1).standard_normal(20_000)
-    expected = saving_by_chance(
-        draws, best, floor_ms=floor, least_ms=floor / 2, offset_ms=2.0, fixed_ms=20.0
-    )
+    expected = saving_by_chance(draws, best, floor_ms=floor, least_ms=floor / 2, offset_ms=2.0, fixed_ms=20.0)
     assert found == pytest.approx(expected, abs=0.15)
 
 
@@ -69,7 +65,10 @@ def test_correlated_crawlers_promise_less_than_independent_ones() -> None:
     covariance = np.full((2, 2), 0.1)
     together = Normal(np.array([3.0, 3.1]), covariance + 0.001 * np.eye(2))
     apart = Normal(np.array([3.0, 3.1]), 0.101 * np.eye(2))
-    assert SAVINGS.over_expected(together, np.zeros(2), 0)[1] < SAVINGS.over_expected(apart, np.zeros(2), 0)[1] / 10
+    assert (
+        SAVINGS.over_expected(together, np.zeros(2), 0)[1]
+        < SAVINGS.over_expected(apart, np.zeros(2), 0)[1] / 10
+    )
 
 
 def test_quantile_points_are_symmetric_around_nil() -> None:

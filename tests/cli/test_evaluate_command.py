@@ -1,0 +1,161 @@
+"""`ipmicra evaluate` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipmicra.delegate.physics import apart_km
+from ipmicra.edge.countries import country_middles
+from ipmicra.model.location import Location
+from ipmicra.simulate.synthetic import WorldPlan, invent
+from tests.cli.command_line import built_file, invoked, ran, told
+
+KEYS = {
+    "policy",
+    "setting",
+    "optimal",
+    "within_2ms",
+    "probes_per_site",
+    "mean_excess_ms",
+    "excess_of_suboptimal_ms",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A world on disk, and a hierarchy that knows hardly any of its addresses."""
+    folder = tmp_path_factory.mktemp("world")
+    middles = country_middles()
+    world, _tree = invent(WorldPlan(crawlers=4, sites=40, subnets=40, countries=3), np.random.default_rng(1))
+    with (folder / "crawlers.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["name", "address", "latitude", "longitude"])
+        for one in world.crawlers:
+            assert one.location is not None
+            rows.writerow([one.name, one.address, one.location.latitude, one.location.longitude])
+    with (folder / "sites.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["host", "address", "latitude", "longitude", "country"])
+        for site, place in zip(world.sites, world.places, strict=True):
+            assert place is not None
+            country = min(middles, key=partial(_distance, place))
+            rows.writerow([site.host, site.address, place.latitude, place.longitude, country])
+    with (folder / "rtt.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["crawler", "address", "rtt_ms"])
+        for i, one in enumerate(world.crawlers):
+            rows.writerows([one.name, site.address, world.rtt_ms[i, j]] for j, site in enumerate(world.sites))
+    built_file(folder)
+    return folder
+
+
+def _distance(place: Location, country: str) -> float:
+    return apart_km(place, country_middles()[country])
+
+
+def evaluated(folder: Path, *words: str | Path) -> list[dict[str, object]]:
+    done = ran("evaluate", folder, "--hierarchy", folder / "a.ipm", "--seeds", "2", *words)
+    assert done.returncode == 0, told(done)
+    rows: list[dict[str, object]] = json.loads(done.stdout)
+    return rows
+
+
+def test_all_policies_stand_side_by_side(folder: Path) -> None:
+    rows = evaluated(folder, "--train", "20", "--json")
+    assert [
+        row["policy"] for row in rows
+    ] == "predict predict paper paper geo geo everyone random hash".split()
+    assert all(row.keys() >= KEYS for row in rows)
+    everyone = next(row for row in rows if row["policy"] == "everyone")
+    assert (everyone["optimal"], everyone["probes_per_site"]) == (1.0, 4.0)
+    assert {row["probes_per_site"] for row in rows if row["policy"] in {"random", "hash"}} == {0.0}
+
+
+def test_same_command_gives_the_same_figures(folder: Path) -> None:
+    assert evaluated(folder, "--policy", "random") == evaluated(folder, "--policy", "random")
+
+
+def test_settings_make_rows_of_their_own(folder: Path) -> None:
+    rows = evaluated(
+        folder,
+        *"--policy predict --policy paper --probe-price-ms 0.5 --probe-price-ms 5 --threshold-ms 30".split(),
+    )
+    assert [row["setting"] for row in rows] == ["0.5 ms a probe", "5 ms a probe", "30 ms"]
+
+
+@pytest.mark.parametrize("kind", ["country", "none"])
+def test_places_may_be_known_less_well(folder: Path, kind: str) -> None:
+    (row, _frugal) = evaluated(folder, "--policy", "predict", "--location", kind)
+    assert float(str(row["optimal"])) > 0.5
+
+
+def test_budget_bounds_the_probes(folder: Path) -> None:
+    (row,) = evaluated(folder, "--policy", "everyone", "--probe-budget", "2")
+    assert row["probes_per_site"] == 2.0
+
+
+def test_table_is_for_people(folder: Path) -> None:
+    words = (
+        "evaluate",
+        folder,
+        "--hierarchy",
+        folder / "a.ipm",
+        "--seeds",
+        "1",
+        "--policy",
+        "hash",
+        "-f",
+        "table",
+    )
+    shown = invoked(*words).stdout
+    assert "1 orders of arrival, 26 sites of training, places: world" in shown
+    assert "within 2 ms" in shown
+
+
+def test_picture_is_drawn(folder: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "curve.svg"
+    evaluated(folder, "--policy", "geo", "--plot", picture)
+    assert picture.read_text(encoding="utf-8").lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--train", "40"], "give a smaller --train"),
+        (["--train", "-1"], "give a smaller --train"),
+        (["--seeds", "0"], "give --seeds 1 or more"),
+        (["--policy", "magic"], "no policy magic: there are predict"),
+        (["--threshold-ms", "0"], "milliseconds above 0"),
+        (["--location", "moon"], "'moon' is none of world, country, none"),
+        (["--plot", "curve.txt"], "a picture ends in .png"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(folder: Path, words: list[str], said: str) -> None:
+    done = ran("evaluate", folder, "--hierarchy", folder / "a.ipm", *words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert said in " ".join(told(done).replace("│", " ").split())
+
+
+def test_missing_world_and_hierarchy_are_told(folder: Path, tmp_path: Path) -> None:
+    assert "there is no such folder" in told(
+        ran("evaluate", tmp_path / "no", "--hierarchy", folder / "a.ipm")
+    )
+    lacking = ran("evaluate", folder, "--hierarchy", tmp_path / "no.ipm")
+    assert lacking.returncode == 1
+    assert "ipmicra build" in told(lacking)
+
+
+def test_bad_rows_are_told_beside_the_data(folder: Path, tmp_path: Path) -> None:
+    for name in ("crawlers.csv", "sites.csv", "rtt.csv"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    with (tmp_path / "rtt.csv").open("a") as file:
+        file.writelines(f"nobody,10.0.0.{i},1\n" for i in range(15))
+    done = ran("evaluate", tmp_path, "--hierarchy", folder / "a.ipm", "--policy", "hash", "--seeds", "1")
+    assert json.loads(done.stdout)
+    assert "and 5 more rows left out" in told(done)

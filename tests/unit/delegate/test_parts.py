@@ -1,0 +1,127 @@
+"""Small parts: keys of subnets, geometry, physics, life cycles, geography."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.delegate.config import PhysicsConfig, PredictConfig
+from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
+from ipmicra.delegate.ledger import Held, Ledger
+from ipmicra.delegate.lifecycle import NEXT_HOLD, NEXT_STAGE, Hold, Stage, Step, next_hold, next_stage
+from ipmicra.delegate.physics import Physics, apart_km
+from ipmicra.delegate.predict.prior import Geography
+from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
+from ipmicra.errors import LifeCycleError
+from ipmicra.model.delegation import Evidence
+from tests.fakes.fleet import crawler, place
+from tests.fakes.subnet_tree import flat_tree
+
+LONDON, PARIS, SYDNEY = place(51.51, -0.13), place(48.86, 2.35), place(-33.87, 151.21)
+
+
+@given(st.integers(0, 2**32 - 1).map(IPv4Address) | st.integers(0, 2**128 - 1).map(IPv6Address))
+def test_slice_and_single_key_give_back_bounds_that_hold_the_address(
+    address: IPv4Address | IPv6Address,
+) -> None:
+    first, last = bounds_of(flat_tree(1), slice_of(address))
+    assert int(first) <= int(address) <= int(last)
+    assert int(last) - int(first) + 1 == (256 if address.version == 4 else 2**80)
+    assert bounds_of(flat_tree(1), single(address)) == (address, address)
+    assert slice_of(address) != single(address) < 0
+
+
+def test_registered_address_has_its_row_as_key_and_another_a_slice() -> None:
+    tree = flat_tree(3)
+    assert key_of(tree, IPv4Address("10.0.2.9")) == 3
+    assert key_of(tree, IPv4Address("11.0.0.1")) == slice_of(IPv4Address("11.0.0.200"))
+    assert row_of_key(tree, slice_of(IPv4Address("11.0.0.1"))) == 0
+    assert row_of_key(tree, slice_of(IPv4Address("10.0.2.1"))) == 3
+
+
+def test_london_and_paris_are_344_km_apart_by_both_formulas() -> None:
+    points = unit_vectors([51.51, 48.86], [-0.13, 2.35])
+    assert distances_km(points[:1], points[1:])[0, 0] == pytest.approx(343.5, abs=1.0)
+    assert apart_km(LONDON, PARIS) == pytest.approx(distances_km(points[:1], points[1:])[0, 0])
+
+
+@given(latitude=st.floats(-90, 90), longitude=st.floats(-180, 180), radius_km=st.floats(1, 3000))
+def test_ring_lies_within_its_radius_around_its_point(
+    latitude: float, longitude: float, radius_km: float
+) -> None:
+    centre = unit_vectors(latitude, longitude)
+    apart = distances_km(centre[None], ring_around(centre, radius_km))[0]
+    np.testing.assert_allclose(np.sort(apart), [0.0] + [radius_km / 2] * 6 + [radius_km] * 6, atol=0.5)
+
+
+def fleet_of(*places: object) -> Fleet:
+    fleet = Fleet()
+    for i, one in enumerate(places):
+        fleet.join(crawler(f"c{i}", f"192.0.2.{i + 1}", one))  # type: ignore[arg-type]
+    return fleet
+
+
+def test_least_round_trip_needs_sure_places_at_both_ends() -> None:
+    physics = Physics(PhysicsConfig(), fleet_of(LONDON, None))
+    assert physics.least_ms(0, SYDNEY) == pytest.approx((apart_km(LONDON, SYDNEY) - 30) / 149.9)
+    assert physics.least_ms(1, SYDNEY) == 0
+    assert physics.least_ms(0, None) == 0
+    assert physics.least_ms(0, place(-33.87, 151.21, radius_km=500)) == 0
+
+
+def test_two_circles_that_meet_prove_nothing() -> None:
+    physics = Physics(PhysicsConfig(), fleet_of(LONDON, PARIS, SYDNEY))
+    assert not physics.is_in_many_places({0: 2.0, 1: 3.0})
+    assert physics.is_in_many_places({0: 2.0, 2: 3.0})
+    assert not physics.is_in_many_places({0: 2.0})
+
+
+def test_life_cycles_refuse_what_their_tables_do_not_have() -> None:
+    for hold in Hold:
+        for step in Step:
+            if (hold, step) not in NEXT_HOLD:
+                with pytest.raises(LifeCycleError):
+                    next_hold(hold, step)
+    with pytest.raises(LifeCycleError) as caught:
+        next_stage(Stage.SETTLED, Step.PROBE_ASKED)
+    assert (caught.value.state, caught.value.step) == ("SETTLED", "PROBE_ASKED")
+    assert not any(stage in {Stage.SETTLED, Stage.ABANDONED} for stage, _step in NEXT_STAGE)
+
+
+def test_ledger_gives_rows_in_order_and_by_organisation() -> None:
+    ledger = Ledger()
+    for key in (5, 2, 9, -4):
+        ledger.give(key, Held(0, Evidence.PROBED, 1.0, 1, 0.0, 9.0, 1), organisation=7 if key != 9 else 0)
+    assert ledger.rows_between(2, 9) == [2, 5]
+    assert ledger.of_organisation(7) == [5, 2, -4]
+    ledger.free(5, Step.DELEGATION_EXPIRED, 7)
+    assert ledger.rows_between(0, 100) == [2, 9]
+    assert ledger.of_organisation(7) == [2, -4]
+    assert ledger.hold_of(5) is Hold.FREE
+    assert repr(ledger) == "<Ledger: 3 held, 0 contested>"
+
+
+def test_expected_round_trips_grow_with_distance_and_unknown_places_are_unsure() -> None:
+    geography = Geography(PredictConfig(), PhysicsConfig())
+    for one in (LONDON, SYDNEY, None):
+        geography.add(one)
+    outlook = geography.outlook(PARIS)
+    assert outlook.mean[0] < outlook.mean[1]
+    assert outlook.least[2] == 0
+    assert outlook.covariance is not None
+    assert outlook.covariance[2, 2] > 0.5 > outlook.covariance[0, 0]
+
+
+def test_country_is_less_sure_than_a_point_and_nowhere_less_than_a_country() -> None:
+    geography = Geography(PredictConfig(), PhysicsConfig())
+    for one in (LONDON, PARIS, SYDNEY):
+        geography.add(one)
+    country = geography.outlook(place(47.0, 3.0, radius_km=400)).covariance
+    assert country is not None
+    assert geography.outlook(PARIS).covariance is None
+    assert 0 < country[1, 1] < geography.nowhere()[1][1, 1]
