@@ -83,6 +83,11 @@ class Connection:
         with translated(self.path):
             return self.raw.execute(sql, values).fetchall()
 
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Ask; give rows as they are read, for answers that need not be in memory as a whole."""
+        with translated(self.path):
+            yield from self.raw.execute(sql, values)
+
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         """Ask; give the first row."""
         with translated(self.path):
