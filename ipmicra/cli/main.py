@@ -12,7 +12,22 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import agent, build, crawler, demo, diff, evaluate, fetch, info, locate, lookup, org, probe
+from ipmicra.cli import (
+    agent,
+    build,
+    crawler,
+    delegate,
+    demo,
+    diff,
+    evaluate,
+    explain,
+    fetch,
+    info,
+    locate,
+    lookup,
+    org,
+    probe,
+)
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -37,6 +52,8 @@ COMMANDS = (
     diff.diff,
     probe.probe,
     agent.agent,
+    delegate.delegate,
+    explain.explain,
     evaluate.evaluate,
     locate.locate,
 )

@@ -239,6 +239,8 @@ class Delegator:
         if attempt.outstanding:
             return []
         attempt.follow(Step.PROBES_IN)
+        if Loss.BUDGET in attempt.losses.values():
+            return self._settle_without_budget(attempt, now_s)
         if len(attempt.samples) > 1 and self._physics.is_in_many_places(attempt.samples):
             return self._settle_anycast(attempt, "light cannot be at both ends of two samples", now_s)
         return self._go_on(attempt, now_s)
@@ -380,8 +382,17 @@ class Delegator:
         self.ledger.free(key, step, self._organisation(key))
         return [Revoked(key, self.delegation(key, held), reason)]
 
-    def restore(self, key: int, delegation: Delegation) -> bool:
-        """Take over a delegation from the store or an earlier edition; False if its crawler is unknown."""
+    def restore(
+        self,
+        key: int,
+        delegation: Delegation,
+        location: Location | None = None,
+        fleet_size: int | None = None,
+    ) -> bool:
+        """Take over a delegation from the store or an earlier edition; False if its crawler is unknown.
+
+        `fleet_size` is the number of crawlers that had joined when it was made: later ones may be nearer.
+        """
         crawler = self.fleet.index_of(delegation.crawler)
         if crawler is None:
             return False
@@ -392,7 +403,8 @@ class Delegator:
             probes=delegation.probes,
             created_s=delegation.created_s,
             expires_s=delegation.expires_s,
-            fleet_size=len(self.fleet),
+            fleet_size=len(self.fleet) if fleet_size is None else fleet_size,
+            location=location,
         )
         self.ledger.give(key, held, self._organisation(key))
         return True
