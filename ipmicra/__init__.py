@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.delegating.facade import Decision, Delegator
+    from ipmicra.app.delegating.options import DelegateOptions
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.edge.hierarchy_file import Hierarchy
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
     from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
+    from ipmicra.model.delegation import Delegation, Evidence
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
     from ipmicra.model.location import Heuristic, Hint, Location
@@ -50,10 +53,15 @@ __all__ = [
     "CorruptHierarchyError",
     "Crawler",
     "CrawlerState",
+    "Decision",
+    "DelegateOptions",
+    "Delegation",
+    "Delegator",
     "DistanceSource",
     "DumpError",
     "DumpRecord",
     "Edition",
+    "Evidence",
     "Fate",
     "FetchError",
     "Finding",
@@ -94,6 +102,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.delegating.facade": "Decision Delegator",
+    "ipmicra.app.delegating.options": "DelegateOptions",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
@@ -105,6 +115,7 @@ _HOMES = {
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",
     "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
+    "ipmicra.model.delegation": "Delegation Evidence",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
     "ipmicra.model.location": "Heuristic Hint Location",

@@ -112,7 +112,7 @@ def test_killed_batch_goes_on_without_asking_twice_and_without_losing_a_probe(tm
         for turn in range(40):
             policy, budget = (("everyone", None), ("predict", SITES * CRAWLERS), ("predict", 60))[turn % 3]
             folder = prepared(tmp_path / str(turn), internet)
-            while killed(folder, internet, policy, budget, chance.uniform(0.01, 0.35)):
+            while killed(folder, internet, policy, budget, chance.uniform(0.01, 0.25)):
                 kills += 1
             found = run(folder, internet, policy, budget) if turn % 2 else {}
             now = Counter({str(address): count for address, count in internet.requests().items()})

@@ -105,7 +105,16 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(path, str(error)) from error
+        raise StoreError(path, _told(str(error))) from error
+
+
+def _told(message: str) -> str:
+    """Add what to do about what can be helped."""
+    if "locked" in message or "busy" in message:
+        return f"{message}: another process writes to it; try again when that is done"
+    if "full" in message or "disk I/O error" in message:
+        return f"{message}: make room and run the same command again; nothing that was written is lost"
+    return message
 
 
 def path_of(url: str) -> str:
