@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.delegating.facade import Decision, Delegator
+    from ipmicra.app.delegating.options import DelegateOptions
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
     from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
+    from ipmicra.model.delegation import Delegation, Evidence
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
     from ipmicra.model.location import Heuristic, Hint, Location
@@ -63,12 +66,17 @@ __all__ = [
     "CorruptStateError",
     "Crawler",
     "CrawlerState",
+    "Decision",
+    "DelegateOptions",
+    "Delegation",
+    "Delegator",
     "DistanceSource",
     "DumpError",
     "DumpRecord",
     "Edition",
     "EvaluateOptions",
     "Evaluation",
+    "Evidence",
     "ExchangeConfig",
     "Fate",
     "FetchError",
@@ -121,6 +129,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.delegating.facade": "Decision Delegator",
+    "ipmicra.app.delegating.options": "DelegateOptions",
     "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
@@ -140,6 +150,7 @@ _HOMES = {
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",
     "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
+    "ipmicra.model.delegation": "Delegation Evidence",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
     "ipmicra.model.location": "Heuristic Hint Location",

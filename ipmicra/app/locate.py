@@ -127,6 +127,14 @@ class LocateRun:
         self.locator.tables.known.findings.clear()
         return located
 
+    def locate_site(self, host: str, address: IPv4Address | IPv6Address) -> Located:
+        """Locate a site whose address is known; the DNS is not asked."""
+        asked = _Asked(host, target=Target(text=host, first=address, last=address))
+        name = read_host_name(host, load_registered_domain()) if host != str(address) else ""
+        if not isinstance(name, str):
+            asked.name = name
+        return self._locate(asked).located
+
     def _read(self, text: str) -> _Asked:
         """Read a target: address, prefix, range, URL or host name."""
         name = host_of(text)

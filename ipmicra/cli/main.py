@@ -16,9 +16,11 @@ from ipmicra.cli import (
     agent,
     build,
     crawler,
+    delegate,
     demo,
     diff,
     evaluate,
+    explain,
     fetch,
     info,
     locate,
@@ -57,6 +59,8 @@ COMMANDS = (
     evaluate.evaluate,
     partition.partition,
     report.report,
+    delegate.delegate,
+    explain.explain,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:

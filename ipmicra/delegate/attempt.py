@@ -61,8 +61,8 @@ class Attempt:
 
     @property
     def probes(self) -> int:
-        """Count the probes asked for."""
-        return len(self.asked)
+        """Count the probes asked for, without those that the budget did not allow."""
+        return len(self.asked) - sum(loss is Loss.BUDGET for loss in self.losses.values())
 
     @property
     def best(self) -> int | None:

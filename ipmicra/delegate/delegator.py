@@ -223,6 +223,8 @@ class Delegator:
         if attempt.outstanding:
             return []
         attempt.follow(Step.PROBES_IN)
+        if Loss.BUDGET in attempt.losses.values():
+            return self._settle_without_budget(attempt, now_s)
         if len(attempt.samples) > 1 and self._physics.is_in_many_places(attempt.samples):
             return self._settle_anycast(attempt, "light cannot be at both ends of two samples", now_s)
         return self._go_on(attempt, now_s)
@@ -328,6 +330,15 @@ class Delegator:
     def _delegation_expired(self, event: DelegationExpired) -> list[Action]:
         return self._holdings.revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
-    def restore(self, key: int, delegation: Delegation) -> bool:
-        """Take over a delegation from the store or an earlier edition; False if its crawler is unknown."""
-        return self._holdings.restore(key, delegation)
+    def restore(
+        self,
+        key: int,
+        delegation: Delegation,
+        location: Location | None = None,
+        fleet_size: int | None = None,
+    ) -> bool:
+        """Take over a delegation from the store or an earlier edition; False if its crawler is unknown.
+
+        `fleet_size` is the number of crawlers that had joined when it was made: later ones may be nearer.
+        """
+        return self._holdings.restore(key, delegation, location, fleet_size)

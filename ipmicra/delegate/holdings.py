@@ -66,7 +66,9 @@ class Holdings:
         account = Account((Considered(crawler=one.name, verdict=Verdict.CHOSEN, reason=OWN),))
         return [Delegated(key, self.delegation(key, held), account)]
 
-    def restore(self, key: int, delegation: Delegation) -> bool:
+    def restore(
+        self, key: int, delegation: Delegation, location: Location | None, fleet_size: int | None
+    ) -> bool:
         """Take over a stored delegation; False if its crawler is unknown."""
         crawler = self._fleet.index_of(delegation.crawler)
         if crawler is None:
@@ -78,7 +80,8 @@ class Holdings:
             probes=delegation.probes,
             created_s=delegation.created_s,
             expires_s=delegation.expires_s,
-            fleet_size=len(self._fleet),
+            fleet_size=len(self._fleet) if fleet_size is None else fleet_size,
+            location=location,
         )
         self._ledger.give(key, held, self.organisation(key))
         return True

@@ -77,3 +77,16 @@ def bounds_of(tree: SubnetTree, key: int) -> tuple[Address, Address]:
     first = number << below
     last = first | (1 << below) - 1
     return (IPv4Address(first), IPv4Address(last)) if family == 4 else (IPv6Address(first), IPv6Address(last))  # noqa: PLR2004
+
+
+def key_of_bounds(tree: SubnetTree, first: Address, last: Address) -> int | None:
+    """Give the key of a subnet by its addresses; None if the hierarchy has no such subnet."""
+    row: int | None = tree.row_of(str(first))
+    while row is not None and (above := tree.parent(row)) is not None:
+        if tree.bounds(row) == (first, last):
+            return row
+        row = above
+    for key in (single(first), slice_of(first)):
+        if bounds_of(tree, key) == (first, last):
+            return key
+    return None

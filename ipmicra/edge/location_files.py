@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import TextIO
 
@@ -15,8 +16,11 @@ from ipmicra.model.address import read_address
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 
+Address = IPv4Address | IPv6Address
 CRAWLER_RADIUS_KM = 10.0
 """How far a crawler may be from the place its operator wrote down."""
+SITE_RADIUS_KM = 5.0
+"""How far a site may be from coordinates without a radius: as in worlds, they mean a building."""
 FEED_TIMEOUT_S = 10.0
 FEED_LIMIT_BYTES = 8 << 20
 """Larger geofeeds are refused."""
@@ -45,6 +49,29 @@ def read_crawlers(path: Path, findings: list[str]) -> dict[str, Location]:
             longitude=coordinates[1],
             radius_km=CRAWLER_RADIUS_KM,
             country=row.get("country") or None,
+        )
+    return places
+
+
+def read_places(path: Path, findings: list[str]) -> dict[Address, Location]:
+    """Read where addresses are: `address,latitude,longitude[,radius_km,country]`; `host` may stand beside."""
+    places: dict[Address, Location] = {}
+    for number, row in _rows(path, ("address", "latitude", "longitude")):
+        coordinates = read_coordinates(row["latitude"], row["longitude"])
+        try:
+            address = read_address(row["address"])
+            radius_km = float(row.get("radius_km") or SITE_RADIUS_KM)
+        except (AddressError, ValueError) as error:
+            findings.append(f"{shown(path)}, line {number}: {error}")
+            continue
+        if coordinates is None or radius_km < 0:
+            findings.append(f"{shown(path)}, line {number}: {row['address']} has no place on Earth")
+            continue
+        places[address] = Location(
+            latitude=coordinates[0],
+            longitude=coordinates[1],
+            radius_km=radius_km,
+            country=(row.get("country") or "").upper() or None,
         )
     return places
 

@@ -8,12 +8,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ipmicra.edge.store.addresses import packed
 from ipmicra.edge.store.ports import (
     Address,
+    BatchRecord,
+    Bounds,
     BudgetState,
+    DelegationRecord,
+    EndedDelegation,
+    Graft,
+    MarkRecord,
     Member,
     NameAnswer,
     OrderRecord,
+    ResultRecord,
     StateChange,
 )
 from ipmicra.errors import InputError
@@ -105,6 +113,9 @@ class FakeSamples:
     def latest(self, address: Address) -> dict[str, Sample]:
         return {sample.crawler: sample for sample in self.of(address)}
 
+    def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
+        return [sample for sample in self.samples if sample.taken_s >= since_s][-count:] if count else []
+
     def count(self) -> int:
         return len(self.samples)
 
@@ -130,7 +141,7 @@ class FakeBudget:
     def __init__(self) -> None:
         self.totals: dict[str, int | None] = {}
         self.orders: dict[str, tuple[str, OrderRecord]] = {}
-        self.answered: set[str] = set()
+        self.done: set[str] = set()
 
     def open(self, name: str, total: int | None) -> BudgetState:
         if total is not None and total < 0:
@@ -145,11 +156,11 @@ class FakeBudget:
         return len(granted)
 
     def answer(self, ids: Iterable[str], at_s: float) -> None:
-        self.answered.update(ids)
+        self.done.update(ids)
 
     def release(self, name: str, ids: Iterable[str]) -> int:
         known = [
-            one for one in set(ids) if self.orders.get(one, ("",))[0] == name and one not in self.answered
+            one for one in set(ids) if self.orders.get(one, ("",))[0] == name and one not in self.done
         ]
         for one in known:
             del self.orders[one]
@@ -157,14 +168,130 @@ class FakeBudget:
 
     def unanswered(self, name: str) -> list[OrderRecord]:
         return [
-            order for owner, order in self.orders.values() if owner == name and order.id not in self.answered
+            order for owner, order in self.orders.values() if owner == name and order.id not in self.done
         ]
+
+    def answered(self, name: str) -> list[OrderRecord]:
+        return [order for owner, order in self.orders.values() if owner == name and order.id in self.done]
 
     def state(self, name: str) -> BudgetState:
         if name not in self.totals:
             raise InputError("no such budget")
         spent = sum(owner == name for owner, _ in self.orders.values())
         return BudgetState(total=self.totals[name], spent=spent)
+
+
+class FakeDelegations:
+    def __init__(self) -> None:
+        self.records: dict[Bounds, DelegationRecord] = {}
+        self.ended: list[EndedDelegation] = []
+
+    def put_many(self, records: Iterable[DelegationRecord]) -> None:
+        for record in records:
+            new = record.delegation
+            old = self.records.get((new.first, new.last))
+            if old and (old.delegation.created_s, old.delegation.crawler) != (new.created_s, new.crawler):
+                self.ended.append(EndedDelegation(record=old, ended_s=new.created_s, reason="decided anew"))
+            self.records[new.first, new.last] = record
+
+    def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
+        for bounds, expires_s in expiries:
+            if old := self.records.get(bounds):
+                renewed = replace(old.delegation, expires_s=expires_s)
+                self.records[bounds] = replace(old, delegation=renewed)
+
+    def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None:
+        for bounds, reason in ended:
+            if old := self.records.pop(bounds, None):
+                self.ended.append(EndedDelegation(record=old, ended_s=at_s, reason=reason))
+
+    def get(self, first: Address, last: Address) -> DelegationRecord | None:
+        return self.records.get((first, last))
+
+    def all(self) -> Iterator[DelegationRecord]:
+        yield from [replace(self.records[key], account=()) for key in sorted(self.records, key=_wide_first)]
+
+    def history(self, first: Address, last: Address) -> list[EndedDelegation]:
+        return [
+            one
+            for one in self.ended
+            if (one.record.delegation.first, one.record.delegation.last) == (first, last)
+        ]
+
+    def count(self) -> int:
+        return len(self.records)
+
+    def probes(self) -> tuple[int, int]:
+        counts = [one.delegation.probes for one in self.records.values() if one.delegation.probes]
+        return len(counts), sum(counts)
+
+
+def _wide_first(bounds: Bounds) -> tuple[bytes, int]:
+    return packed(bounds[0]), -int(bounds[1])
+
+
+class FakeBatches:
+    def __init__(self) -> None:
+        self.records: list[BatchRecord] = []
+
+    def begin(self, key: str, words: str, at_s: float) -> BatchRecord:
+        for one in self.records:
+            if one.key == key and one.ended_s is None:
+                return one
+        made = BatchRecord(id=len(self.records) + 1, key=key, words=words, started_s=at_s)
+        self.records.append(made)
+        return made
+
+    def end(self, number: int, at_s: float) -> None:
+        self.records[number - 1] = replace(self.records[number - 1], ended_s=at_s)
+
+    def all(self) -> list[BatchRecord]:
+        return list(self.records)
+
+
+class FakeResults:
+    def __init__(self) -> None:
+        self.records: dict[tuple[int, str], ResultRecord] = {}
+
+    def add_many(self, batch: int, results: Iterable[ResultRecord]) -> None:
+        for one in results:
+            self.records.setdefault((batch, one.host), one)
+
+    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]:
+        return {host: self.records[batch, host] for host in hosts if (batch, host) in self.records}
+
+    def all(self, batch: int) -> Iterator[ResultRecord]:
+        yield from [self.records[key] for key in sorted(self.records) if key[0] == batch]
+
+    def latest(self, host: str) -> ResultRecord | None:
+        found = [one for (_, name), one in sorted(self.records.items()) if name == host]
+        return found[-1] if found else None
+
+    def count(self, batch: int) -> int:
+        return sum(number == batch for number, _ in self.records)
+
+
+class FakeMarks:
+    def __init__(self) -> None:
+        self.records: dict[tuple[str, Address], MarkRecord] = {}
+
+    def add_many(self, marks: Iterable[MarkRecord]) -> None:
+        for one in marks:
+            self.records.setdefault((one.crawler, one.address), one)
+
+    def all(self) -> list[MarkRecord]:
+        return list(self.records.values())
+
+
+class FakeGrafts:
+    def __init__(self) -> None:
+        self.records: dict[Bounds, Graft] = {}
+
+    def put(self, graft: Graft) -> None:
+        self.records[graft.first, graft.last] = graft
+
+    def all(self) -> list[Graft]:
+        return [self.records[key] for key in sorted(self.records, key=_wide_first)]
 
 
 class FakeStore:
@@ -177,6 +304,11 @@ class FakeStore:
         self.samples = FakeSamples()
         self.names = FakeNames()
         self.budget = FakeBudget()
+        self.delegations = FakeDelegations()
+        self.batches = FakeBatches()
+        self.results = FakeResults()
+        self.marks = FakeMarks()
+        self.grafts = FakeGrafts()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

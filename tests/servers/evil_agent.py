@@ -55,12 +55,11 @@ class EvilAgent:
         while b"\r\n\r\n" not in data:
             data += visitor.recv(65_536)
         head, _, body = data.partition(b"\r\n\r\n")
-        size = next(
-            int(h.split(b":")[1]) for h in head.split(b"\r\n") if h.lower().startswith(b"content-length")
-        )
+        lines = [h for h in head.split(b"\r\n") if h.lower().startswith(b"content-length")]
+        size = int(lines[0].split(b":")[1]) if lines else 0
         while len(body) < size:
             body += visitor.recv(65_536)
-        content: dict[str, Any] = json.loads(body)
+        content: dict[str, Any] = json.loads(body or b"{}")
         return content
 
 
@@ -83,8 +82,10 @@ def answer_line(asked: dict[str, Any], **changes: object) -> bytes:
 
 
 def end_line(request: dict[str, Any]) -> bytes:
+    if "orders" not in request:
+        return b""
     return json.dumps({"version": 1, "kind": "end", "count": len(request["orders"])}).encode() + b"\n"
 
 
 def honest(request: dict[str, Any], **changes: object) -> bytes:
-    return HEAD + b"".join(answer_line(order, **changes) for order in request["orders"]) + end_line(request)
+    return HEAD + b"".join(answer_line(order, **changes) for order in request.get("orders", ())) + end_line(request)

@@ -8,9 +8,9 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from ipmicra.edge.resolver.client import NameClient
 from ipmicra.edge.store.ports import NameAnswer, NamesPort, NameStatus
 from ipmicra.errors import AddressError
 from ipmicra.model.address import read_address
@@ -49,11 +49,19 @@ class BulkConfig:
     """Names that are looked for in the cache, and answers that are kept, at a time."""
 
 
+class Asking(Protocol):
+    """Whoever asks the DNS."""
+
+    async def ask(self, name: str) -> NameAnswer:
+        """Give the addresses of a name."""
+        ...
+
+
 @dataclass(slots=True)
 class BulkResolver:
     """Resolves seeds; each name is asked for once as long as its answer holds."""
 
-    client: NameClient
+    client: Asking
     cache: NamesPort | None = None
     config: BulkConfig = field(default_factory=BulkConfig)
     clock: Callable[[], float] = time.time

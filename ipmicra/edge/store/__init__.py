@@ -14,9 +14,14 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `meta` | words by key | `get(key)`, `set(key, value)` |
 | `crawlers` | the fleet: crawlers, each with its own subnet | `put`, `get`, `all`, `set_state`, `history` |
 | `sites` | sites with their pinned address | `put_many`, `get`, `all`, `at(address)`, `forget` |
-| `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `count` |
+| `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `newest`, `count` |
 | `names` | answers of the DNS until they expire | `get_many(names, now_s)`, `put_many`, `prune` |
-| `budget` | orders and what they cost | `open`, `reserve`, `answer`, `release`, `unanswered`, `state` |
+| `budget` | orders and what they cost | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
+| `delegations` | who holds which subnet, and why | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
+| `batches` | commands that were begun | `begin`, `end`, `all` |
+| `results` | what each site of a batch got | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
+| `marks` | samples that cannot be true | `add_many`, `all` |
+| `grafts` | registrations asked for one by one | `put`, `all` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4
 as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own

@@ -74,9 +74,16 @@ class BudgetTable:
 
     def unanswered(self, name: str) -> list[OrderRecord]:
         """Give the orders whose answers are missing, oldest first."""
+        return self._orders(name, "IS NULL")
+
+    def answered(self, name: str) -> list[OrderRecord]:
+        """Give the orders that were answered, or whose answers are lost for good, oldest first."""
+        return self._orders(name, "IS NOT NULL")
+
+    def _orders(self, name: str, condition: str) -> list[OrderRecord]:
         sql = (
-            "SELECT id, crawler, address, reserved_s FROM orders "
-            "WHERE budget = ? AND answered_s IS NULL ORDER BY rowid"
+            "SELECT id, crawler, address, reserved_s FROM orders "  # noqa: S608 - one of two conditions
+            f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
         )
         return [
             OrderRecord(id=one, crawler=crawler, address=unpacked_or_none(address), reserved_s=reserved_s)

@@ -83,6 +83,11 @@ class Connection:
         with translated(self.path):
             return self.raw.execute(sql, values).fetchall()
 
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Ask; give rows as they are read, for answers that need not be in memory as a whole."""
+        with translated(self.path):
+            yield from self.raw.execute(sql, values)
+
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
         """Ask; give the first row."""
         with translated(self.path):
@@ -100,7 +105,16 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(path, str(error)) from error
+        raise StoreError(path, _told(str(error))) from error
+
+
+def _told(message: str) -> str:
+    """Add what to do about what can be helped."""
+    if "locked" in message or "busy" in message:
+        return f"{message}: another process writes to it; try again when that is done"
+    if "full" in message or "disk I/O error" in message:
+        return f"{message}: make room and run the same command again; nothing that was written is lost"
+    return message
 
 
 def path_of(url: str) -> str:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from ipmicra.edge.store.batches import create_batches
 from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.crawlers import create_crawlers
+from ipmicra.edge.store.delegations import create_delegations
+from ipmicra.edge.store.grafts import create_grafts
+from ipmicra.edge.store.marks import create_marks
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
 from ipmicra.edge.store.samples import create_samples
@@ -34,6 +38,10 @@ MIGRATIONS = (
     Migration(number=4, name="samples", apply=create_samples),
     Migration(number=5, name="names", apply=create_names),
     Migration(number=6, name="budget", apply=create_budget),
+    Migration(number=7, name="delegations", apply=create_delegations),
+    Migration(number=8, name="batches", apply=create_batches),
+    Migration(number=9, name="marks", apply=create_marks),
+    Migration(number=10, name="grafts", apply=create_grafts),
 )
 
 

@@ -4,18 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
+from ipmicra.delegate.account import Considered
 from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.location import Location
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 
 Address = IPv4Address | IPv6Address
+Bounds = tuple[Address, Address]
+"""First and last address of a subnet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,91 @@ class BudgetState:
         return None if self.total is None else max(0, self.total - self.spent)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegationRecord:
+    """A delegation with what is needed to explain it and to go on from it."""
+
+    delegation: Delegation
+    address: Address | None = None
+    """The site it was decided for; None for a crawler's own subnet."""
+    location: Location | None = None
+    """Where that site is thought to be."""
+    account: tuple[Considered, ...] = ()
+    """Why each crawler was asked or not, as far as it was written down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedDelegation:
+    """A delegation that is no more."""
+
+    record: DelegationRecord
+    ended_s: float
+    """Seconds since 1970, UTC."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRecord:
+    """A list of seeds that is being delegated, or was."""
+
+    id: int
+    key: str
+    """The same for the same command."""
+    words: str
+    """The command, for people."""
+    started_s: float
+    ended_s: float | None = None
+    """Seconds since 1970, UTC; None as long as something is left to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRecord:
+    """What a site got."""
+
+    host: str
+    address: Address
+    first: Address
+    last: Address
+    """The subnet."""
+    crawler: str
+    evidence: Evidence
+    rtt_ms: float | None
+    probes: int
+    """Spent for this answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkRecord:
+    """A sample that cannot be true."""
+
+    crawler: str
+    address: Address
+    rtt_ms: float
+    least_ms: float
+    """The shortest that light allows."""
+    at_s: float
+    """Seconds since 1970, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graft:
+    """A registration that was asked for by itself."""
+
+    first: Address
+    last: Address
+    handle: str | None
+    """Of the organisation."""
+    name: str | None
+    country: str | None
+    asked_s: float
+    """Seconds since 1970, UTC."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anybody registered the range."""
+        return self.handle is not None or self.name is not None
+
+
 class MetaPort(Protocol):
     """Words by key."""
 
@@ -124,6 +214,7 @@ class SamplesPort(Protocol):
     def add_many(self, samples: Iterable[Sample]) -> None: ...
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]: ...
     def latest(self, address: Address) -> dict[str, Sample]: ...
+    def newest(self, count: int, since_s: float = 0.0) -> list[Sample]: ...
     def count(self) -> int: ...
 
 
@@ -143,7 +234,53 @@ class BudgetPort(Protocol):
     def answer(self, ids: Iterable[str], at_s: float) -> None: ...
     def release(self, name: str, ids: Iterable[str]) -> int: ...
     def unanswered(self, name: str) -> list[OrderRecord]: ...
+    def answered(self, name: str) -> list[OrderRecord]: ...
     def state(self, name: str) -> BudgetState: ...
+
+
+class DelegationsPort(Protocol):
+    """Who holds which subnet, and who held it before."""
+
+    def put_many(self, records: Iterable[DelegationRecord]) -> None: ...
+    def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None: ...
+    def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None: ...
+    def get(self, first: Address, last: Address) -> DelegationRecord | None: ...
+    def all(self) -> Iterator[DelegationRecord]: ...
+    def history(self, first: Address, last: Address) -> list[EndedDelegation]: ...
+    def count(self) -> int: ...
+    def probes(self) -> tuple[int, int]: ...
+
+
+class BatchesPort(Protocol):
+    """Commands that were begun."""
+
+    def begin(self, key: str, words: str, at_s: float) -> BatchRecord: ...
+    def end(self, number: int, at_s: float) -> None: ...
+    def all(self) -> list[BatchRecord]: ...
+
+
+class ResultsPort(Protocol):
+    """What each site of a batch got."""
+
+    def add_many(self, batch: int, results: Iterable[ResultRecord]) -> None: ...
+    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]: ...
+    def all(self, batch: int) -> Iterator[ResultRecord]: ...
+    def latest(self, host: str) -> ResultRecord | None: ...
+    def count(self, batch: int) -> int: ...
+
+
+class MarksPort(Protocol):
+    """Samples that cannot be true."""
+
+    def add_many(self, marks: Iterable[MarkRecord]) -> None: ...
+    def all(self) -> list[MarkRecord]: ...
+
+
+class GraftsPort(Protocol):
+    """Registrations that were asked for one by one."""
+
+    def put(self, graft: Graft) -> None: ...
+    def all(self) -> list[Graft]: ...
 
 
 class StorePort(Protocol):
@@ -161,5 +298,15 @@ class StorePort(Protocol):
     def names(self) -> NamesPort: ...
     @property
     def budget(self) -> BudgetPort: ...
+    @property
+    def delegations(self) -> DelegationsPort: ...
+    @property
+    def batches(self) -> BatchesPort: ...
+    @property
+    def results(self) -> ResultsPort: ...
+    @property
+    def marks(self) -> MarksPort: ...
+    @property
+    def grafts(self) -> GraftsPort: ...
     def transaction(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...

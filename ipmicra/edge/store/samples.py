@@ -77,6 +77,11 @@ class SampleTable:
         """Give the last sample of each crawler that probed an address."""
         return {sample.crawler: sample for sample in self.of(address)}
 
+    def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
+        """Give the last samples of all addresses, oldest first: so many at most, from a time on."""
+        rows = self._connection.rows(f"{_GET} WHERE taken_s >= ? ORDER BY id DESC LIMIT ?", (since_s, count))
+        return [_sample_of(row) for row in reversed(rows)]
+
     def count(self) -> int:
         """Count all samples."""
         found = self._connection.row("SELECT count(*) FROM samples")

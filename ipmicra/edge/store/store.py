@@ -6,9 +6,13 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
+from ipmicra.edge.store.batches import BatchTable, ResultTable
 from ipmicra.edge.store.budget import BudgetTable
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
 from ipmicra.edge.store.crawlers import CrawlerTable
+from ipmicra.edge.store.delegations import DelegationTable
+from ipmicra.edge.store.grafts import GraftTable
+from ipmicra.edge.store.marks import MarkTable
 from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
@@ -28,6 +32,11 @@ class Store:
         self.samples = SampleTable(connection)
         self.names = NameTable(connection)
         self.budget = BudgetTable(connection)
+        self.delegations = DelegationTable(connection)
+        self.batches = BatchTable(connection)
+        self.results = ResultTable(connection)
+        self.marks = MarkTable(connection)
+        self.grafts = GraftTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

@@ -1,0 +1,192 @@
+"""Who holds which subnet, why, and who held it before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlite_utils import Database
+
+from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.edge.store.addresses import Address, packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
+from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.location import Location
+from ipmicra.model.sample import Loss
+
+_COLUMNS: dict[str, Any] = {
+    "first": bytes,
+    "last": bytes,
+    "crawler": str,
+    "evidence": str,
+    "rtt_ms": float,
+    "probes": int,
+    "created_s": float,
+    "expires_s": float,
+    "address": bytes,
+    "latitude": float,
+    "longitude": float,
+    "radius_km": float,
+    "country": str,
+    "account": str,
+}
+_NAMES = ", ".join(_COLUMNS)
+_VALUES = ", ".join("?" * len(_COLUMNS))
+_CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS if name not in {"first", "last"})
+_PUT = f"INSERT INTO delegations ({_NAMES}) VALUES ({_VALUES}) ON CONFLICT DO UPDATE SET {_CHANGES}"  # noqa: S608 - our own names
+_GET = f"SELECT {_NAMES} FROM delegations"  # noqa: S608 - our own names
+_ARCHIVE = (
+    f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "  # noqa: S608 - our own names
+    f"SELECT {_NAMES}, ?, ? FROM delegations WHERE first = ? AND last = ?"
+)
+REPLACED = "decided anew"
+"""Why a delegation ended that another one took the place of."""
+_NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
+_EVIDENCE = {one: one.value for one in Evidence}
+NOTHING = "None"
+"""Stands in an account for what is not known."""
+_WITHOUT_ACCOUNT = _NAMES.removesuffix(", account")
+
+
+def create_delegations(database: Database) -> None:
+    """Make the tables of delegations and of their history, which a replaced delegation enters by itself."""
+    database["delegations"].create(_COLUMNS, pk=("first", "last"), not_null=_NEEDED)  # type: ignore[union-attr]
+    history = database["delegation_history"]
+    columns = {"id": int, **_COLUMNS, "ended_s": float, "reason": str}
+    history.create(columns, pk="id", not_null=("first", "last", *_NEEDED, "ended_s", "reason"))  # type: ignore[union-attr]
+    history.create_index(["first", "last"])  # type: ignore[union-attr]
+    old = ", ".join(f"OLD.{name}" for name in _COLUMNS)
+    database.execute(
+        "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations "  # noqa: S608 - our own names
+        "WHEN OLD.created_s <> NEW.created_s OR OLD.crawler <> NEW.crawler BEGIN "
+        f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "
+        f"VALUES ({old}, NEW.created_s, '{REPLACED}'); END"
+    )
+
+
+class DelegationTable:
+    """Delegations by the bounds of their subnets."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put_many(self, records: Iterable[DelegationRecord]) -> None:
+        """Keep delegations; those of the same subnets before them go into the history."""
+        self._connection.execute_many(_PUT, [_row_of(record) for record in records])
+
+    def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
+        """Put off the end of delegations."""
+        sql = "UPDATE delegations SET expires_s = ? WHERE first = ? AND last = ?"
+        rows = [(expires_s, packed(first), packed(last)) for (first, last), expires_s in expiries]
+        self._connection.execute_many(sql, rows)
+
+    def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None:
+        """End delegations, each for a reason; they stay in the history."""
+        with self._connection.transaction():
+            for (first, last), reason in ended:
+                bounds = packed(first), packed(last)
+                self._connection.execute(_ARCHIVE, (at_s, reason, *bounds))
+                self._connection.execute("DELETE FROM delegations WHERE first = ? AND last = ?", bounds)
+
+    def get(self, first: Address, last: Address) -> DelegationRecord | None:
+        """Give the delegation of a subnet."""
+        found = self._connection.row(f"{_GET} WHERE first = ? AND last = ?", (packed(first), packed(last)))
+        return None if found is None else _record_of(found)
+
+    def all(self) -> Iterator[DelegationRecord]:
+        """Give all delegations, by address, the wider before the narrower; accounts are left out."""
+        sql = f"SELECT {_WITHOUT_ACCOUNT} FROM delegations ORDER BY first, last DESC"  # noqa: S608 - our own names
+        for row in self._connection.stream(sql):
+            yield _record_of((*row, ""))
+
+    def history(self, first: Address, last: Address) -> list[EndedDelegation]:
+        """Give what held a subnet before, oldest first."""
+        sql = (
+            f"SELECT {_NAMES}, ended_s, reason FROM delegation_history "  # noqa: S608 - our own names
+            "WHERE first = ? AND last = ? ORDER BY id"
+        )
+        rows = self._connection.rows(sql, (packed(first), packed(last)))
+        return [EndedDelegation(record=_record_of(row[:-2]), ended_s=row[-2], reason=row[-1]) for row in rows]
+
+    def count(self) -> int:
+        """Count what is delegated now."""
+        found = self._connection.row("SELECT count(*) FROM delegations")
+        return int(found[0]) if found else 0
+
+    def probes(self) -> tuple[int, int]:
+        """Give how many delegations were probed for, and the probes that took."""
+        sql = "SELECT count(*), coalesce(sum(probes), 0) FROM delegations WHERE probes > 0"
+        found = self._connection.row(sql)
+        return (int(found[0]), int(found[1])) if found else (0, 0)
+
+
+def _row_of(record: DelegationRecord) -> Row:
+    one, place = record.delegation, record.location
+    placed: Row = (None,) * 4
+    if place is not None:
+        placed = (place.latitude, place.longitude, place.radius_km, place.country)
+    return (
+        packed(one.first),
+        packed(one.last),
+        one.crawler,
+        _EVIDENCE[one.evidence],
+        one.rtt_ms,
+        one.probes,
+        one.created_s,
+        one.expires_s,
+        packed_or_none(record.address),
+        *placed,
+        _account_text(record.account),
+    )
+
+
+def _record_of(row: Row) -> DelegationRecord:
+    latitude, longitude, radius_km, country = row[9:13]
+    place = None
+    if latitude is not None:
+        place = Location(latitude=latitude, longitude=longitude, radius_km=radius_km, country=country)
+    return DelegationRecord(
+        delegation=Delegation(
+            first=unpacked(row[0]),
+            last=unpacked(row[1]),
+            crawler=row[2],
+            evidence=Evidence(row[3]),
+            rtt_ms=row[4],
+            probes=row[5],
+            created_s=row[6],
+            expires_s=row[7],
+        ),
+        address=unpacked_or_none(row[8]),
+        location=place,
+        account=_account_of(row[13]),
+    )
+
+
+def _account_text(account: Iterable[Considered]) -> str:
+    """Write an account: a line for each crawler, tabs between the fields; JSON takes several times as long."""
+    return "\n".join(
+        [
+            f"{one.crawler}\t{one.verdict}\t{one.reason}\t"
+            f"{one.expected_ms}\t{one.saving_ms}\t{one.rtt_ms}\t{one.loss}"
+            for one in account
+        ]
+    )
+
+
+def _account_of(text: str) -> tuple[Considered, ...]:
+    return tuple(_considered(*line.split("\t")) for line in text.split("\n") if line)
+
+
+def _considered(crawler: str, verdict: str, reason: str, *rest: str) -> Considered:
+    expected_ms, saving_ms, rtt_ms = (None if part == NOTHING else float(part) for part in rest[:3])
+    return Considered(
+        crawler=crawler,
+        verdict=Verdict(verdict),
+        reason=reason,
+        expected_ms=expected_ms,
+        saving_ms=saving_ms,
+        rtt_ms=rtt_ms,
+        loss=None if rest[3] == NOTHING else Loss(rest[3]),
+    )

@@ -1,0 +1,62 @@
+"""Registrations that were asked for one by one, because the dumps lack them."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.ports import Graft
+
+
+def create_grafts(database: Database) -> None:
+    """Make the table of grafts; one without a handle or name says that nobody knows the range."""
+    database["grafts"].create(  # type: ignore[union-attr]
+        {
+            "first": bytes,
+            "last": bytes,
+            "handle": str,
+            "name": str,
+            "country": str,
+            "asked_s": float,
+        },
+        pk=("first", "last"),
+        not_null=("asked_s",),
+    )
+
+
+class GraftTable:
+    """Grafts by their bounds."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put(self, graft: Graft) -> None:
+        """Keep an answer in place of the one before."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO grafts VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                packed(graft.first),
+                packed(graft.last),
+                graft.handle,
+                graft.name,
+                graft.country,
+                graft.asked_s,
+            ),
+        )
+
+    def all(self) -> list[Graft]:
+        """Give all grafts, the wider before the narrower."""
+        sql = "SELECT first, last, handle, name, country, asked_s FROM grafts ORDER BY first, last DESC"
+        return [
+            Graft(
+                first=unpacked(first),
+                last=unpacked(last),
+                handle=handle,
+                name=name,
+                country=country,
+                asked_s=asked_s,
+            )
+            for first, last, handle, name, country, asked_s in self._connection.rows(sql)
+        ]
