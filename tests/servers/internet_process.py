@@ -31,7 +31,13 @@ class InternetProcess:
     crawlers: int
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "tests.servers.internet_process", str(self.sites), str(self.crawlers)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.servers.internet_process",
+            str(self.sites),
+            str(self.crawlers),
+        ]
         self._child = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

@@ -56,16 +56,18 @@ def _carry(
     carried = carry_over((one.delegation for one in by_bounds.values()), tree)
     changed = [one for one in carried.carried if one.fate is not Fate.SAME]
     store.delegations.end_many(
-        (((one.old.first, one.old.last), _reason(one)) for one in changed if not _stays(one, carried.delegations)),
+        (
+            ((one.old.first, one.old.last), _reason(one))
+            for one in changed
+            if not _stays(one, carried.delegations)
+        ),
         now_s,
     )
     fresh = []
     for one in changed:
         old = by_bounds[one.old.first, one.old.last]
         fresh += [
-            DelegationRecord(
-                delegation=carried.delegations[key], address=old.address, location=old.location
-            )
+            DelegationRecord(delegation=carried.delegations[key], address=old.address, location=old.location)
             for key in one.keys
         ]
         if one.lost_to:

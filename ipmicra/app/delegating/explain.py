@@ -57,7 +57,9 @@ class Explanation:
         return [one for one in self.decided.account if one.verdict is verdict] if self.decided else []
 
 
-def explain_site(store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None) -> Explanation:
+def explain_site(
+    store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None
+) -> Explanation:
     """Gather what is known of a site; nothing is probed."""
     now_s = time.time()
     site = _find_site(store, text, dns or ClientConfig())

@@ -225,9 +225,7 @@ class Session:
 
     async def _health(self, crawlers: Iterable[Crawler]) -> list[bool]:
         access = self.options.access
-        return await asyncio.gather(
-            *(is_healthy(str(one.agent_url), self._http, access) for one in crawlers)
-        )
+        return await asyncio.gather(*(is_healthy(str(one.agent_url), self._http, access) for one in crawlers))
 
     def _on_state(self, name: str, state: CrawlerState) -> None:
         """Note that an agent fell silent or answers again."""
