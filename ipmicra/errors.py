@@ -67,6 +67,14 @@ class CapacityError(IpmicraError):
     """More data than the hierarchy format can number."""
 
 
+class CorruptStateError(IpmicraError):
+    """Saved coordinates or a saved overlay that are cut, altered or of another version."""
+
+
+class OverlayError(IpmicraError):
+    """What is asked of the overlay cannot be done in the state it is in."""
+
+
 class FetchError(IpmicraError):
     """A download that could not be completed."""
 

@@ -1,0 +1,136 @@
+"""Landmarks: which crawlers to choose, and where they stand by their mutual round trips."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.assign.coordinate.config import DescentConfig, GnpConfig
+from ipmicra.assign.coordinate.gnp import Embedding
+from ipmicra.assign.coordinate.levenberg import Anchors, Floats
+from ipmicra.errors import InputError
+
+_TINY = 1e-9
+
+
+def choose_landmarks(mutual_ms: Floats, count: int, *, floor_ms: float, noise: float) -> NDArray[np.intp]:
+    """Choose the crawlers whose round trips tell most about the round trips to all the others.
+
+    A host's round trips to all crawlers are taken as one draw from a Gaussian whose covariance the crawlers' own rows
+    give (in logarithms, `floor_ms` added). The next landmark is the crawler that, once measured with a relative error of
+    `noise`, leaves the least variance of all the rest.
+    """
+    if not 1 <= count <= len(mutual_ms):
+        raise InputError(f"{count} landmarks cannot be chosen from {len(mutual_ms)} crawlers")
+    logs = np.log(mutual_ms + floor_ms)
+    means = np.nanmean(np.where(np.isfinite(logs).any(axis=0), logs, 0.0), axis=0)
+    rows = np.where(np.isfinite(logs), logs, means)
+    np.fill_diagonal(rows, np.log(floor_ms))
+    rows -= rows.mean(axis=0)
+    covariance = rows.T @ rows / len(rows) + noise**2 * np.eye(len(rows))
+    is_heard = np.isfinite(mutual_ms).any(axis=0)
+    chosen: list[int] = []
+    for _ in range(count):
+        variance = np.maximum(np.diag(covariance), _TINY)
+        gain = np.where(is_heard, (covariance**2).sum(axis=0) / variance, -1.0)
+        gain[chosen] = -np.inf
+        best = int(gain.argmax())
+        chosen.append(best)
+        covariance = covariance - np.outer(covariance[:, best], covariance[best]) / variance[best]
+    return np.array(chosen, dtype=np.intp)
+
+
+def place_landmarks(mutual_ms: Floats, config: GnpConfig, rng: np.random.Generator) -> Anchors:
+    """Place landmarks so that the relative error over all pairs is least; NaN where a pair was not measured.
+
+    Descends with all coordinates at once, from classical scaling and from random places; the best end counts.
+    """
+    if len(mutual_ms) < 2 or not np.isfinite(mutual_ms).any():  # noqa: PLR2004
+        raise InputError("coordinates need at least two landmarks with a round trip between them")
+    silent = np.flatnonzero(~np.isfinite(mutual_ms).any(axis=1))
+    if len(silent):
+        raise InputError(f"landmark {int(silent[0])} has no round trip to another one: leave it out or measure it")
+    spread = float(np.nanmedian(mutual_ms)) / 2
+    shape = (len(mutual_ms), config.dimensions)
+    starts = [_scaled(mutual_ms, config.dimensions)]
+    starts += [rng.normal(0, spread, shape) for _ in range(config.landmark_starts - 1)]
+    pairs = _Pairs(mutual_ms, config)
+    ends = [pairs.descended(start, config.descent) for start in starts]
+    best, _ = min(ends, key=lambda end: end[1])
+    heights = best[:, config.dimensions] if config.has_height else np.zeros(len(best))
+    return Anchors(points=best[:, : config.dimensions], heights=heights)
+
+
+def as_embedding(anchors: Anchors) -> Embedding:
+    """See anchors as an embedding without error."""
+    return Embedding(points=anchors.points, heights=anchors.heights, error=np.zeros(len(anchors.heights)))
+
+
+class _Pairs:
+    """The measured pairs of landmarks, and the descent over all of their coordinates."""
+
+    def __init__(self, mutual_ms: Floats, config: GnpConfig) -> None:
+        first, second = np.triu_indices(len(mutual_ms), 1)
+        rtt_ms = mutual_ms[first, second]
+        is_known = np.isfinite(rtt_ms)
+        self.first, self.second, self.rtt_ms = first[is_known], second[is_known], rtt_ms[is_known]
+        self.weights = self.rtt_ms**-config.nearness
+        self.weights *= float(np.median(self.rtt_ms)) ** (config.nearness - 1)  # one unit for all powers
+        self.dimensions = config.dimensions
+        self.has_height = config.has_height
+
+    def descended(self, start: Floats, config: DescentConfig) -> tuple[Floats, float]:
+        """Give the end of the descent from a start, and its error (sum of squares)."""
+        state = np.column_stack([start, np.zeros(len(start))]) if self.has_height else start
+        slopes, misfit = self._misfit(state)
+        error, damping = float(misfit @ misfit), config.first_damping
+        for _ in range(config.rounds * 3):
+            trial = self._stepped(state, slopes, misfit, damping)
+            trial_slopes, trial_misfit = self._misfit(trial)
+            gain = error - float(trial_misfit @ trial_misfit)
+            if gain > 0:
+                state, slopes, misfit, error = trial, trial_slopes, trial_misfit, error - gain
+                damping *= config.damping_down
+            else:
+                damping *= config.damping_up
+            if 0 <= gain < config.enough * error / 10 or damping > 1 / _TINY:
+                break
+        return state, error
+
+    def _misfit(self, state: Floats) -> tuple[Floats, Floats]:
+        """Give the weighted errors of the pairs and how they change with all coordinates."""
+        apart = state[self.first, : self.dimensions] - state[self.second, : self.dimensions]
+        distance = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + _TINY
+        pair = np.arange(len(distance))
+        slopes = np.zeros((len(distance), *state.shape))
+        direction = apart * (self.weights / distance)[:, None]
+        slopes[pair, self.first, : self.dimensions] = direction
+        slopes[pair, self.second, : self.dimensions] = -direction
+        told = distance
+        if self.has_height:
+            told = told + state[self.first, -1] + state[self.second, -1]
+            slopes[pair, self.first, -1] = slopes[pair, self.second, -1] = self.weights
+        return slopes.reshape(len(distance), -1), (told - self.rtt_ms) * self.weights
+
+    def _stepped(self, state: Floats, slopes: Floats, misfit: Floats, damping: float) -> Floats:
+        """Take one damped step; heights stay at or above 0."""
+        normal = slopes.T @ slopes
+        diagonal = np.diag(normal)
+        normal[np.diag_indices_from(normal)] += damping * diagonal + _TINY * (1 + diagonal.max())
+        trial = state - np.linalg.solve(normal, slopes.T @ misfit).reshape(state.shape)
+        if self.has_height:
+            np.maximum(trial[:, -1], 0, out=trial[:, -1])
+        return trial
+
+
+def _scaled(mutual_ms: Floats, dimensions: int) -> Floats:
+    """Place by classical scaling: the leading directions of the centred squared round trips."""
+    count = len(mutual_ms)
+    squares = np.where(np.isfinite(mutual_ms), mutual_ms, np.nanmedian(mutual_ms)) ** 2
+    np.fill_diagonal(squares, 0)
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, vectors = np.linalg.eigh(-centred / 2)
+    points = np.zeros((count, dimensions))
+    kept = min(dimensions, count)
+    points[:, :kept] = vectors[:, ::-1][:, :kept] * np.sqrt(np.maximum(values[::-1][:kept], 0))
+    return points + 1e-3 * np.arange(count)[:, None]  # equal points have no direction to part in

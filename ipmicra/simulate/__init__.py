@@ -1,0 +1,1 @@
+"""Worlds with known truth and the papers' experiments: pure and seeded."""
