@@ -1,0 +1,97 @@
+"""Late binding: a piece is bound to a crawler when a connection is free, not when it is submitted."""
+
+from __future__ import annotations
+
+from bisect import insort
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.assign.balance.config import BindingConfig
+from ipmicra.assign.balance.kernels.binding import best_crawler, best_piece
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+class Lives:
+    """How long crawlers were there, as far as seen: what they tell about those that are there now."""
+
+    def __init__(self) -> None:
+        """Start without experience."""
+        self._ended: list[float] = []
+        self._sorted = np.empty(0)
+
+    def __len__(self) -> int:
+        """Count the ended lives."""
+        return len(self._ended)
+
+    def end(self, life: float) -> None:
+        """Learn that a crawler was there for so long."""
+        insort(self._ended, life)
+        self._sorted = np.array(self._ended)
+
+    def as_array(self, least: int) -> Floats:
+        """Give the ended lives, shortest first; none while there are too few."""
+        return self._sorted if len(self._ended) >= least else self._sorted[:0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matter:
+    """What is known about pieces and crawlers; arrays may change between calls."""
+
+    told_ms: Floats
+    """Expected round trip from each crawler (row) to each site (column)."""
+    site: Rows
+    """Site of each piece."""
+    pages: Rows
+    """Pages of each piece."""
+    last_crawler: Rows
+    """Who crawled each piece last; -1 for nobody."""
+    fixed_ms: float
+    """Time of a page beside the round trip."""
+    step_ms: float
+    """Length of the unit of time."""
+
+
+class Binder:
+    """Chooses pieces for free connections, and free connections for pieces.
+
+    It wants near pieces, those that the crawler crawled before, and long ones first; it shuns what will probably not
+    be done before the crawler goes. Times are in the unit of `Matter.step_ms`.
+    """
+
+    def __init__(self, matter: Matter, config: BindingConfig) -> None:
+        """Start with crawlers whose lives are unknown."""
+        self.matter = matter
+        self.config = config
+        self.lives = Lives()
+        self._since = np.zeros(len(matter.told_ms))
+        self._weights = np.array([config.stay_ms, config.long_first, config.risk])
+        self._times = np.array([matter.fixed_ms, matter.step_ms])
+
+    def joined(self, crawler: int, now: float) -> None:
+        """Take note of a crawler's start."""
+        self._since[crawler] = now
+
+    def left(self, crawler: int, now: float) -> None:
+        """Learn from a crawler's end."""
+        self.lives.end(now - float(self._since[crawler]))
+
+    def piece_for(self, crawler: int, waiting: Rows, now: float) -> int | None:
+        """Choose one of the waiting pieces; None if there is none."""
+        found = best_piece(crawler, waiting, now, self._since, self._lives(), *self._arrays())
+        return int(found) if found >= 0 else None
+
+    def crawler_for(self, piece: int, free: Rows, now: float) -> int | None:
+        """Choose one of the crawlers that have a free connection; None if there is none."""
+        found = best_crawler(piece, free, now, self._since, self._lives(), *self._arrays())
+        return int(found) if found >= 0 else None
+
+    def _lives(self) -> Floats:
+        return self.lives.as_array(self.config.least_lives)
+
+    def _arrays(self) -> tuple[Floats | Rows, ...]:
+        matter = self.matter
+        return matter.told_ms, matter.site, matter.pages, matter.last_crawler, self._weights, self._times
