@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import BindingConfig
-from ipmicra.assign.balance.kernels.binding import best_crawler, best_piece
+from ipmicra.assign.balance.kernels.binding import PER_AGE, best_crawler, best_piece
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+_AGES = 1024
+"""Steps of age in which lives are counted, up to the longest one."""
+_LEAST_LIFE = 1e-9
+_NO_LIVES: Rows = np.zeros(0, dtype=np.int64)
 
 
 class Lives:
@@ -21,7 +25,10 @@ class Lives:
     def __init__(self) -> None:
         """Start without experience."""
         self._ended: list[float] = []
-        self._sorted = np.empty(0)
+        self.counts: Rows = np.zeros(0, dtype=np.int64)
+        """Lives that ended at or before each step of age; empty while none ended."""
+        self.width = 1.0
+        """A step of age."""
 
     def __len__(self) -> int:
         """Count the ended lives."""
@@ -30,11 +37,10 @@ class Lives:
     def end(self, life: float) -> None:
         """Learn that a crawler was there for so long."""
         insort(self._ended, life)
-        self._sorted = np.array(self._ended)
-
-    def as_array(self, least: int) -> Floats:
-        """Give the ended lives, shortest first; none while there are too few."""
-        return self._sorted if len(self._ended) >= least else self._sorted[:0]
+        self.width = max(self._ended[-1], _LEAST_LIFE) / _AGES
+        grid = np.arange(_AGES + 1) * self.width
+        self.counts = np.searchsorted(np.array(self._ended), grid, side="right")
+        self.counts[-1] = len(self._ended)  # whatever rounding made of the longest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +74,11 @@ class Binder:
         self.config = config
         self.lives = Lives()
         self._since = np.zeros(len(matter.told_ms))
-        self._weights = np.array([config.stay_ms, config.long_first, config.risk])
-        self._times = np.array([matter.fixed_ms, matter.step_ms])
+        per_step = 1 / matter.step_ms
+        length = config.long_first * matter.pages * per_step  # what a millisecond of each page is worth
+        self._slope, self._offset = 1 - length, -length * matter.fixed_ms
+        self._weights = np.array([config.stay_ms, config.risk, matter.fixed_ms, per_step, 1.0])
+        self._counts = _NO_LIVES
 
     def joined(self, crawler: int, now: float) -> None:
         """Take note of a crawler's start."""
@@ -78,20 +87,27 @@ class Binder:
     def left(self, crawler: int, now: float) -> None:
         """Learn from a crawler's end."""
         self.lives.end(now - float(self._since[crawler]))
+        if len(self.lives) >= self.config.least_lives:
+            self._counts, self._weights[PER_AGE] = self.lives.counts, 1 / self.lives.width
 
     def piece_for(self, crawler: int, waiting: Rows, now: float) -> int | None:
         """Choose one of the waiting pieces; None if there is none."""
-        found = best_piece(crawler, waiting, now, self._since, self._lives(), *self._arrays())
+        found = best_piece(crawler, waiting, now, self._since, self._counts, *self._arrays())
         return int(found) if found >= 0 else None
 
     def crawler_for(self, piece: int, free: Rows, now: float) -> int | None:
         """Choose one of the crawlers that have a free connection; None if there is none."""
-        found = best_crawler(piece, free, now, self._since, self._lives(), *self._arrays())
+        found = best_crawler(piece, free, now, self._since, self._counts, *self._arrays())
         return int(found) if found >= 0 else None
-
-    def _lives(self) -> Floats:
-        return self.lives.as_array(self.config.least_lives)
 
     def _arrays(self) -> tuple[Floats | Rows, ...]:
         matter = self.matter
-        return matter.told_ms, matter.site, matter.pages, matter.last_crawler, self._weights, self._times
+        return (
+            matter.told_ms,
+            matter.site,
+            matter.pages,
+            self._slope,
+            self._offset,
+            matter.last_crawler,
+            self._weights,
+        )

@@ -22,7 +22,8 @@ class Crawling:
     def __init__(self, world: ChurnWorld, work: Work, config: ChurnConfig) -> None:
         """Start with nobody there and nothing to do."""
         self.work = work
-        self.connections = config.connections
+        self._pages: list[int] = work.pages.tolist()
+        self._connections = config.connections
         self.steps: NDArray[np.float64] = (
             (world.rtt_ms[:, work.site] + config.fixed_ms) * work.pages / config.step_ms
         )
@@ -34,6 +35,8 @@ class Crawling:
         self.is_there = np.zeros(world.crawlers, dtype=bool)
         self.executing = np.zeros(world.crawlers, dtype=np.int64)
         """Connections in use."""
+        self.free = np.zeros(world.crawlers, dtype=np.int64)
+        """Connections not in use, of crawlers that are there."""
         self.held = np.zeros(world.crawlers, dtype=np.int64)
         """Pieces executing or queued."""
         self.held_pages = np.zeros(world.crawlers)
@@ -41,6 +44,14 @@ class Crawling:
         """First come, first served; a dictionary because pieces are taken out of the middle too."""
         self.running: list[dict[int, float]] = [{} for _ in range(world.crawlers)]
         """When each executing piece was started."""
+
+    def join(self, crawler: int) -> None:
+        """Let a crawler be there."""
+        self.is_there[crawler], self.free[crawler] = True, self._connections
+
+    def leave(self, crawler: int) -> None:
+        """Let a crawler be gone; what it holds is dropped by the caller."""
+        self.is_there[crawler], self.free[crawler] = False, 0
 
     def queue(self, piece: int, crawler: int) -> None:
         """Let a crawler hold a piece."""
@@ -57,6 +68,7 @@ class Crawling:
             del self.queues[crawler][piece]
         self.state[piece], self.holder[piece] = EXECUTING, crawler
         self.executing[crawler] += 1
+        self.free[crawler] -= 1
         self.running[crawler][piece] = now
         self.last_crawler[piece] = crawler
         return float(now + self.steps[crawler, piece])
@@ -67,6 +79,7 @@ class Crawling:
         if self.state[piece] == EXECUTING:
             del self.running[crawler][piece]
             self.executing[crawler] -= 1
+            self.free[crawler] += int(self.is_there[crawler])
         else:
             del self.queues[crawler][piece]
         self.state[piece], self.holder[piece] = IDLE, NOBODY
@@ -80,8 +93,8 @@ class Crawling:
 
     def has_free_connection(self, crawler: int) -> bool:
         """Tell whether a crawler can start something."""
-        return bool(self.is_there[crawler] and self.executing[crawler] < self.connections)
+        return bool(self.free[crawler] > 0)
 
     def _weigh(self, piece: int, crawler: int, sign: int) -> None:
         self.held[crawler] += sign
-        self.held_pages[crawler] += sign * self.work.pages[piece]
+        self.held_pages[crawler] += sign * self._pages[piece]

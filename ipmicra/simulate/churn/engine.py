@@ -35,13 +35,14 @@ class Engine:
         self.world, self.config = world, config
         self.work = world.pieces if scheme.is_split else world.whole
         self.crawling = Crawling(world, self.work, config)
+        self._pages: list[int] = self.work.pages.tolist()
         self.ledger = Ledger(len(self.work))
         rng = np.random.default_rng([seed, 2])
         self.policy: Policy = scheme.make(
             Setting(world=world, crawling=self.crawling, config=config, rng=rng)
         )
-        self._is_due = np.zeros(len(self.work), dtype=bool)  # to be submitted once its execution ends
-        self._started = np.zeros(len(self.work), dtype=np.int64)  # tells an old end from a current one
+        self._is_due = [False] * len(self.work)  # to be submitted once its execution ends
+        self._started = [0] * len(self.work)  # tells an old end from a current one
         self._now = 0.0
         self._events = self._known_ahead(lives, np.random.default_rng([seed, 1]))
         heapify(self._events)
@@ -73,17 +74,17 @@ class Engine:
     # --- events
 
     def _join(self, crawler: int, _: int) -> None:
-        self.crawling.is_there[crawler] = True
+        self.crawling.join(crawler)
         self.policy.joined(crawler, self._now)
         self._serve(crawler)
 
     def _leave(self, crawler: int, _: int) -> None:
         """Let the heirs execute again what the leaver held, from the first page on."""
         crawling, ledger = self.crawling, self.ledger
-        crawling.is_there[crawler] = False
+        crawling.leave(crawler)
         inherited = [*crawling.running[crawler], *crawling.queues[crawler]]
         for piece in inherited:
-            pages = int(self.work.pages[piece])
+            pages = self._pages[piece]
             if crawling.state[piece] == EXECUTING:
                 ledger.lost_pages += crawling.done_share(piece, self._now) * pages
                 self._started[piece] += 1
@@ -120,8 +121,8 @@ class Engine:
         crawler = int(crawling.holder[piece])
         rtt_ms = float(self.world.rtt_ms[crawler, self.work.site[piece]])
         ledger.complete(piece, crawling.running[crawler][piece], self._now)
-        ledger.done_pages += int(self.work.pages[piece])
-        ledger.rtt_pages += rtt_ms * int(self.work.pages[piece])
+        ledger.done_pages += self._pages[piece]
+        ledger.rtt_pages += rtt_ms * self._pages[piece]
         crawling.drop(piece)
         self.policy.measured(piece, crawler, rtt_ms)
         if self._is_due[piece]:
@@ -155,10 +156,10 @@ class Engine:
             self._count_start(piece, crawler)
             self._started[piece] += 1
             done = crawling.start(piece, crawler, self._now)
-            heappush(self._events, (done, int(Event.DONE), piece, int(self._started[piece])))
+            heappush(self._events, (done, int(Event.DONE), piece, self._started[piece]))
 
     def _count_start(self, piece: int, crawler: int) -> None:
-        before, pages = int(self.crawling.last_crawler[piece]), int(self.work.pages[piece])
+        before, pages = int(self.crawling.last_crawler[piece]), self._pages[piece]
         if before >= 0:
             self.ledger.started_again_pages += pages
             self.ledger.elsewhere_pages += pages * (before != crawler)
@@ -167,4 +168,4 @@ class Engine:
         """Count what is downloaded of pieces that are not done at the end."""
         end, crawling = float(self.config.steps), self.crawling
         for piece in np.flatnonzero(crawling.state == EXECUTING).tolist():
-            self.ledger.part_pages += crawling.done_share(piece, end) * int(self.work.pages[piece])
+            self.ledger.part_pages += crawling.done_share(piece, end) * self._pages[piece]

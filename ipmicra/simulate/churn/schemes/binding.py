@@ -12,6 +12,8 @@ from ipmicra.simulate.churn.scheme import Fifo, Setting
 from ipmicra.simulate.churn.schemes.zones import Lbi
 
 Rows = NDArray[np.int64]
+_MANY = 1 << 40
+"""More pieces than anybody holds."""
 
 
 def binder_of(setting: Setting, config: BindingConfig) -> Binder:
@@ -47,12 +49,11 @@ class Pool(Fifo):
     def choose(self, piece: int, now: float) -> int:
         """Give the best crawler with a free connection; without one, who holds least keeps it for all."""
         crawling = self.crawling
-        is_free = crawling.is_there & (crawling.executing < crawling.connections)
-        found = self.binder.crawler_for(piece, np.flatnonzero(is_free), now) if is_free.any() else None
+        free = np.flatnonzero(crawling.free)
+        found = self.binder.crawler_for(piece, free, now) if len(free) else None
         if found is not None:
             return found
-        there = np.flatnonzero(crawling.is_there)
-        return int(there[crawling.held[there].argmin()])
+        return int(np.where(crawling.is_there, crawling.held, _MANY).argmin())
 
     def heir(self, piece: int, leaver: int, now: float) -> int:  # noqa: ARG002
         """Treat what a leaver held as if it were submitted anew."""
@@ -88,7 +89,7 @@ class Neighbourly(Lbi):
     def choose(self, piece: int, now: float) -> int:
         """Offer a piece around its owner to whoever has a free connection; else forward it as LBI does."""
         around = np.append(self.neighbours(self.owner(piece)), self.owner(piece))
-        free = around[self.crawling.executing[around] < self.crawling.connections]
+        free = around[self.crawling.free[around] > 0]
         found = self.binder.crawler_for(piece, free, now)
         return super().choose(piece, now) if found is None else found
 
