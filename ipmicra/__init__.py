@@ -5,17 +5,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.assign.coordinate.coordinates import Coordinates
+    from ipmicra.assign.coordinate.space import Space
+    from ipmicra.assign.overlay.overlay import Overlay
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
         CapacityError,
         CorruptHierarchyError,
+        CorruptStateError,
         DumpError,
         FetchError,
         HierarchyError,
         InputError,
         IpmicraError,
         MissingHierarchyError,
+        OverlayError,
         TruncatedDumpError,
         UnknownDialectError,
     )
@@ -31,7 +36,9 @@ __all__ = [
     "BuildProgress",
     "BuildReport",
     "CapacityError",
+    "Coordinates",
     "CorruptHierarchyError",
+    "CorruptStateError",
     "DumpError",
     "DumpRecord",
     "Edition",
@@ -45,8 +52,11 @@ __all__ = [
     "IpmicraError",
     "MissingHierarchyError",
     "Organisation",
+    "Overlay",
+    "OverlayError",
     "Reason",
     "Registry",
+    "Space",
     "Subnet",
     "Tally",
     "TruncatedDumpError",
@@ -58,10 +68,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.assign.coordinate.coordinates": "Coordinates",
+    "ipmicra.assign.coordinate.space": "Space",
+    "ipmicra.assign.overlay.overlay": "Overlay",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError CapacityError CorruptHierarchyError DumpError FetchError HierarchyError "
-        "InputError IpmicraError MissingHierarchyError TruncatedDumpError UnknownDialectError"
+        "AddressError CapacityError CorruptHierarchyError CorruptStateError DumpError FetchError HierarchyError "
+        "InputError IpmicraError MissingHierarchyError OverlayError TruncatedDumpError UnknownDialectError"
     ),
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",

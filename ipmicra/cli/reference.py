@@ -23,7 +23,7 @@ error says what is missing).
 def reference() -> str:
     """Give the text of the page."""
     parts = [HEAD, _section([])]
-    parts.extend(_section([name]) for name in command_names())
+    parts.extend(_section(name.split()) for name in command_names())
     return "\n".join(parts)
 
 

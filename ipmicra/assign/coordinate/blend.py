@@ -33,8 +33,8 @@ class Member:
 
     @property
     def weight(self) -> float:
-        """What the embedding counts in a blend, before all weights are brought to a sum of 1."""
-        return 1 / (self.regret + _LEAST_REGRET)
+        """What the embedding counts in a blend; the root keeps one lucky embedding from outweighing the rest."""
+        return float((self.regret + _LEAST_REGRET) ** -0.5)
 
     def placed(self, rtt_ms: Floats, expectation: Expectation | None = None) -> Embedding:
         """Place hosts by samples of any crawlers (hosts × crawlers, NaN where there is none)."""

@@ -1,0 +1,71 @@
+"""Which crawler holds which sites."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+class Sites:
+    """Sites that were inserted: where they are, and who holds each."""
+
+    def __init__(self, dimensions: int) -> None:
+        """Start empty."""
+        self.points = np.empty((0, dimensions))
+        self.holder = np.empty(0, np.int64)
+        self._held: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        """Count the sites."""
+        return len(self.holder)
+
+    def add(self, points: Floats, holders: Rows) -> Rows:
+        """Add sites; give their numbers."""
+        numbers = np.arange(len(self), len(self) + len(points))
+        self.points = np.concatenate([self.points, points])
+        self.holder = np.concatenate([self.holder, holders])
+        for number, holder in zip(numbers.tolist(), holders.tolist(), strict=True):
+            self._held.setdefault(holder, []).append(number)
+        return numbers
+
+    def of(self, crawler: int) -> list[int]:
+        """Give the sites that a crawler holds."""
+        return self._held.get(crawler, [])
+
+    def load(self, crawler: int) -> int:
+        """Count the sites that a crawler holds."""
+        return len(self._held.get(crawler, ()))
+
+    def within(self, crawler: int, low: Floats, high: Floats) -> list[int]:
+        """Give the sites of a crawler that lie in a box; whoever asks knows that boxes are cut half-open."""
+        held = self.of(crawler)
+        if not held:
+            return []
+        places = self.points[held]
+        is_in = ((places >= low) & (places <= high)).all(axis=1)
+        return [number for number, inside in zip(held, is_in.tolist(), strict=True) if inside]
+
+    def move(self, numbers: list[int], crawler: int) -> None:
+        """Give sites to a crawler."""
+        for number in numbers:
+            self._held[int(self.holder[number])].remove(number)
+            self._held.setdefault(crawler, []).append(number)
+        self.holder[numbers] = crawler
+
+    def hand_over(self, crawler: int, takers: Rows) -> list[int]:
+        """Give all sites of a crawler that goes to others, one a site; give the sites."""
+        moved = self._held.pop(crawler, [])
+        for number, taker in zip(moved, takers.tolist(), strict=True):
+            self._held.setdefault(taker, []).append(number)
+        self.holder[moved] = takers
+        return moved
+
+    @property
+    def busiest(self) -> int | None:
+        """Give the crawler with most sites, the earliest among equals; None where there are no sites."""
+        if not self._held:
+            return None
+        return min(self._held, key=lambda crawler: (-len(self._held[crawler]), crawler))

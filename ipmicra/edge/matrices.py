@@ -1,0 +1,39 @@
+"""Matrices of round trips on disk: `.npz` with `rtt_ms`, or text in the p2psim King form."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.edge.hierarchy_file import shown
+from ipmicra.errors import InputError
+from ipmicra.simulate.king import parse_king
+from ipmicra.simulate.populations import check_matrix
+
+
+def read_matrix(path: Path) -> NDArray[np.float64]:
+    """Read a matrix of round trips in milliseconds; its form is told by its content."""
+    try:
+        with path.open("rb") as file:
+            is_zip = file.read(2) == b"PK"
+        if is_zip:
+            return check_matrix(shown(path), _npz(path))
+        return check_matrix(shown(path), parse_king(path.read_text(encoding="utf-8", errors="replace")))
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise InputError(f"{shown(path)}: no such file; give a .npz with `rtt_ms` or a King text") from error
+
+
+def _npz(path: Path) -> NDArray[np.generic]:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            if "rtt_ms" not in stored:
+                raise InputError(f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored.files) or 'nothing'}")
+            matrix: NDArray[np.generic] = stored["rtt_ms"]
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"{shown(path)}: cannot be read as .npz: {error}") from error
+    if matrix.dtype.kind not in "fiu":
+        raise InputError(f"{shown(path)}: `rtt_ms` must be numbers, not {matrix.dtype}")
+    return matrix
