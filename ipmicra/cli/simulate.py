@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ipmicra.cli import simulate_churn
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ simulate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+simulate.command()(simulate_churn.churn)
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")]
 
 

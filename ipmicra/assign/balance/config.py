@@ -38,7 +38,7 @@ class BindingConfig:
 
     stay_ms: float = 60.0
     """What it is worth that a piece is crawled where it was crawled last."""
-    long_first: float = 0.2
+    long_first: float = 0.1
     """What each step that a piece takes is worth: long ones must start early to end in time."""
     risk: float = 1.0
     """What each step of work counts that is expected to be lost with the crawler."""

@@ -49,9 +49,7 @@ def best_piece(
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def best_crawler(
-    piece, free, now, since, lives, told_ms, site, pages, slope, offset, last_crawler, weights
-):
+def best_crawler(piece, free, now, since, lives, told_ms, site, pages, slope, offset, last_crawler, weights):
     """Give the free crawler on which a piece costs least; -1 if none is free."""
     best, least = -1, np.inf
     for crawler in free:
