@@ -37,8 +37,8 @@ def churn(
     scheme: Annotated[
         list[str] | None,
         typer.Option(
-            help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; may be repeated. "
-            "By default all."
+            help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; may be "
+            "repeated. By default all."
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")] = 3,
@@ -55,7 +55,7 @@ def churn(
     sites: Annotated[int, typer.Option(min=1, help="Sites that are crawled again and again.")] = 1_600,
     spread_pieces: Annotated[
         bool,
-        typer.Option("--spread-pieces", help="Submit a site's pieces evenly over the interval, not at once."),
+        typer.Option("--spread-pieces", help="Submit a site's pieces over the interval, not at once."),
     ] = False,
     scale: Annotated[
         bool, typer.Option("--scale", help="Test scalability instead: 20, 40, … 140 crawlers.")
@@ -65,7 +65,7 @@ def churn(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="DIR", help="Draw the paper's figures 15–22 into a folder."),
+        typer.Option("--plot", metavar="DIR", help="Draw figures 15–22 of the paper into it."),
     ] = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,

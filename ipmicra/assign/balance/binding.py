@@ -64,8 +64,8 @@ class Matter:
 class Binder:
     """Chooses pieces for free connections, and free connections for pieces.
 
-    It wants near pieces, those that the crawler crawled before, and long ones first; it shuns what will probably not
-    be done before the crawler goes. Times are in the unit of `Matter.step_ms`.
+    It wants near pieces, those that the crawler crawled before, and long ones first; it shuns what will
+    probably not be done before the crawler goes. Times are in the unit of `Matter.step_ms`.
     """
 
     def __init__(self, matter: Matter, config: BindingConfig) -> None:

@@ -20,7 +20,7 @@ class LbiConfig:
     hops: int = 3
     """Times that a task is forwarded at most; TTL in [1]."""
     distance_weight: float = 0.0
-    """What distance counts beside page load when a neighbour is chosen: 0 is LBI, up to 1; LBI_RTT has both."""
+    """What distance counts beside page load when a neighbour is chosen, up to 1; 0 is LBI."""
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""
@@ -48,16 +48,28 @@ class BindingConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuctionConfig:
-    """Tuning of the assigner."""
+    """Tuning of the assigner; costs are relative to the mean cost of the nearest crawler."""
 
-    step: float = 0.005
-    """Least raise of a bid, as a part of the mean cost of the nearest crawler; bounds the loss of cost in [2]."""
+    step: float = 0.05
+    """Least raise of a bid; bounds what the result costs above the best [2]."""
+    sample: float = 0.03
+    """Part of a large batch that finds the prices for the rest."""
+    least_sample: int = 5_000
+    """Smaller batches than this are auctioned at once."""
+    batch_step: float = 0.1
+    """Least raise of a bid once prices are known from a sample."""
+    discount: float = 0.97
+    """Prices found by a sample are lowered by this factor, so that none is too high by chance."""
     slack: float = 0.05
     """Room above its fair share that every crawler has: sites are indivisible."""
-    patience: int = 60
+    patience: int = 400
     """Bids per site after which what is still homeless goes where most room is left."""
+    tolerance: float = 0.1
+    """Load above its share at which a crawler gives sites away; more than `slack`, or it never rests."""
+    most_moves: float = 1.9
+    """Load that a new assignment moves at most, in fair shares of one crawler, beside what it must move."""
     gain: float = 0.1
-    """Part of its cost that a site must save before a joining crawler may draw it away."""
+    """Part of its cost that a site must save before a joining crawler draws it away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,4 +80,4 @@ class PageConfig:
     """Pages of a site of which nothing is known while no other site is known either; the mean in [1]."""
     least: int = 1
     most: int = 100_000_000
-    """More than this is taken for a mistake and replaced by an estimate; the largest sites known have fewer."""
+    """More than this is taken for a mistake and replaced by an estimate."""

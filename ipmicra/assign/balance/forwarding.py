@@ -26,9 +26,9 @@ def forwarded(
 ) -> list[int]:
     """Give the crawlers that a task passes, from the one in whose zone its key lies to the one that takes it.
 
-    Loads are relative to capacity, one a crawler. A crawler hands a task on while it is overloaded and a neighbour
-    is better off than itself; after `config.hops` steps the last one must take it. `distance` (from crawlers to the
-    site, in milliseconds) is needed where the config gives distance a weight.
+    Loads are relative to capacity, one a crawler. A crawler hands a task on while it is overloaded and a
+    neighbour is better off than itself; after `config.hops` steps the last one must take it. `distance` (from
+    crawlers to the site, in milliseconds) is needed where the config gives distance a weight.
     """
     path = [first]
     while len(path) <= config.hops and task_load[path[-1]] > config.threshold:

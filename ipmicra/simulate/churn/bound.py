@@ -1,8 +1,8 @@
-"""What nobody can exceed: pages that could be downloaded with full knowledge and work cut as fine as one likes.
+"""What nobody can exceed: pages that could be downloaded with full knowledge and work cut at will.
 
-The linear programme (pages of each site on each crawler; demand of each site; connection time of each crawler) is
-bounded by its dual: every choice of prices gives a valid bound, so a few hundred steps downhill are enough and a
-solver is not needed.
+The linear programme (pages of each site on each crawler; demand of each site; connection time of each crawler)
+is bounded by its dual: every choice of prices gives a valid bound, so a few hundred steps downhill are enough
+and a solver is not needed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def bound_mbps(world: ChurnWorld, lives: list[Life], config: ChurnConfig) -> flo
 
 
 def most_pages(demand: Floats, room_ms: Floats, page_ms: Floats) -> float:
-    """Bound the pages that crawlers (rows of `page_ms`) with so much connection time can download of sites."""
+    """Bound the pages that crawlers (rows of `page_ms`) can download in so much connection time."""
     if not len(room_ms) or not room_ms.any():
         return 0.0
     best = float(demand.sum())

@@ -17,13 +17,13 @@ class SizeConfig:
     total_pages: int = 15_187_511
     """Pages of all sites together [1]."""
     spread: float = 1.05
-    """Standard deviation of the logarithm of a site's pages; set so that LBI_split gains the 10 % over LBI of [1]; see docs/balance.md."""
+    """Standard deviation of the logarithm of a site's pages; calibrated, see docs/balance.md."""
     least_cut: int = 2_000
     """Smaller sites stay whole: only larger ones are cut in [1]."""
     piece_shares: tuple[float, ...] = (0.4, 0.4, 0.2)
     """How often a larger site falls into 2, 3, 4 pieces; `typically 2 or 3`, four at most, in [1]."""
     evenness: float = 8.0
-    """Concentration of the law of the pieces' sizes: directories are dealt out evenly, but are of unequal size."""
+    """Concentration of the law of the pieces' sizes: directories are of unequal size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class ChurnConfig:
     submission_steps: float = 10.0
     """All sites are submitted within so many steps at the start."""
     are_pieces_spread: bool = False
-    """Whether a site's pieces are submitted evenly over the interval; False, as [1], within the first steps."""
+    """Whether a site's pieces are submitted evenly over the interval; in [1] they are not."""
     first_share: float = 0.7
     """Part of the crawlers that are there from the start."""
     joins_per_step: float = 0.1
@@ -79,5 +79,5 @@ class ChurnConfig:
         return max(1, self.steps // self.recrawl_steps)
 
     def mbps(self, pages: float) -> float:
-        """Give the mean rate, in megabits a second, at which so many pages were downloaded in the whole run."""
+        """Give the mean rate, in megabits a second, of so many pages in the whole run."""
         return pages * self.page_bytes * 8 / 1e6 / (self.steps * self.step_ms / 1e3)

@@ -39,7 +39,7 @@ class Draw:
         return outcome_of(engine.run(), engine.work, self.config)
 
     def limited(self, crawlers: int) -> Draw:
-        """Give the same sites with fewer crawlers, for the test of scalability; their lives are drawn anew."""
+        """Give the same sites with fewer crawlers, to test scalability; their lives are drawn anew."""
         if not 1 <= crawlers <= self.world.crawlers:
             raise InputError(f"{crawlers} crawlers: there are {self.world.crawlers} in this world")
         config = replace(self.config, crawlers=crawlers)

@@ -1,4 +1,4 @@
-"""The small test of section 5.1 as a simulation: ten crawlers in four cities, 203 sites over a country, no queue.
+"""The small test of section 5.1 as a simulation: ten crawlers in four cities, 203 sites, no queue.
 
 [1] Xu, Zhang, Zhang & Fang 2010. Places, providers and detours between providers are drawn; [1] measured.
 """

@@ -1,4 +1,4 @@
-"""A world for the churn experiment: crawlers and sites on the nodes of a matrix, sizes, pieces, coordinates."""
+"""A world for the churn experiment: crawlers and sites on the nodes of a matrix, sizes, pieces."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ChurnWorld:
 
 
 def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generator) -> ChurnWorld:
-    """Put crawlers on nodes drawn by lot, sites on the others (several on one node where there are too few)."""
+    """Put crawlers on nodes drawn by lot, sites on the others; several on one where there are too few."""
     matrix = np.asarray(matrix_ms, dtype=np.float64)
     _check(matrix, config)
     order = rng.permutation(len(matrix))
@@ -102,7 +102,7 @@ def _check(matrix: Floats, config: ChurnConfig) -> None:
         raise InputError(f"a matrix of round trips is square; this one is {matrix.shape}")
     if len(matrix) < config.crawlers + _LEAST_SITES:
         raise InputError(
-            f"{len(matrix)} nodes are too few for {config.crawlers} crawlers and {_LEAST_SITES} places of sites"
+            f"{len(matrix)} nodes are too few for {config.crawlers} crawlers and {_LEAST_SITES} sites"
         )
 
 

@@ -1,7 +1,8 @@
 """The best of many waiting pieces, or of many free crawlers.
 
-What a piece costs on a crawler, in milliseconds a page, is a straight line of the round trip: `slope · rtt + offset`
-(nearness, less what its length is worth), less `stay` where it was crawled before, plus the risk that the work is lost.
+What a piece costs on a crawler, in milliseconds a page, is a straight line of the round trip, `slope · rtt +
+offset` (nearness, less what its length is worth), less `stay` where it was crawled before, plus the risk that the
+work is lost.
 `lives` counts the ended lives up to each of many equal steps of age.
 """
 
@@ -11,12 +12,12 @@ import numba
 import numpy as np
 
 STAY, RISK, FIXED_MS, PER_STEP, PER_AGE = 0, 1, 2, 3, 4
-"""Places in `weights`: two weights, a page's fixed time, units of time in a millisecond, steps in a unit of age."""
+"""Places in `weights`: two weights, a page's fixed time, units of time in a ms, steps in a unit of age."""
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def risk(steps, age, lives, weights):
-    """Give what the work counts that is expected to be lost if a crawler of some age starts on so many steps."""
+    """Give what the work counts that is expected to be lost if a crawler starts on so many steps."""
     if len(lives) == 0:
         return 0.0
     last = len(lives) - 1
@@ -25,7 +26,7 @@ def risk(steps, age, lives, weights):
     return weights[RISK] * ended / (lives[last] - shorter + 1.0) * steps / 2.0
 
 
-# The loops below repeat a few lines: a call that hands arrays on counts references, which costs more than the work.
+# The loops below repeat a few lines: a call that hands arrays on counts references, which costs more than they.
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

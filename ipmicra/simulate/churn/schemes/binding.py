@@ -69,7 +69,7 @@ class Pool(Fifo):
 
 
 class Neighbourly(Lbi):
-    """LBI, with pieces offered to and taken from neighbours in the overlay: nobody needs to know all queues."""
+    """LBI, with pieces offered to and taken from neighbours: nobody needs to know all queues."""
 
     def __init__(self, setting: Setting, config: BindingConfig | None = None) -> None:
         """Start without experience."""
