@@ -17,11 +17,13 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
+from benchmarks.coordinates import measure_coordinates
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
 from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
+from benchmarks.overlay import measure_overlay
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
@@ -52,6 +54,8 @@ MEASUREMENTS = {
     "scalar": Measurement(title="Looking up one by one", measure=measure_scalar),
     "grid": Measurement(title="Looking up: hit and miss, both families, one and many", measure=measure_grid),
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
+    "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
+    "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

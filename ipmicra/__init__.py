@@ -73,8 +73,9 @@ _HOMES = {
     "ipmicra.assign.overlay.overlay": "Overlay",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError CapacityError CorruptHierarchyError CorruptStateError DumpError FetchError HierarchyError "
-        "InputError IpmicraError MissingHierarchyError OverlayError TruncatedDumpError UnknownDialectError"
+        "AddressError CapacityError CorruptHierarchyError CorruptStateError DumpError FetchError "
+        "HierarchyError InputError IpmicraError MissingHierarchyError OverlayError TruncatedDumpError "
+        "UnknownDialectError"
     ),
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",

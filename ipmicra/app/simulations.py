@@ -71,7 +71,8 @@ def _published(population: str, scheme: str) -> dict[str, float]:
     if scheme == "MP" and paper in PRD_BELOW_DL:
         told["average_prd_below_dl"] = PRD_BELOW_DL[paper]
     if scheme in DIVERSITY_BELOW.get(paper, {}):
-        told[f"load_diversity_below_{scheme.split('_')[0].lower()}"] = DIVERSITY_BELOW[paper][scheme]
+        before = scheme.split("_", maxsplit=1)[0].lower()
+        told[f"load_diversity_below_{before}"] = DIVERSITY_BELOW[paper][scheme]
     return told
 
 

@@ -28,11 +28,16 @@ SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Draws to avera
 def splitting(
     population: Annotated[
         list[str] | None,
-        typer.Option(help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. By default ts and king."),
+        typer.Option(
+            help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. "
+            "By default ts and king."
+        ),
     ] = None,
     scheme: Annotated[
         list[str] | None,
-        typer.Option(help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all."),
+        typer.Option(
+            help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all."
+        ),
     ] = None,
     seeds: SeedsOption = 5,
     half: Annotated[
@@ -101,7 +106,9 @@ def _print_splitting(reports: list[SplittingReport], print_format: Format, *, is
         own = [record for record in records if record["population"] == report.population]
         options = ", ".join(f"{name} {value}" for name, value in report.rows()[0]["options"].items())
         columns = [name for name in own[0] if name not in {"population", "options"}]
-        print_table(f"{report.population} ({options})", columns, [[_cell(one[c]) for c in columns] for one in own])
+        print_table(
+            f"{report.population} ({options})", columns, [[_cell(one[c]) for c in columns] for one in own]
+        )
         typer.echo()
 
 
@@ -117,14 +124,17 @@ def coordinates(
     ] = False,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="gnp, gnp-height, gnp-7d, vivaldi, ridge or blend; may be repeated. By default all."),
+        typer.Option(
+            help="gnp, gnp-height, gnp-7d, vivaldi, ridge or blend; may be repeated. By default all."
+        ),
     ] = None,
     seeds: SeedsOption = 5,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Name each host's nearest crawler from the landmarks' samples alone, by each method of coordinates."""
-    from ipmicra.app.simulations import METHODS, CoordinatesRun, simulate_coordinates
+    from ipmicra.app.simulations import CoordinatesRun, simulate_coordinates
+    from ipmicra.assign.coordinate.coordinates import METHODS
     from ipmicra.simulate.coordinates import Trial
 
     print_format = chosen(output_format, as_json)
@@ -141,6 +151,8 @@ def coordinates(
 
 def _cell(value: object) -> object:
     """Round figures for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"  # noqa: PLR2004
     if isinstance(value, dict):

@@ -30,7 +30,9 @@ def _npz(path: Path) -> NDArray[np.generic]:
     try:
         with np.load(path, allow_pickle=False) as stored:
             if "rtt_ms" not in stored:
-                raise InputError(f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored.files) or 'nothing'}")
+                raise InputError(
+                    f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored.files) or 'nothing'}"
+                )
             matrix: NDArray[np.generic] = stored["rtt_ms"]
     except (ValueError, OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{shown(path)}: cannot be read as .npz: {error}") from error

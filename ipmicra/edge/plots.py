@@ -27,12 +27,17 @@ def draw_splitting(folder: Path, population: str, stages: Sequence[Stage], outco
     drawings: dict[str, Callable[[Any], None]] = {
         "fig06-in-zone-and-distance": lambda axes: _in_zone(axes, outcomes),
         "fig09-average-distance": lambda axes: _bars(
-            axes, {name: one for name, one in outcomes.items() if "_" not in name}, "average_prd", "average PRD (ms)"
+            axes,
+            {name: one for name, one in outcomes.items() if "_" not in name},
+            "average_prd",
+            "average PRD (ms)",
         ),
         "fig10-distribution": lambda axes: _distribution(axes, outcomes),
         "fig11-load-diversity": lambda axes: _bars(axes, outcomes, "load_diversity", "load diversity"),
         "fig12-by-time-of-joining": lambda axes: _tenths(axes, outcomes),
-        "fig13-average-distance-switch": lambda axes: _bars(axes, outcomes, "average_prd", "average PRD (ms)"),
+        "fig13-average-distance-switch": lambda axes: _bars(
+            axes, outcomes, "average_prd", "average PRD (ms)"
+        ),
         "nodes-before": lambda axes: _nodes(axes, stages[0], is_clamped=False),
         "nodes-after": lambda axes: _nodes(axes, stages[0], is_clamped=True),
     }
@@ -69,7 +74,9 @@ def _in_zone(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
 
 def _distribution(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
     for scheme, runs in outcomes.items():
-        values = np.sort(np.concatenate([run.prd_of_crawlers[np.isfinite(run.prd_of_crawlers)] for run in runs]))
+        values = np.sort(
+            np.concatenate([run.prd_of_crawlers[np.isfinite(run.prd_of_crawlers)] for run in runs])
+        )
         axes.plot(values, np.linspace(0, 100, len(values)), label=scheme)
     axes.set(xlabel="mean distance to its sites (ms)", ylabel="crawlers (%)")
     axes.legend()
@@ -77,8 +84,11 @@ def _distribution(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
 
 def _tenths(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
     for scheme, runs in outcomes.items():
-        groups = [[np.nanmean(part) for part in np.array_split(run.prd_of_crawlers, TENTHS)] for run in runs]
-        axes.plot(np.arange(1, TENTHS + 1), np.mean(groups, axis=0), marker=".", label=scheme)
+        groups = [np.array_split(run.prd_of_crawlers, TENTHS) for run in runs]
+        together = [np.concatenate(parts) for parts in zip(*groups, strict=True)]
+        known = [part[np.isfinite(part)] for part in together]
+        heights = [part.mean() if part.size else np.nan for part in known]
+        axes.plot(np.arange(1, TENTHS + 1), heights, marker=".", label=scheme)
     axes.set(xlabel="tenth of the crawlers by time of joining", ylabel="average PRD (ms)")
     axes.legend()
 

@@ -1,7 +1,8 @@
 """How well coordinates name the nearest crawler, method by method.
 
-Crawlers are drawn by lot; the others are hosts. Crawlers know the round trips among themselves; each host is measured
-by the landmarks alone, which are crawlers too. A method may use just that, and must name the nearest of all crawlers.
+Crawlers are drawn by lot; the others are hosts. Crawlers know the round trips among themselves; each host is
+measured by the landmarks alone, which are crawlers too. A method may use just that, and must name the
+nearest of all crawlers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.errors import InputError
 
 Floats = NDArray[np.float64]
+FEWEST = 2
+"""Landmarks below which there is no distance between them."""
 TOP = 5
 """Candidates that count as the best few."""
 
@@ -45,11 +48,9 @@ class Score:
     hosts_per_second: float
 
 
-def evaluate(
-    rtt_ms: Floats, method: str, trial: Trial, seed: int, clock: Callable[[], float]
-) -> Score:
+def evaluate(rtt_ms: Floats, method: str, trial: Trial, seed: int, clock: Callable[[], float]) -> Score:
     """Try a method once on a matrix of round trips (0 or NaN where a pair is unknown)."""
-    if not 2 <= trial.landmarks <= trial.crawlers < len(rtt_ms):
+    if not FEWEST <= trial.landmarks <= trial.crawlers < len(rtt_ms):
         raise InputError(
             f"{trial.crawlers} crawlers with {trial.landmarks} landmarks do not fit {len(rtt_ms)} nodes: "
             "there must be at least 2 landmarks, no more than crawlers, and nodes left to be hosts"

@@ -1,7 +1,7 @@
 """The text form in which p2psim keeps the King measurements.
 
-Lines `node N …` introduce nodes; a line `A,B TIME` gives the round trip of a pair in microseconds. Nodes are numbered
-from 1. A pair that is not listed, or has a time of 0 or less, was not measured.
+Lines `node N …` introduce nodes; a line `A,B TIME` gives the round trip of a pair in microseconds. Nodes are
+numbered from 1. A pair that is not listed, or has a time of 0 or less, was not measured.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def transit_stub(rng: np.random.Generator, shape: TransitStub | None = None) -> 
     hosts = stubs[host_stub] + rng.normal(0, shape.host_share, (len(host_stub), 2))
     router = stub_router[host_stub]
     access = np.linalg.norm(hosts - routers[router], axis=1)
-    path = access[:, None] + between[np.ix_(router, router)] + access[None]
+    path = between[np.ix_(router, router)] + (access[:, None] + access)
     is_local = host_stub[:, None] == host_stub[None]
     rtt = np.where(is_local, np.minimum(path, _apart(hosts)), path) * shape.plane_ms
     np.fill_diagonal(rtt, 0)
@@ -81,11 +81,12 @@ def _apart(points: Floats) -> Floats:
     """Give the distances between all pairs of points."""
     squares = (points**2).sum(axis=1)
     total = squares[:, None] + squares - 2 * points @ points.T
-    return np.sqrt(np.maximum(total, 0))
+    distances: Floats = np.sqrt(np.maximum(total + total.T, 0) / 2)  # both ways alike to the last digit
+    return distances
 
 
 def _transit_links(routers: Floats, shape: TransitStub, rng: np.random.Generator) -> Floats:
-    """Link all routers of a domain, and each two domains by one pair of routers; infinite where there is no link."""
+    """Link all routers of a domain, and each two domains by one link; infinite where there is none."""
     length = _apart(routers)
     domain = np.repeat(np.arange(shape.domains), shape.transits)
     links = np.where(domain[:, None] == domain[None], length, np.inf)
@@ -137,7 +138,7 @@ def king_like(rng: np.random.Generator, shape: KingLike | None = None) -> Popula
     is_detour = rng.random(factor.shape) < shape.detours
     factor = np.where(is_detour, factor * rng.uniform(1, 3, factor.shape), factor)
     factor = np.triu(factor, 1)
-    rtt = (_apart(places) + access[:, None] + access) * (factor + factor.T)
+    rtt = (_apart(places) + (access[:, None] + access)) * (factor + factor.T)
     np.fill_diagonal(rtt, 0)
     return Population(name="king-like", rtt_ms=rtt, crawlers=140, landmarks=20, initial=60, per_join=9)
 

@@ -129,10 +129,8 @@ def _in_zone(population: str, scheme: str, share: float, means: Mapping[str, Fig
 def _diversity(population: str, paper: str, scheme: str, means: Mapping[str, Figures]) -> Claim:
     before = scheme.split("_", maxsplit=1)[0]
     told = DIVERSITY_BELOW.get(paper, {}).get(scheme)
-    if before not in means:
-        lower = 0.0
-    else:
-        lower = 1 - means[scheme].load_diversity / means[before].load_diversity
+    beside = means.get(before, means[scheme])
+    lower = 1 - means[scheme].load_diversity / beside.load_diversity
     return Claim(
         population=population,
         claim=f"load diversity of {scheme} is below that of {before}",

@@ -29,11 +29,12 @@ class Member:
     crawlers: Embedding
     """Every crawler: landmarks by the landmarks' own fit, the others placed as hosts are."""
     regret: float
-    """Mean over crawlers, each placed as a host, of log(round trip to the one named nearest ÷ to the nearest)."""
+    """Mean over crawlers, each placed as a host, of log(round trip to the one named nearest ÷ to the
+    nearest)."""
 
     @property
     def weight(self) -> float:
-        """What the embedding counts in a blend; the root keeps one lucky embedding from outweighing the rest."""
+        """What it counts in a blend; the root keeps a lucky embedding from outweighing the rest."""
         return float((self.regret + _LEAST_REGRET) ** -0.5)
 
     def placed(self, rtt_ms: Floats, expectation: Expectation | None = None) -> Embedding:

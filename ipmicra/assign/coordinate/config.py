@@ -1,8 +1,8 @@
 """Every tuning number of the coordinates.
 
-[1] Ng & Zhang, INFOCOM 2002 (GNP). [2] Dabek et al., SIGCOMM 2004 (Vivaldi). [3] Marquardt, 1963. [4] Xu et al.
-2010 (GNP in three dimensions with 20 landmarks; bounds of the space). Where none is cited the number is ours, set
-on synthetic worlds (docs/coordinates.md).
+[1] Ng & Zhang, INFOCOM 2002 (GNP). [2] Dabek et al., SIGCOMM 2004 (Vivaldi). [3] Marquardt, 1963. [4] Xu et
+al. 2010 (GNP in three dimensions with 20 landmarks; bounds of the space). Where none is cited the number is
+ours, set on synthetic worlds (docs/coordinates.md).
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ class GnpConfig:
     has_height: bool = False
     """Whether a host has a height, the time of its own access link, that counts in every round trip [2]."""
     nearness: float = 1.0
-    """Errors are divided by the round trip to this power; 1 is the relative error of [1], 2 trusts near ones more."""
+    """Errors are divided by the round trip to this power; 1 is the relative error of [1], 2 trusts near ones
+    more."""
     starts: int = 1
     """Places from which a host's descent starts; the best end counts."""
-    landmark_starts: int = 3
+    landmark_starts: int = 2
     """The same for the landmarks, which are fewer and matter more."""
     descent: DescentConfig = field(default_factory=DescentConfig)
 
@@ -87,7 +88,7 @@ class RidgeConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlendConfig:
-    """Which embeddings the default method tries; each counts by how well it names the crawlers' nearest ones."""
+    """Embeddings that the default method tries; each counts by how well it names nearest crawlers."""
 
     dimensions: tuple[int, ...] = (3, 5, 7)
     nearness: tuple[float, ...] = (1.0, 2.0)

@@ -35,8 +35,9 @@ class CoordinatesConfig:
 class Coordinates:
     """A fleet in coordinate space, and what it tells about round trips nobody has measured.
 
-    Crawlers are numbered as the rows of the table they were fitted from. Samples are tables of hosts × crawlers in
-    milliseconds with NaN where there is none; zero, negative and infinite values count as missing.
+    Crawlers are numbered as the rows of the table they were fitted from. Samples are tables of hosts ×
+    crawlers in milliseconds with NaN where there is none; zero, negative and infinite values count as
+    missing.
     """
 
     def __init__(self, blended: Blend, *, method: str = "blend", update: UpdateConfig | None = None) -> None:
@@ -115,8 +116,8 @@ class Coordinates:
     ) -> int:
         """Take in delegation's own samples, one a place of the three arrays; give how many were usable.
 
-        A subnet is named by its row in the hierarchy. `lineage_of` gives the rows that hold it, widest first; with it,
-        subnets without a sample inherit from their siblings.
+        A subnet is named by its row in the hierarchy. `lineage_of` gives the rows that hold it, widest
+        first; with it, subnets without a sample inherit from their siblings.
         """
         return self._book.update(np.asarray(subnets), np.asarray(crawlers), np.asarray(rtt_ms), lineage_of)
 
@@ -141,7 +142,9 @@ class Coordinates:
     def _samples(self, rtt_ms: ArrayLike) -> Floats:
         samples = clean(rtt_ms).rtt_ms
         if samples.shape[1] != self.crawlers:
-            raise InputError(f"samples have {samples.shape[1]} columns, but there are {self.crawlers} crawlers")
+            raise InputError(
+                f"samples have {samples.shape[1]} columns, but there are {self.crawlers} crawlers"
+            )
         return samples
 
 
@@ -158,7 +161,12 @@ def _landmarks(mutual_ms: Floats, wanted: int | Sequence[int], config: BlendConf
     if isinstance(wanted, int | np.integer):
         return choose_landmarks(mutual_ms, int(wanted), floor_ms=config.ridge.floor_ms, noise=config.noise)
     named = np.asarray(wanted, dtype=np.intp)
-    if not len(named) or len(np.unique(named)) != len(named) or named.min() < 0 or named.max() >= len(mutual_ms):
+    if (
+        not len(named)
+        or len(np.unique(named)) != len(named)
+        or named.min() < 0
+        or named.max() >= len(mutual_ms)
+    ):
         raise InputError(f"landmarks must be different crawlers, numbered 0 to {len(mutual_ms) - 1}")
     return named
 

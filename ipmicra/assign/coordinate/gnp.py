@@ -28,7 +28,8 @@ class Embedding:
             + np.einsum("ij,ij->i", other.points, other.points)
             - 2 * self.points @ other.points.T
         )
-        return np.sqrt(np.maximum(squares, 0)) + self.heights[:, None] + other.heights
+        told: Floats = np.sqrt(np.maximum(squares, 0)) + self.heights[:, None] + other.heights
+        return told
 
     def part(self, rows: NDArray[np.intp]) -> Embedding:
         """Give some of the hosts."""
@@ -115,11 +116,14 @@ def _near_start(task: Task, anchors: Anchors) -> Floats:
     """Start between the anchors, near those that are near."""
     pull = task.weights**2
     total = pull.sum(axis=1, keepdims=True)
-    return np.where(total > 0, pull @ anchors.points / np.where(total > 0, total, 1), anchors.points.mean(axis=0))
+    return np.where(
+        total > 0, pull @ anchors.points / np.where(total > 0, total, 1), anchors.points.mean(axis=0)
+    )
 
 
 def _random_start(hosts: int, anchors: Anchors, rng: np.random.Generator) -> Floats:
     """Start around an anchor drawn by lot."""
     spread = anchors.points.std() / 2
     drawn = anchors.points[rng.integers(0, len(anchors.points), hosts)]
-    return drawn + rng.normal(0, 1, drawn.shape) * spread
+    start: Floats = drawn + rng.normal(0, 1, drawn.shape) * spread
+    return start

@@ -16,9 +16,9 @@ _TINY = 1e-9
 def choose_landmarks(mutual_ms: Floats, count: int, *, floor_ms: float, noise: float) -> NDArray[np.intp]:
     """Choose the crawlers whose round trips tell most about the round trips to all the others.
 
-    A host's round trips to all crawlers are taken as one draw from a Gaussian whose covariance the crawlers' own rows
-    give (in logarithms, `floor_ms` added). The next landmark is the crawler that, once measured with a relative error of
-    `noise`, leaves the least variance of all the rest.
+    A host's round trips to all crawlers are taken as one draw from a Gaussian whose covariance the crawlers'
+    own rows give (in logarithms, `floor_ms` added). The next landmark is the crawler that, once measured
+    with a relative error of `noise`, leaves the least variance of all the rest.
     """
     if not 1 <= count <= len(mutual_ms):
         raise InputError(f"{count} landmarks cannot be chosen from {len(mutual_ms)} crawlers")
@@ -49,7 +49,9 @@ def place_landmarks(mutual_ms: Floats, config: GnpConfig, rng: np.random.Generat
         raise InputError("coordinates need at least two landmarks with a round trip between them")
     silent = np.flatnonzero(~np.isfinite(mutual_ms).any(axis=1))
     if len(silent):
-        raise InputError(f"landmark {int(silent[0])} has no round trip to another one: leave it out or measure it")
+        raise InputError(
+            f"landmark {int(silent[0])} has no round trip to another one: leave it out or measure it"
+        )
     spread = float(np.nanmedian(mutual_ms)) / 2
     shape = (len(mutual_ms), config.dimensions)
     starts = [_scaled(mutual_ms, config.dimensions)]

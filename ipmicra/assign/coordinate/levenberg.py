@@ -47,9 +47,7 @@ class Task:
         )
 
 
-def descend(
-    anchors: Anchors, task: Task, start: Floats, config: DescentConfig
-) -> tuple[Floats, Floats]:
+def descend(anchors: Anchors, task: Task, start: Floats, config: DescentConfig) -> tuple[Floats, Floats]:
     """Give the coordinates that fit each host best, from its start, and the errors (sums of squares).
 
     A start has one number more than an anchor's point if hosts have heights; heights stay at or above 0.
@@ -61,9 +59,7 @@ def descend(
     return ends, errors
 
 
-def _descend(
-    anchors: Anchors, task: Task, start: Floats, config: DescentConfig
-) -> tuple[Floats, Floats]:
+def _descend(anchors: Anchors, task: Task, start: Floats, config: DescentConfig) -> tuple[Floats, Floats]:
     """Descend with one batch; hosts that have arrived are left out of further steps."""
     ends, errors = start.copy(), np.empty(len(start))
     active = np.arange(len(start))
@@ -92,9 +88,7 @@ def _descend(
     return ends, errors
 
 
-def _is_done(
-    error: Floats, trial_error: Floats, damping: Floats, config: DescentConfig
-) -> NDArray[np.bool_]:
+def _is_done(error: Floats, trial_error: Floats, damping: Floats, config: DescentConfig) -> NDArray[np.bool_]:
     """Tell which hosts have arrived: a good step gained hardly anything, or no step helps any more."""
     gain = error - trial_error
     is_flat = (gain >= 0) & (gain <= config.enough * error)

@@ -1,8 +1,8 @@
 """What an embedding leaves unexplained, learnt from the crawlers' own rows by kernel ridge regression.
 
-Each crawler is also a host whose round trips to all the others are known. A new host is given the corrections of
-the crawlers that it resembles: in its round trips to the landmarks (a bell), and in where the embedding misses
-those round trips (a line). All of it in logarithms, since errors grow with the round trip.
+Each crawler is also a host whose round trips to all the others are known. A new host is given the
+corrections of the crawlers that it resembles: in its round trips to the landmarks (a bell), and in where the
+embedding misses those round trips (a line). All of it in logarithms, since errors grow with the round trip.
 """
 
 from __future__ import annotations
@@ -103,10 +103,12 @@ def _kernel(one: Likeness, other: Likeness, setting: Setting, scale: float, unit
     """Say how alike hosts are."""
     bell = np.exp(-_squares(one.samples, other.samples) / (scale * setting.width))
     line: NDArray[np.float64] = one.surprise @ other.surprise.T / (one.surprise.shape[1] * unit)
-    return bell + setting.slope * line
+    kernel: Floats = bell + setting.slope * line
+    return kernel
 
 
 def _squares(one: Floats, other: Floats) -> Floats:
     """Give mean squared differences of all pairs of rows."""
     total = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
-    return np.maximum(total, 0) / one.shape[1]
+    squares: Floats = np.maximum(total, 0) / one.shape[1]
+    return squares

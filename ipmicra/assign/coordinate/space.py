@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.assign.coordinate.levenberg import Floats
 from ipmicra.errors import InputError
@@ -26,7 +26,9 @@ class Space:
         """Refuse a box without room."""
         if self.low.shape != self.high.shape or self.low.ndim != 1 or not len(self.low):
             raise InputError("a space has one low and one high bound per dimension")
-        if not (np.isfinite(self.low).all() and np.isfinite(self.high).all() and (self.low < self.high).all()):
+        if not (
+            np.isfinite(self.low).all() and np.isfinite(self.high).all() and (self.low < self.high).all()
+        ):
             raise InputError("every low bound of a space must be finite and below its high bound")
 
     @property
@@ -38,10 +40,10 @@ class Space:
         """Move points outside to the nearest place on the bound; the caller keeps the originals."""
         return np.clip(np.asarray(points, dtype=np.float64), self.low, self.high)
 
-    def moved(self, points: ArrayLike) -> np.ndarray:
+    def moved(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Tell which points clamping moves."""
         values = np.asarray(points, dtype=np.float64)
-        return ((values < self.low) | (values > self.high)).any(axis=-1)
+        return np.asarray(((values < self.low) | (values > self.high)).any(axis=-1))
 
 
 def learn_space(points: ArrayLike, cut: float) -> Space:

@@ -19,7 +19,7 @@ Samples = dict[int, dict[int, list[float]]]
 
 
 class SubnetBook:
-    """What was measured of each subnet, and where that puts it; a subnet is placed anew when it is asked for."""
+    """What was measured of each subnet, and where that puts it; placed when it is asked for."""
 
     def __init__(self, blended: Blend, config: UpdateConfig) -> None:
         """Start empty."""
@@ -45,7 +45,7 @@ class SubnetBook:
         if not len(subnets) == len(crawlers) == len(rtt_ms):
             raise InputError("subnets, crawlers and round trips must be equally many")
         count = len(self._blend.members[0].crawlers.points)
-        if len(crawlers) and not (0 <= crawlers.min() and crawlers.max() < count):
+        if len(crawlers) and not (crawlers.min() >= 0 and crawlers.max() < count):
             raise InputError(f"crawlers are numbered 0 to {count - 1}")
         usable = np.flatnonzero(np.isfinite(rtt_ms) & (rtt_ms > 0))
         for place in usable.tolist():
@@ -92,7 +92,7 @@ class SubnetBook:
         return row
 
     def _place(self, subnets: Sequence[int], lineage_of: LineageOf | None) -> None:
-        """Place measured subnets whose samples changed; few samples are helped by where the siblings stand."""
+        """Place measured subnets whose samples changed; siblings help where samples are few."""
         changed = sorted({subnet for subnet in subnets if subnet not in self._estimates})
         if not changed:
             return

@@ -60,7 +60,9 @@ def _move(
     missed = np.abs(told - rtt) / rtt
     gain = config.error_gain * trust
     step = np.where(is_known, config.step_gain * trust * (rtt - told), 0.0)
-    error[:] = np.where(is_known, np.clip(missed * gain + error * (1 - gain), 0, 2 * config.first_error), error)
+    error[:] = np.where(
+        is_known, np.clip(missed * gain + error * (1 - gain), 0, 2 * config.first_error), error
+    )
     # Heights add in a difference of two coordinates, so the unit vector's height is (h1 + h2) / length.
     share = 1 / np.maximum(told, _TINY)
     points += direction * (step * flat * share)[:, None] + np.where(

@@ -25,6 +25,7 @@ class View:
         self._overlay = overlay
         self._tree = overlay.zones.tree
         self.point: Floats = overlay.points[crawler]
+        self.original: Floats = overlay.originals[crawler]
         self.zone = zone
         self.options = overlay.options
         self.joined_share = len(overlay) / overlay.expected if overlay.expected else 0.0
@@ -45,12 +46,24 @@ class View:
 
     def owner_point(self, zone: int) -> Floats:
         """Give where a zone's crawler stands."""
-        return self._overlay.points[self._tree.owner[zone]]
+        point: Floats = self._overlay.points[self._tree.owner[zone]]
+        return point
+
+    def owner_original(self, zone: int) -> Floats:
+        """Give where a zone's crawler stands before clamping."""
+        point: Floats = self._overlay.originals[self._tree.owner[zone]]
+        return point
 
     def sites(self, zone: int) -> Floats:
-        """Give the coordinates of the sites that a zone's crawler holds in it."""
-        inside = self._overlay.sites.within(int(self._tree.owner[zone]), self.low(zone), self.high(zone))
-        return self._overlay.sites.points[inside]
+        """Give the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
+        return self._overlay.sites.points[self._inside(zone)]
+
+    def site_originals(self, zone: int) -> Floats:
+        """Give the coordinates of the same sites before clamping."""
+        return self._overlay.sites.originals[self._inside(zone)]
+
+    def _inside(self, zone: int) -> list[int]:
+        return self._overlay.sites.within(int(self._tree.owner[zone]), self.low(zone), self.high(zone))
 
     def load(self, zone: int) -> float:
         """Give the load of a zone's crawler."""

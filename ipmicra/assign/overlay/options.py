@@ -28,7 +28,8 @@ class OverlayOptions:
 
     half: Half = Half.HOLDING
     moves_sites: bool = True
-    """Whether sites go with their part of a zone that is split; else they stay with the crawler that has them."""
+    """Whether sites go with their part of a zone that is split; else they stay with the crawler that has
+    them."""
     cut: CutRule = CutRule.MIDDLE
     is_torus: bool = False
     """Whether opposite ends of the space touch."""

@@ -39,8 +39,8 @@ class Departure:
 class Overlay:
     """Zones of coordinate space, each owned by a crawler; crawlers are numbered in the order of joining.
 
-    Coordinates outside the space are clamped to its bounds. Chance is drawn from `rng` alone, and only where the options
-    call for it.
+    Coordinates outside the space are clamped to its bounds. Chance is drawn from `rng` alone, and only where
+    the options call for it.
     """
 
     def __init__(
@@ -61,6 +61,8 @@ class Overlay:
         self.sites = Sites(space.dimensions)
         self.points = np.empty((0, space.dimensions))
         """Where crawlers stand, clamped."""
+        self.originals = np.empty((0, space.dimensions))
+        """The same before clamping."""
         self.zone_of = np.empty(0, np.int32)
         """The first zone of each crawler; -1 for one that went."""
         self.more_zones: dict[int, list[int]] = {}
@@ -97,7 +99,7 @@ class Overlay:
         crawler = self._joined
         if crawler == len(self.zone_of):
             self._make_room(1)
-        self.points[crawler] = place
+        self.points[crawler], self.originals[crawler] = place, point
         if not self._alive:
             self._found(crawler)
         elif (code := fast_code(self)) is None or not joined_one(self, crawler, code):
@@ -112,6 +114,7 @@ class Overlay:
             return np.arange(0)
         self._make_room(len(places))
         self.points[first : first + len(places)] = places
+        self.originals[first : first + len(places)] = points
         start = first
         if not self._alive:
             self._found(first)
@@ -202,7 +205,7 @@ class Overlay:
     def insert(self, points: ArrayLike) -> Rows:
         """Insert sites; give the crawler that holds each."""
         owners = self.owners(points)
-        self.sites.add(self._clamped(points), owners)
+        self.sites.add(self._clamped(points), np.asarray(points, dtype=np.float64), owners)
         return owners
 
     def loads(self) -> NDArray[np.int64]:
@@ -240,7 +243,8 @@ class Overlay:
     def route(self, crawler: int, point: ArrayLike) -> list[int]:
         """Give the crawlers that a message passes on its way to a coordinate, the owner last.
 
-        Each hands it to the neighbouring zone nearest to the coordinate; steps between zones of one crawler are no hop.
+        Each hands it to the neighbouring zone nearest to the coordinate; steps between zones of one crawler
+        are no hop.
         """
         place = self._clamped_one(point)
         start = min(self.zones_of(crawler), key=lambda zone: self._distance(zone, place))
@@ -266,7 +270,7 @@ class Overlay:
         return self._depart(crawler, is_failure=False)
 
     def fail(self, crawler: int) -> Departure:
-        """Let others take over the zones of a crawler that went without a word; its sites start again there."""
+        """Let others take over from a crawler that went without a word; its sites start again."""
         return self._depart(crawler, is_failure=True)
 
     def _depart(self, crawler: int, *, is_failure: bool) -> Departure:
@@ -289,10 +293,10 @@ class Overlay:
         place = self._clamped_one(point)
         low, high = self.bounds(self.zones_of(crawler)[0])
         if np.linalg.norm(place - (low + high) / 2) <= np.linalg.norm(high - low):
-            self.points[crawler] = place
+            self.points[crawler], self.originals[crawler] = place, point
             return crawler
         self.leave(crawler)
-        return self.join(place)
+        return self.join(point)
 
     # --- saving
 
@@ -331,9 +335,13 @@ class Overlay:
         needed = self._joined + more
         if needed > len(self.zone_of):
             room = max(needed, 2 * len(self.zone_of), 16)
-            points, zone_of = np.zeros((room, self.space.dimensions)), np.full(room, -1, np.int32)
-            points[: self._joined], zone_of[: self._joined] = self.points[: self._joined], self.zone_of[: self._joined]
-            self.points, self.zone_of = points, zone_of
+            zone_of = np.full(room, -1, np.int32)
+            zone_of[: self._joined] = self.zone_of[: self._joined]
+            self.zone_of = zone_of
+            self.points, self.originals = (
+                np.concatenate([old[: self._joined], np.zeros((room - self._joined, self.space.dimensions))])
+                for old in (self.points, self.originals)
+            )
 
     def _clamped_one(self, point: ArrayLike) -> Floats:
         place = np.asarray(point, dtype=np.float64)

@@ -33,8 +33,8 @@ def to_bytes(overlay: Overlay) -> bytes:
         "cut": tree.cut[:used],
         "child": tree.child[:used],
         "owner": tree.owner[:used],
-        "points": overlay.points[:joined],
-        "sites": overlay.sites.points,
+        "crawlers": overlay.originals[:joined],
+        "sites": overlay.sites.originals,
         "holders": overlay.sites.holder,
     }
     return pack(KIND, facts, arrays)
@@ -48,7 +48,9 @@ def from_bytes(kind: type[Kind], data: bytes, rng: np.random.Generator | None) -
         overlay = kind(
             Space(low=arrays["low"], high=arrays["high"]),
             scheme=facts["scheme"],
-            options=OverlayOptions(**{**options, "half": Half(options["half"]), "cut": CutRule(options["cut"])}),
+            options=OverlayOptions(
+                **{**options, "half": Half(options["half"]), "cut": CutRule(options["cut"])}
+            ),
             expected=facts["expected"],
             rng=rng,
         )
@@ -60,10 +62,11 @@ def from_bytes(kind: type[Kind], data: bytes, rng: np.random.Generator | None) -
 
 def _fill(overlay: Overlay, arrays: dict[str, NDArray[Any]], joined: int) -> None:
     """Build the zones anew from the root down; every bound follows from the cuts."""
-    if len(arrays["points"]) < joined:
-        raise ValueError(f"{joined} crawlers, but {len(arrays['points'])} coordinates")
+    if len(arrays["crawlers"]) < joined:
+        raise ValueError(f"{joined} crawlers, but {len(arrays['crawlers'])} coordinates")
     overlay._make_room(joined)  # noqa: SLF001
-    overlay.points[:joined] = arrays["points"][:joined]
+    overlay.originals[:joined] = arrays["crawlers"][:joined]
+    overlay.points[:joined] = overlay.space.clamped(arrays["crawlers"][:joined])
     zones, owner_of = overlay.zones, {}
     zones.reserve(len(arrays["axis"]))
     pending = [(0, 0)]
@@ -84,7 +87,8 @@ def _fill(overlay: Overlay, arrays: dict[str, NDArray[Any]], joined: int) -> Non
     holders = arrays["holders"].astype(np.int64)
     if len(holders) and (holders.max() >= joined or holders.min() < -1):
         raise ValueError("a site is held by nobody that joined")
-    overlay.sites.add(arrays["sites"].reshape(-1, overlay.space.dimensions), holders)
+    sites = arrays["sites"].reshape(-1, overlay.space.dimensions)
+    overlay.sites.add(overlay.space.clamped(sites), sites, holders)
 
 
 def _give(overlay: Overlay, owner_of: dict[int, int], joined: int) -> None:

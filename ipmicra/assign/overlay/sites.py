@@ -15,6 +15,8 @@ class Sites:
     def __init__(self, dimensions: int) -> None:
         """Start empty."""
         self.points = np.empty((0, dimensions))
+        self.originals = np.empty((0, dimensions))
+        """Before they were clamped to the space."""
         self.holder = np.empty(0, np.int64)
         self._held: dict[int, list[int]] = {}
 
@@ -22,10 +24,11 @@ class Sites:
         """Count the sites."""
         return len(self.holder)
 
-    def add(self, points: Floats, holders: Rows) -> Rows:
+    def add(self, points: Floats, originals: Floats, holders: Rows) -> Rows:
         """Add sites; give their numbers."""
         numbers = np.arange(len(self), len(self) + len(points))
         self.points = np.concatenate([self.points, points])
+        self.originals = np.concatenate([self.originals, originals])
         self.holder = np.concatenate([self.holder, holders])
         for number, holder in zip(numbers.tolist(), holders.tolist(), strict=True):
             self._held.setdefault(holder, []).append(number)
@@ -45,8 +48,8 @@ class Sites:
         if not held:
             return []
         places = self.points[held]
-        is_in = ((places >= low) & (places <= high)).all(axis=1)
-        return [number for number, inside in zip(held, is_in.tolist(), strict=True) if inside]
+        is_in = np.asarray(((places >= low) & (places <= high)).all(axis=1))
+        return [number for number, inside in zip(held, is_in, strict=True) if inside]
 
     def move(self, numbers: list[int], crawler: int) -> None:
         """Give sites to a crawler."""

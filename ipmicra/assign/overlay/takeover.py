@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def taken_over(overlay: Overlay, crawler: int, zones: list[int]) -> tuple[int, ...]:
     """Find a new owner for each zone of a crawler; give the takers.
 
-    The other half of the same split takes it if it is whole: the two merge into one zone. Else the neighbour with the
-    smallest zones takes it beside its own.
+    The other half of the same split takes it if it is whole: the two merge into one zone. Else the neighbour
+    with the smallest zones takes it beside its own.
     """
     owner = overlay.zones.tree.owner
     if len(overlay) == 1:

@@ -19,8 +19,8 @@ _FIRST_ROOM = 64
 class Zones:
     """A k-d tree whose leaves are the zones; zone 0 is the whole space.
 
-    Zones are half-open, so that each point of the space lies in one: a point on a cut belongs to the upper half, and the
-    space's own upper bounds belong to the zones there.
+    Zones are half-open, so that each point of the space lies in one: a point on a cut belongs to the upper
+    half, and the space's own upper bounds belong to the zones there.
     """
 
     def __init__(self, space: Space) -> None:

@@ -52,7 +52,8 @@ def _gather(tree, zone, low, high, found, count):
 def neighbours_of(tree, zone, is_torus, found):
     """Write the zones that share a face with a zone; give how many there are.
 
-    On a torus opposite ends of the space touch; a zone may then border another on two sides and is named twice.
+    On a torus opposite ends of the space touch; a zone may then border another on two sides and is named
+    twice.
     """
     low, high = tree.low[zone].copy(), tree.high[zone].copy()
     count = _gather(tree, zone, low, high, found, 0)
@@ -91,8 +92,8 @@ def distance_to(tree, zone, point, is_torus):
 def route(tree, start, point, is_torus, path):
     """Walk from a zone to the one that holds a point, always to the neighbour nearest to it; give the hops.
 
-    A hop uses nothing but the zones of one's neighbours, as a real crawler would. The zone across the face on the way
-    to the point is always nearer, so the walk ends. -1 if `path` is too short.
+    A hop uses nothing but the zones of one's neighbours, as a real crawler would. The zone across the face
+    on the way to the point is always nearer, so the walk ends. -1 if `path` is too short.
     """
     found = np.empty(256, np.int32)
     here = start

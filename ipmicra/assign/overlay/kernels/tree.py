@@ -8,7 +8,8 @@ import numba
 
 Tree = namedtuple("Tree", "low high axis cut child parent owner free counts")  # noqa: PYI024 - numba knows no other
 """One entry a zone. `axis` is -1 for a leaf; the halves of an inner zone stand at `child` (below the cut) and
-`child + 1`. `free` is a stack of pairs given back; `counts` are zones in use so far and pairs on that stack."""
+`child + 1`. `free` is a stack of pairs given back; `counts` are zones in use so far and pairs on that
+stack."""
 DIMENSION_LOOP, MIDDLE_POINT = 0, 1
 """Schemes that this file knows."""
 ON_EDGE = 1e-300
@@ -62,13 +63,13 @@ def split(tree, zone, axis, cut):
 
 @numba.njit(nogil=True, cache=True)
 def roomiest(tree, zone, wanted):
-    """Give the wanted axis if the middle of the zone lies strictly inside it, else the widest such; -1 if none."""
+    """Give the wanted axis if a zone has a middle there, else the widest that has; -1 if none."""
     best = -1
     width = 0.0
     for k in range(tree.low.shape[1]):
         low, high = tree.low[zone, k], tree.high[zone, k]
         middle = low + (high - low) / 2
-        if low < middle and middle < high:
+        if low < middle < high:
             if k == wanted:
                 return k
             if high - low > width:
@@ -93,7 +94,7 @@ def middle_cut(tree, zone, one, other):
         if abs(one[k] - other[k]) > abs(one[axis] - other[axis]):
             axis = k
     cut = one[axis] + (other[axis] - one[axis]) / 2
-    if one[axis] != other[axis] and tree.low[zone, axis] < cut and cut < tree.high[zone, axis]:
+    if one[axis] != other[axis] and tree.low[zone, axis] < cut < tree.high[zone, axis]:
         # The cut must part the two even where they are neighbouring floating-point numbers.
         if cut > min(one[axis], other[axis]):
             return axis, cut
@@ -114,8 +115,8 @@ def loop_cut(tree, zone):
 def join_one(tree, points, zone_of, new, scheme, half):
     """Let a crawler join by splitting the zone that holds it; False if that is too small.
 
-    It takes the lower half (0), the upper one (1) or the one that holds it (-1). For overlays in which every crawler has
-    one zone and nobody holds a site.
+    It takes the lower half (0), the upper one (1) or the one that holds it (-1). For overlays in which every
+    crawler has one zone and nobody holds a site.
     """
     point = points[new]
     zone = leaf_of(tree, point)

@@ -25,6 +25,5 @@ def scheme_named(name: str) -> Scheme:
     is_switch = len(parts) == 3 and parts[1].isdigit() and int(parts[1]) <= 100  # noqa: PLR2004
     if is_switch and parts[0] in SCHEMES and parts[2] in SCHEMES:
         return switch(SCHEMES[parts[0]], int(parts[1]) / 100, SCHEMES[parts[2]])
-    raise InputError(
-        f"no splitting scheme named {name!r}: there are {', '.join(SCHEMES)}, and two of them joined as in MP_30_NH"
-    )
+    names = ", ".join(SCHEMES)
+    raise InputError(f"no splitting scheme named {name!r}: there are {names}, and two joined as in MP_30_NH")

@@ -31,6 +31,8 @@ class JoinView(Protocol):
 
     point: Floats
     """Where the newcomer stands, clamped to the space."""
+    original: Floats
+    """The same before clamping: what its true distances are reckoned from."""
     zone: int
     """The zone that holds it."""
     options: OverlayOptions
@@ -49,8 +51,14 @@ class JoinView(Protocol):
     def owner_point(self, zone: int) -> Floats:
         """Give where a zone's crawler stands, clamped to the space."""
 
+    def owner_original(self, zone: int) -> Floats:
+        """Give where a zone's crawler stands before clamping."""
+
     def sites(self, zone: int) -> Floats:
-        """Give the coordinates of the sites that a zone's crawler holds in it."""
+        """Give the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
+
+    def site_originals(self, zone: int) -> Floats:
+        """Give the coordinates of the same sites before clamping."""
 
     def load(self, zone: int) -> float:
         """Give the load of a zone's crawler."""

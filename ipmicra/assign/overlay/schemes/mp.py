@@ -8,7 +8,7 @@ from ipmicra.assign.overlay.schemes.join import Cut, JoinView, middle_of
 
 
 def mp(view: JoinView) -> Cut:
-    """Cut half-way between the newcomer and the zone's crawler, in the dimension in which they differ most."""
+    """Cut half-way between newcomer and owner, in the dimension in which they differ most."""
     old, new = view.owner_point(view.zone), view.point
     axis = int(np.abs(new - old).argmax())
     if old[axis] == new[axis]:
