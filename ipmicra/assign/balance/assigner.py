@@ -30,7 +30,7 @@ class Demand:
     units: Floats
     """What each crawler can bear, relative to the others; 0 for one that gets nothing."""
     group: Rows | None = None
-    """Sites with the same number go to the same crawler, as hosts of one address must; None: each for itself."""
+    """Sites with the same number go to the same crawler, as hosts of one address must."""
     previous: Rows | None = None
     """Who had each site before; -1 for nobody."""
 
@@ -59,8 +59,8 @@ class Placement:
 def assign_sites(demand: Demand, config: AuctionConfig | None = None) -> Placement:
     """Assign all sites: least cost, weighed by load, with no crawler above its share of the load.
 
-    With `previous` only those sites move that must (their crawler is gone, or over its share) or that a crawler
-    without any site draws away; a join or a leave thereby moves about one crawler's share of the load.
+    With `previous` only those sites move that must (their crawler is gone, or far over its share) or that a
+    crawler without any site draws away; a join or a leave thereby moves about one crawler's share of the load.
     """
     config = config or AuctionConfig()
     _check(demand)
@@ -168,7 +168,7 @@ def _placement(
     previous = demand.previous if demand.previous is not None else np.full(len(crawler), NOBODY)
     has_moved = (previous >= 0) & (crawler >= 0) & (crawler != previous)
     total = float(demand.load.sum())
-    used = np.bincount(crawler[crawler >= 0], demand.load[crawler >= 0], len(room))
+    used: Floats = np.bincount(crawler[crawler >= 0], demand.load[crawler >= 0], len(room)).astype(np.float64)
     return Placement(
         crawler=crawler,
         nearest=groups.spread(_cheapest(cost)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,7 +101,7 @@ class Binder:
         found = best_crawler(piece, free, now, self._since, self._counts, *self._arrays())
         return int(found) if found >= 0 else None
 
-    def _arrays(self) -> tuple[Floats | Rows, ...]:
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
         matter = self.matter
         return (
             matter.told_ms,

@@ -25,10 +25,16 @@ class Groups:
         if self.of_row is None:
             return cost
         order = np.argsort(self.of_row, kind="stable")
-        starts = np.searchsorted(self.of_row[order], np.arange(len(self.load)))
-        weight = np.maximum(load, _LEAST)[order]
-        total = np.add.reduceat(cost[order] * weight[:, None], starts, axis=0)
-        mean: NDArray[np.float32] = (total / np.add.reduceat(weight, starts)[:, None]).astype(np.float32)
+        counts = np.bincount(self.of_row)
+        starts = np.cumsum(counts) - counts
+        mean = cost[order[starts]]
+        several = np.flatnonzero(counts > 1)
+        if len(several):
+            rows = order[np.repeat(counts > 1, counts)]
+            weight = np.maximum(load[rows], _LEAST).astype(np.float32)
+            inner = np.cumsum(counts[several]) - counts[several]
+            total = np.add.reduceat(cost[rows] * weight[:, None], inner, axis=0)
+            mean[several] = total / np.add.reduceat(weight, inner)[:, None]
         return mean
 
     def first_of(self, values: Rows) -> Rows:
@@ -58,4 +64,5 @@ def group_rows(group: Rows | None, load: Floats) -> Groups:
     names, of_row = np.unique(group, return_inverse=True)
     if len(names) == len(group):
         return Groups(of_row=None, load=load)
-    return Groups(of_row=of_row, load=np.bincount(of_row, load, len(names)))
+    total: Floats = np.bincount(of_row, load, len(names)).astype(np.float64)
+    return Groups(of_row=of_row, load=total)

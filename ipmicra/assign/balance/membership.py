@@ -32,8 +32,8 @@ def take_over(held: Iterable[Held], gone: str, heirs: Mapping[str, str]) -> tupl
     """Say who executes again what a crawler held; give the takeovers, and the tasks that nobody can take.
 
     `heirs` names the new crawler of each task (by the overlay's takeover or the assigner). It makes no
-    difference whether a crawler left or failed: no state of a download is carried over (Xu et al. 2010, section
-    5.3). A task without an heir, as when all crawlers are gone, stays without one until somebody joins.
+    difference whether a crawler left or failed: no state of a download is carried over (Xu et al. 2010).
+    A task without an heir, as when all crawlers are gone, stays without one until somebody joins.
     """
     takeovers, orphans = [], []
     for one in held:

@@ -52,8 +52,8 @@ class Delay:
 def birth_detect_delay(crawl: ArrayLike, wait: ArrayLike) -> tuple[Floats, Floats]:
     """Give the least and the most expected delay of new pages (equations 2 and 1 of [1]).
 
-    `crawl` is how long a site is being downloaded, `wait` how long it then is not. At best a page is seen when
-    the download starts, at worst when it ends: wait 3, crawl 1 gives 9/4 and 1 + 9/4.
+    `crawl` is how long a site is being downloaded, `wait` how long it then is not. At best a page is seen
+    when the download starts, at worst when it ends: wait 3, crawl 1 gives 9/4 and 1 + 9/4.
     """
     crawls, waits = np.asarray(crawl, np.float64), np.asarray(wait, np.float64)
     if (crawls < 0).any() or (waits < 0).any():
@@ -84,4 +84,5 @@ class Recrawls:
     def next_after(self, now_s: float) -> Floats:
         """Give when each site is due next, after a moment."""
         turns = np.floor((now_s - self.first_s) / self.interval_s) + 1
-        return self.first_s + np.maximum(turns, 0) * self.interval_s
+        due: Floats = self.first_s + np.maximum(turns, 0) * self.interval_s
+        return due

@@ -1,4 +1,4 @@
-"""Moving as little as possible: what a newcomer draws to itself, and what a crawler over its share gives away."""
+"""Moving as little as possible: what newcomers draw to themselves, and what full crawlers give away."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def settled(
     """Decide which sites stay where they were; give each its crawler, -1 for those that need a new one.
 
     `share` is each crawler's fair share of the load. First those become homeless whose crawler is gone; then
-    newcomers draw the sites that gain most; then crawlers far above their share give some away. Beside the first,
-    load of `config.most_moves` mean shares moves at most.
+    newcomers draw the sites that gain most; then crawlers far above their share give some away. Beside the
+    first, load of `config.most_moves` mean shares moves at most.
     """
     can_stay = (previous >= 0) & np.isfinite(cost[np.arange(len(cost)), np.maximum(previous, 0)])
     kept = np.where(can_stay, previous, NOBODY)
@@ -65,7 +65,7 @@ def _draw(
 
 
 def shed(cost: NDArray[np.float32], load: Floats, room: Floats, kept: Rows, budget: float) -> Rows:
-    """Let crawlers over their room give sites away, those first that lose least; the fullest crawler begins."""
+    """Let crawlers over their room give sites away, those first that lose least; the fullest begins."""
     used = np.bincount(kept[kept >= 0], load[kept >= 0], len(room))
     over = np.flatnonzero(used > room)
     result = kept.copy()
@@ -73,8 +73,7 @@ def shed(cost: NDArray[np.float32], load: Floats, room: Floats, kept: Rows, budg
     for crawler in over[np.argsort(room[over] - used[over], kind="stable")].tolist():
         own = np.flatnonzero(kept == crawler)
         others = np.where(has_room, cost[own], np.inf).min(axis=1)
-        loss = np.nan_to_num(others - cost[own, crawler], posinf=np.finfo(np.float32).max)
-        order = own[np.argsort(loss, kind="stable")]
+        order = own[np.argsort(others - cost[own, crawler], kind="stable")]
         before = np.cumsum(load[order]) - load[order]
         goes = order[(before < used[crawler] - room[crawler]) & (before + load[order] <= budget)]
         result[goes] = NOBODY

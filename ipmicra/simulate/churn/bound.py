@@ -1,8 +1,8 @@
 """What nobody can exceed: pages that could be downloaded with full knowledge and work cut at will.
 
-The linear programme (pages of each site on each crawler; demand of each site; connection time of each crawler)
-is bounded by its dual: every choice of prices gives a valid bound, so a few hundred steps downhill are enough
-and a solver is not needed.
+The linear programme (pages of each site on each crawler; demand of each site; connection time of each
+crawler) is bounded by its dual: every choice of prices gives a valid bound, so a few hundred steps downhill
+are enough and a solver is not needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FIRST_STEP = 0.3
 
 def bound_mbps(world: ChurnWorld, lives: list[Life], config: ChurnConfig) -> float:
     """Give the highest mean goodput, in megabits a second: demand, or what the connections can do."""
-    demand = world.whole.pages * float(config.ideal_crawls)
+    demand: Floats = world.whole.pages.astype(np.float64) * config.ideal_crawls
     room_ms = alive_steps(lives, config) * config.step_ms * config.connections
     return config.mbps(most_pages(demand, room_ms, world.rtt_ms + config.fixed_ms))
 

@@ -53,7 +53,7 @@ class ChurnWorld:
     @property
     def sites(self) -> int:
         """Number of sites."""
-        return self.rtt_ms.shape[1]
+        return int(self.rtt_ms.shape[1])
 
 
 def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generator) -> ChurnWorld:
@@ -81,7 +81,8 @@ def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generat
 def draw_pages(sites: int, sizes: SizeConfig, rng: np.random.Generator) -> Numbers:
     """Draw the pages of sites; each has one at least, and their sum is the total but for rounding."""
     drawn = rng.lognormal(0.0, sizes.spread, sites)
-    return np.maximum(1, np.round(drawn * (sizes.total_pages / drawn.sum()))).astype(np.int64)
+    pages: Numbers = np.maximum(1, np.round(drawn * (sizes.total_pages / drawn.sum()))).astype(np.int64)
+    return pages
 
 
 def cut_sites(pages: Numbers, sizes: SizeConfig, rng: np.random.Generator) -> Work:

@@ -38,9 +38,9 @@ def merge(one, other, bid, left, right):
 def auction(cost, load, room, price, waiting, step, most_bids):
     """Sell room to the waiting sites; give who got each (-1 for nobody) and the number of bids.
 
-    `cost` has a row a site and a column a crawler; infinite where a crawler cannot serve. `room` is load that a
-    crawler may take; `price` is raised in place. The result costs at most one `step` a unit of load more than the
-    best if all loads are equal.
+    `cost` has a row a site and a column a crawler; infinite where a crawler cannot serve. `room` is load that
+    a crawler may take; `price` is raised in place. The result costs at most one `step` a unit of load more
+    than the best if all loads are equal and prices start at 0.
     """
     sites, crawlers = cost.shape
     taker = np.full(sites, NOBODY, np.int64)

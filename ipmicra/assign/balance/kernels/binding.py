@@ -1,8 +1,8 @@
 """The best of many waiting pieces, or of many free crawlers.
 
 What a piece costs on a crawler, in milliseconds a page, is a straight line of the round trip, `slope · rtt +
-offset` (nearness, less what its length is worth), less `stay` where it was crawled before, plus the risk that the
-work is lost.
+offset` (nearness, less what its length is worth), less `stay` where it was crawled before, plus the risk
+that the work is lost.
 `lives` counts the ended lives up to each of many equal steps of age.
 """
 
@@ -26,7 +26,7 @@ def risk(steps, age, lives, weights):
     return weights[RISK] * ended / (lives[last] - shorter + 1.0) * steps / 2.0
 
 
-# The loops below repeat a few lines: a call that hands arrays on counts references, which costs more than they.
+# The loops below repeat a few lines: calls that hand arrays on count references, which costs more.
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

@@ -113,4 +113,5 @@ class Lbi(ZoneOwners):
     def _distances(self, piece: int, around: Rows) -> Floats:
         world = self.setting.world
         apart = world.crawler_points[around] - world.site_points[self.crawling.work.site[piece]]
-        return np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        distances: Floats = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        return distances
