@@ -60,7 +60,7 @@ def assign_sites(demand: Demand, config: AuctionConfig | None = None) -> Placeme
     """Assign all sites: least cost, weighed by load, with no crawler above its share of the load.
 
     With `previous` only those sites move that must (their crawler is gone, or far over its share) or that a
-    crawler without any site draws away; a join or a leave thereby moves about one crawler's share of the load.
+    crawler without any site draws away; a join or a leave thereby moves about one share of the load.
     """
     config = config or AuctionConfig()
     _check(demand)

@@ -27,7 +27,7 @@ class Groups:
         order = np.argsort(self.of_row, kind="stable")
         counts = np.bincount(self.of_row)
         starts = np.cumsum(counts) - counts
-        mean = cost[order[starts]]
+        mean: NDArray[np.float32] = cost[order[starts]]
         several = np.flatnonzero(counts > 1)
         if len(several):
             rows = order[np.repeat(counts > 1, counts)]
