@@ -39,6 +39,6 @@ def forwarding_path(
 
 
 def dying_chance(lives: list[float], age: float, steps: float) -> float:
-    """Count among the lives longer than an age those that end within so many steps; one more is thought to last."""
+    """Count among the lives longer than an age those that end in time; one more is thought to last."""
     longer = [life for life in lives if life > age]
     return sum(life <= age + steps for life in longer) / (len(longer) + 1)

@@ -1,6 +1,7 @@
-"""The churn experiment, slow and obviously right: no heap, no counters, every question answered by looking at all.
+"""The churn experiment, slow and obviously right: no heap, no counters, all is looked at every time.
 
-Serves first come, first served; a submitted piece goes to the crawler that holds fewest, the lowest number first.
+Serves first come, first served; a submitted piece goes to the crawler that holds fewest, the lowest number
+first.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -164,7 +165,7 @@ def test_lives_do_not_overlap_and_are_counted_up_to_the_end() -> None:
     lives = draw_lives(config, np.random.default_rng(2))
     for crawler in range(12):
         own = [life for life in lives if life.crawler == crawler]
-        assert all(one.end < after.start for one, after in zip(own, own[1:], strict=False))
+        assert all(one.end < after.start for one, after in pairwise(own))
     assert alive_steps([Life(crawler=0, start=10.0, end=999.0, is_announced=True)], config)[0] == 290
 
 

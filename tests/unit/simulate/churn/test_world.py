@@ -57,7 +57,7 @@ def test_missing_round_trips_are_taken_for_the_longest() -> None:
 
 @pytest.mark.parametrize("matrix", [np.zeros((3, 4)), np.ones((30, 30))])
 def test_a_matrix_that_cannot_hold_the_experiment_is_refused(matrix: np.ndarray) -> None:
-    with pytest.raises(InputError, match="square|too few"):
+    with pytest.raises(InputError, match=r"square|too few"):
         draw_world(matrix, ChurnConfig(crawlers=20), np.random.default_rng(1))
 
 
