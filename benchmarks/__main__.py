@@ -25,6 +25,7 @@ from benchmarks.measure import ROOT
 from benchmarks.nesting import measure_nesting
 from benchmarks.opening import measure_opening
 from benchmarks.overlay import measure_overlay
+from benchmarks.probing import measure_probing
 from benchmarks.reading import measure_reading
 from benchmarks.report import Group, load, page, save
 from benchmarks.results import Row
@@ -58,6 +59,7 @@ MEASUREMENTS = {
     "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
     "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
     "balance": Measurement(title="Fair load: churn and assigning", measure=measure_balance),
+    "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.fleet import Fleet
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
+        AgentError,
         CapacityError,
         CorruptHierarchyError,
         CorruptStateError,
@@ -19,48 +21,71 @@ if TYPE_CHECKING:
         HierarchyError,
         InputError,
         IpmicraError,
+        MessageError,
         MissingHierarchyError,
         OverlayError,
+        StoreError,
         TruncatedDumpError,
         UnknownDialectError,
+        UnknownVersionError,
     )
+    from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
+    from ipmicra.model.location import Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
+    from ipmicra.model.probe import Probe
     from ipmicra.model.registry import Registry
+    from ipmicra.model.sample import Loss, Rung, Sample, Timings
+    from ipmicra.model.site import Site
     from ipmicra.model.subnet import Subnet
 
 __all__ = [
     "AddressError",
+    "AgentError",
     "BuildOptions",
     "BuildProgress",
     "BuildReport",
+    "Capacity",
     "CapacityError",
     "Coordinates",
     "CorruptHierarchyError",
     "CorruptStateError",
+    "Crawler",
+    "CrawlerState",
     "DumpError",
     "DumpRecord",
     "Edition",
     "Fate",
     "FetchError",
     "Finding",
+    "Fleet",
     "Hierarchy",
     "HierarchyError",
     "HolderEvidence",
     "InputError",
     "IpmicraError",
+    "Location",
+    "Loss",
+    "MessageError",
     "MissingHierarchyError",
     "Organisation",
     "Overlay",
     "OverlayError",
+    "Probe",
     "Reason",
     "Registry",
+    "Rung",
+    "Sample",
+    "Site",
     "Space",
+    "StoreError",
     "Subnet",
     "Tally",
+    "Timings",
     "TruncatedDumpError",
     "UnknownDialectError",
+    "UnknownVersionError",
     "build",
 ]
 
@@ -68,19 +93,25 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.fleet": "Fleet",
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
-        "AddressError CapacityError CorruptHierarchyError CorruptStateError DumpError FetchError "
-        "HierarchyError InputError IpmicraError MissingHierarchyError OverlayError TruncatedDumpError "
-        "UnknownDialectError"
+        "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "
+        "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
+        "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError"
     ),
+    "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",
+    "ipmicra.model.location": "Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
+    "ipmicra.model.probe": "Probe",
     "ipmicra.model.registry": "Registry",
+    "ipmicra.model.sample": "Loss Rung Sample Timings",
+    "ipmicra.model.site": "Site",
     "ipmicra.model.subnet": "Subnet",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -83,3 +83,31 @@ class FetchError(IpmicraError):
         super().__init__(f"{url}: {reason}")
         self.url = url
         self.reason = reason
+
+
+class StoreError(IpmicraError):
+    """A store that cannot be opened, read or written."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        """Name the store and what went wrong."""
+        super().__init__(f"store {path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class MessageError(IpmicraError):
+    """A message between agent and coordinator that makes no sense; whoever sent it is to blame."""
+
+
+class UnknownVersionError(MessageError):
+    """A message of a version that is not spoken here."""
+
+    def __init__(self, version: object, known: tuple[int, ...]) -> None:
+        """Keep the version that was met and those that are known."""
+        super().__init__(f"version {version!r} of messages is not known here; known: {list(known)}")
+        self.version = version
+        self.known = known
+
+
+class AgentError(IpmicraError):
+    """An agent that does not answer, or not with sense."""

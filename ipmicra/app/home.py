@@ -20,6 +20,11 @@ class Home:
         """The hierarchy that commands use unless told otherwise."""
         return self.folder / "hierarchy.ipm"
 
+    @property
+    def store(self) -> str:
+        """The store that commands use unless told otherwise."""
+        return str(self.folder / "state.db")
+
 
 def find_home(folder: Path | None = None) -> Home:
     """Choose the folder: as given, else IPMICRA_HOME, else the platform's place for user data."""

@@ -45,7 +45,7 @@ Resolve = Callable[[str], list[IPv4Address | IPv6Address]]
 
 def read_targets(words: Iterable[str], resolve: Resolve) -> Iterator[Target | Unresolved]:
     """Turn what the user wrote into targets, in order."""
-    for text in _texts(words):
+    for text in texts_of(words):
         yield from read_target(text, resolve)
 
 
@@ -84,7 +84,7 @@ def _is_host_name(name: str) -> bool:
     return all(0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum() for label in labels)  # noqa: PLR2004
 
 
-def _texts(words: Iterable[str]) -> Iterator[str]:
+def texts_of(words: Iterable[str]) -> Iterator[str]:
     """Replace files and `-` by their lines."""
     for word in words:
         if word == "-":

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import build, demo, diff, fetch, info, lookup, org, simulate
+from ipmicra.cli import agent, build, crawler, demo, diff, fetch, info, lookup, org, probe, simulate
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -27,21 +27,31 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = (demo.demo, fetch.fetch, build.build, info.info, lookup.lookup, org.org, diff.diff)
+COMMANDS = (
+    demo.demo,
+    fetch.fetch,
+    build.build,
+    info.info,
+    lookup.lookup,
+    org.org,
+    diff.diff,
+    probe.probe,
+    agent.agent,
+)
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)
-GROUPS = (simulate.simulate,)
+GROUPS = (crawler.crawler, simulate.simulate)
 """Commands that have commands of their own."""
 for group in GROUPS:
     app.add_typer(group)
 
 
 def command_names() -> list[str]:
-    """List the commands in the order of the help; those of a group stand behind its name."""
+    """List the commands in the order of the help; those of a group as `group command`."""
     names = [command.__name__ for command in COMMANDS]
     for group in GROUPS:
-        inner = [one.callback.__name__ for one in group.registered_commands if one.callback]
+        inner = [one.name or one.callback.__name__ for one in group.registered_commands if one.callback]
         names += [str(group.info.name), *(f"{group.info.name} {name}" for name in inner)]
     return names
 

@@ -38,6 +38,8 @@ class Loss(StrEnum):
     """The agent's politeness leaves no room within the order's time."""
     AGENT = "agent"
     """The agent did not answer, or not with sense."""
+    BUDGET = "budget"
+    """The probe budget is spent; nothing was sent."""
     IMPOSSIBLE = "impossible"
     """The round trip is shorter than light allows; refused, and the crawler is marked."""
 

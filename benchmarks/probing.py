@@ -1,0 +1,256 @@
+"""Probes: an agent beside a bare loop of connections, its accuracy, resolving names, keeping samples."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import aiohttp
+
+from benchmarks.bench import SEED, Bench
+from benchmarks.child_sites import delay_ms
+from benchmarks.measure import ROOT, Times, side_by_side
+from benchmarks.results import Row, Target, against, number_text
+from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig
+from ipmicra.edge.resolver import client as dns
+from ipmicra.edge.resolver.bulk import BulkResolver
+from ipmicra.edge.store.store import Store
+from ipmicra.model.sample import Rung, Sample, Timings
+from ipmicra.wire.answers import Answer
+from ipmicra.wire.orders import ProbeOrder
+
+TOKEN = "token-of-the-benchmarks"
+CONNECTIONS, SAMPLES = 3_000, 3
+CONCURRENT, DELAY_MS = 1_000, 100.0
+ACCURATE, AT_ONCE, LEAST_MS, MOST_MS, PLACES = 1_000, 25, 2.0, 80.0, 250
+NAMES = 20_000
+ROWS = 200_000
+
+
+def measure_probing(bench: Bench) -> list[Row]:
+    load = os.getloadavg()[0]
+    bench.say("probing: agent beside a bare loop, many at once, accuracy")
+    rows = [*_rates(bench.sizes.short_rounds), *_at_once(bench.sizes.short_rounds), *_accuracy()]
+    bench.say("probing: resolving and keeping")
+    rows += [_resolving(bench.sizes.short_rounds), _keeping(bench.sizes.short_rounds)]
+    return [*rows, _others(load)]
+
+
+def _others(load: float) -> Row:
+    """Tell how busy the machine was with other things: most of these figures suffer from it."""
+    return Row(
+        what="processes that wanted a core when probing was measured",
+        value=load,
+        unit=f"of {os.cpu_count()} cores",
+    )
+
+
+@contextmanager
+def started(*words: str, says: str = r"(\d+)") -> Iterator[str]:
+    """Run a child; give what it says when it is ready."""
+    environment = {**os.environ, "IPMICRA_AGENT_TOKEN": TOKEN}
+    child = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        for line in child.stdout:
+            found = re.search(says, line)
+            if found:
+                yield found[1]
+                return
+        raise RuntimeError(f"{words} did not start")
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdout:
+            child.stdout.close()
+
+
+@contextmanager
+def sites_and_agent(count: int, least: float, most: float) -> Iterator[tuple[int, str]]:
+    with started("benchmarks.child_sites", str(count), str(least), str(most)) as port:
+        words = ["ipmicra", "agent", "--listen", "127.0.0.1:0", "--allow", "127.0.0.0/8"]
+        words += ["--allow-port", port, "--interval-s", "0"]
+        with started(*words, says=r"listens on (http://\S+)") as url:
+            yield int(port), url
+
+
+def place(number: int) -> IPv4Address:
+    return IPv4Address(f"127.96.{number // 250}.{number % 250 + 1}")
+
+
+def orders(count: int, places: int, port: int, samples: int, rung: Rung) -> list[ProbeOrder]:
+    return [
+        ProbeOrder(
+            id=uuid.uuid4().hex,
+            address=place(i % places),
+            scheme="http",
+            port=port,
+            samples=samples,
+            first_rung=rung,
+        )
+        for i in range(count)
+    ]
+
+
+def ask(url: str, asked: list[ProbeOrder], batch: int = 1_000) -> list[Answer]:
+    async def run() -> list[Answer]:
+        found: list[Answer] = []
+        async with aiohttp.ClientSession() as session:
+            client = AgentClient(url, session, AgentAccess(token=TOKEN), ClientConfig())
+            for start in range(0, len(asked), batch):
+                async for answers in client.ask(asked[start : start + batch]):
+                    found += answers
+        return found
+
+    answers = asyncio.run(run())
+    lost = [answer for answer in answers if answer.loss is not None]
+    if lost:
+        raise RuntimeError(f"{len(lost)} of {len(answers)} probes are lost: {lost[0].detail}")
+    return answers
+
+
+def bare_loop(port: int, count: int, at_once: int) -> None:
+    """Connect and hang up, with asyncio's own means and nothing else."""
+
+    async def worker(numbers: Iterator[int]) -> None:
+        for number in numbers:
+            _, writer = await asyncio.open_connection(str(place(number % 50)), port)
+            writer.close()
+            await writer.wait_closed()
+
+    async def run() -> None:
+        numbers = iter(range(count))
+        await asyncio.gather(*(worker(numbers) for _ in range(at_once)))
+
+    asyncio.run(run())
+
+
+def _rates(rounds: int) -> list[Row]:
+    with sites_and_agent(50, 0, 0) as (port, url):
+        times = side_by_side(
+            {
+                "agent": lambda: ask(url, orders(CONNECTIONS // SAMPLES, 50, port, SAMPLES, Rung.TCP)),
+                "bare": lambda: bare_loop(port, CONNECTIONS, 200),
+            },
+            rounds,
+        )
+    agent, bare = (number_text(CONNECTIONS / times[name].median) for name in ("agent", "bare"))
+    told = f"{CONNECTIONS:,} handshakes: agent {agent} a second (orders and samples over HTTP), loop {bare}"
+    what = "agent beside a bare asyncio connect loop"
+    return [against(what, times["agent"], times["bare"], Target(sense="≥", limit=0.5), [told])]
+
+
+def _at_once(rounds: int) -> list[Row]:
+    ideal_s = SAMPLES * DELAY_MS / 1e3
+    with sites_and_agent(50, DELAY_MS, DELAY_MS) as (port, url):
+        times = side_by_side(
+            {"agent": lambda: ask(url, orders(CONCURRENT, 50, port, SAMPLES, Rung.HEAD))}, rounds
+        )["agent"]
+    scaled = times.scaled(1 / ideal_s)
+    return [
+        Row(
+            what=f"{CONCURRENT:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time",
+            value=scaled.median,
+            low=min(scaled.seconds),
+            high=max(scaled.seconds),
+            target=Target(sense="≤", limit=1.5),
+            figures=(
+                f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)",
+            ),
+        )
+    ]
+
+
+def _accuracy() -> list[Row]:
+    with sites_and_agent(PLACES, LEAST_MS, MOST_MS) as (port, url):
+        asked = orders(ACCURATE, PLACES, port, SAMPLES, Rung.HEAD)
+        random.Random(SEED).shuffle(asked)
+        answers = ask(url, asked, AT_ONCE)
+    first = int(place(0))
+    errors, shares = [], []
+    for answer in answers:
+        assert answer.address is not None
+        assert answer.rtt_ms is not None
+        high, low = divmod(int(answer.address) - first, 256)
+        truth = delay_ms(high * 250 + low, PLACES, LEAST_MS, MOST_MS)
+        errors.append(abs(answer.rtt_ms - truth))
+        shares.append(errors[-1] / max(1.0, truth * 0.05))
+    middle, most = statistics.median(errors), sorted(errors)[int(0.95 * ACCURATE)]
+    told = f"{ACCURATE:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
+    return [
+        Row(
+            what="error of measured round trips, in parts of max(1 ms, 5 %), median",
+            value=statistics.median(shares),
+            target=Target(sense="≤", limit=1.0),
+            figures=(told, f"95 of 100 below {most:.2f} ms"),
+        )
+    ]
+
+
+def _resolving(rounds: int) -> Row:
+    with started("benchmarks.child_dns") as port:
+
+        def resolve() -> None:
+            async def run() -> None:
+                config = dns.ClientConfig(servers=(("127.0.0.1", int(port)),))
+                with Store.open("sqlite://") as store:
+                    async with dns.NameClient(config) as client:
+                        names = (f"host{i}.example{i % 7}.com" for i in range(NAMES))
+                        found = [one async for one in BulkResolver(client, store.names).resolve(names)]
+                assert len(found) == NAMES
+
+            asyncio.run(run())
+
+        times = side_by_side({"resolver": resolve}, rounds)["resolver"]
+    return _rate_row("names resolved, local server, cache written", times, NAMES, 3_000)
+
+
+def _keeping(rounds: int) -> Row:
+    chance = random.Random(SEED)
+    timings = Timings(tcp_ms=12.5)
+    samples = [
+        Sample(
+            crawler=f"c{chance.randrange(12)}",
+            address=IPv4Address(chance.randrange(1 << 32)),
+            rtt_ms=12.5,
+            rung=Rung.TCP,
+            all_ms=(12.5, 13.5, 14.5),
+            timings=timings,
+            taken_s=time.time(),
+        )
+        for _ in range(ROWS)
+    ]
+    with tempfile.TemporaryDirectory() as folder, Store.open(str(Path(folder) / "state.db")) as store:
+        times = side_by_side({"store": lambda: store.samples.add_many(samples)}, rounds)["store"]
+    return _rate_row("samples written into SQLite on disk, addresses at random", times, ROWS, 100_000)
+
+
+def _rate_row(what: str, times: Times, count: int, limit: float) -> Row:
+    return Row(
+        what=what,
+        value=count / times.median,
+        unit="a second",
+        low=count / max(times.seconds),
+        high=count / min(times.seconds),
+        target=Target(sense="≥", limit=limit),
+        figures=(f"{count:,} in {times.median:.2f} s",),
+    )

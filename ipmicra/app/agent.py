@@ -1,0 +1,64 @@
+"""Running an agent until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from ipaddress import ip_address
+
+from ipmicra.app.probing import resolving
+from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
+from ipmicra.edge.resolver.client import NameClient
+from ipmicra.errors import InputError, IpmicraError
+
+log = logging.getLogger("ipmicra.agent")
+
+
+def run_agent(settings: AgentSettings) -> None:
+    """Serve until SIGTERM or Ctrl-C; what is under way is finished first."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    if settings.certificate is None and not _is_loopback(settings.host):
+        log.warning("without TLS the token can be read on the way: use --tls-cert, or a tunnel")
+    asyncio.run(_serve(settings))
+
+
+async def _serve(settings: AgentSettings) -> None:
+    async with NameClient() as client:
+        try:
+            server = make_server(settings, resolving(client))
+            server.config.load()
+        except OSError as error:
+            raise InputError(f"the agent cannot start: {error}") from error
+        with _listening(settings) as made:
+            await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
+
+
+def _listening(settings: AgentSettings) -> socket.socket:
+    """Take the port before anything else, so that trouble is told in one line."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=512)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise IpmicraError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
+
+
+async def _announce(server: AgentServer, settings: AgentSettings) -> None:
+    """Say where the agent listens, once it does."""
+    while not server.started:
+        if server.should_exit:
+            return
+        await asyncio.sleep(0.05)
+    scheme = "https" if settings.certificate else "http"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    log.info("agent listens on %s://%s:%d", scheme, host, server.bound_port)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

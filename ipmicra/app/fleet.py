@@ -1,0 +1,172 @@
+"""The fleet: crawlers join, are listed and leave."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ipmicra.app.home import Home, find_home
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import Address, Member, StateChange, StorePort
+from ipmicra.errors import InputError, MissingHierarchyError
+from ipmicra.model.crawler import Crawler, CrawlerState
+
+PRESENT = (CrawlerState.JOINED, CrawlerState.UNREACHABLE)
+"""States of crawlers that have not left."""
+
+
+class Fleet:
+    """The crawlers that a store knows.
+
+    ```python
+    with Fleet.open() as fleet:
+        fleet.add(Crawler(name="ath", address=ip_address("192.0.2.1")))
+        [member.crawler.name for member in fleet.members()]
+    ```
+    """
+
+    def __init__(
+        self,
+        store: StorePort,
+        hierarchy: Hierarchy | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Use a store; crawlers that join are given their subnet from the hierarchy, if there is one."""
+        self._store = store
+        self._hierarchy = hierarchy
+        self._clock = clock
+
+    @classmethod
+    def open(
+        cls, home: Home | Path | str | None = None, *, store: str | None = None, hierarchy: Path | None = None
+    ) -> Self:
+        """Open the fleet of a home folder; a hierarchy is used if there is one."""
+        from ipmicra.edge.store.store import Store
+
+        place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
+        return cls(Store.open(store or place.store), _hierarchy_if_any(place, hierarchy))
+
+    def add(self, crawler: Crawler, *, replaces: bool = False) -> Member:
+        """Let a crawler join; one that left may come back, one that is present only be replaced."""
+        before = self._store.crawlers.get(crawler.name)
+        if before is not None and before.crawler.state is not CrawlerState.LEFT and not replaces:
+            raise InputError(f"there is a crawler named {crawler.name!r} already; replace it with --replace")
+        return self._join(crawler, before)
+
+    def add_many(self, crawlers: Iterable[Crawler]) -> list[Member]:
+        """Let crawlers join, all or none; those that are present are replaced."""
+        with self._store.transaction():
+            return [self._join(one, self._store.crawlers.get(one.name)) for one in crawlers]
+
+    def _join(self, crawler: Crawler, before: Member | None) -> Member:
+        now_s = self._clock()
+        is_present = before is not None and before.crawler.state is CrawlerState.JOINED
+        joined = replace(
+            crawler,
+            state=CrawlerState.JOINED,
+            joined_s=before.crawler.joined_s if before and is_present else now_s,
+            changed_s=before.crawler.changed_s if before and is_present else now_s,
+        )
+        member = Member(crawler=joined, **self._subnet(joined.address))
+        self._store.crawlers.put(member)
+        return member
+
+    def _subnet(self, address: Address) -> dict[str, Address]:
+        """Find the smallest subnet that holds an address; the root, which holds all, says nothing."""
+        subnet = self._hierarchy.lookup(address) if self._hierarchy else None
+        return {"first": subnet.first, "last": subnet.last} if subnet and subnet.depth else {}
+
+    def remove(self, name: str) -> Member:
+        """Let a crawler leave; what is known of it is kept."""
+        self.get(name)
+        self._store.crawlers.set_state(name, CrawlerState.LEFT, self._clock())
+        return self.get(name)
+
+    def mark(self, name: str, state: CrawlerState) -> bool:
+        """Note that a crawler's agent answers again, or no longer; one that left stays away."""
+        if self.get(name).crawler.state is CrawlerState.LEFT:
+            return False
+        return self._store.crawlers.set_state(name, state, self._clock())
+
+    def get(self, name: str) -> Member:
+        """Give the crawler of a name."""
+        member = self._store.crawlers.get(name)
+        if member is None:
+            known = ", ".join(one.crawler.name for one in self.members()) or "none yet: `ipmicra crawler add`"
+            raise InputError(f"there is no crawler named {name!r}; there are: {known}")
+        return member
+
+    def members(self, states: Sequence[CrawlerState] = PRESENT) -> list[Member]:
+        """Give the crawlers in some states, in the order of their names."""
+        return self._store.crawlers.all(states)
+
+    def history(self, name: str) -> list[StateChange]:
+        """Give a crawler's states, oldest first."""
+        return self._store.crawlers.history(name)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        """Use as a context."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+
+def _hierarchy_if_any(home: Home, given: Path | None) -> Hierarchy | None:
+    """Open the hierarchy that was named, or the home's if there is one."""
+    try:
+        return Hierarchy.open(given or home.hierarchy)
+    except MissingHierarchyError:
+        if given is not None:
+            raise
+        return None
+
+
+def describe_member(member: Member) -> dict[str, Any]:
+    """Describe a crawler as JSON does."""
+    crawler, place, capacity = member.crawler, member.crawler.location, member.crawler.capacity
+    return {
+        "name": crawler.name,
+        "address": str(crawler.address),
+        "subnet": subnet_text(member),
+        "agent_url": crawler.agent_url,
+        "state": crawler.state.value,
+        "joined": time_text(crawler.joined_s),
+        "changed": time_text(crawler.changed_s),
+        "latitude": place.latitude if place else None,
+        "longitude": place.longitude if place else None,
+        "radius_km": place.radius_km if place else None,
+        "city": place.city if place else None,
+        "country": place.country if place else None,
+        "labels": crawler.labels,
+        "bandwidth_mbps": capacity.bandwidth_mbps,
+        "memory_gb": capacity.memory_gb,
+        "max_pieces": capacity.max_pieces,
+        "connections": capacity.connections,
+    }
+
+
+def subnet_text(member: Member) -> str | None:
+    """Write a crawler's own subnet as a prefix, or by its two ends."""
+    from ipmicra.model.address import prefix_text
+
+    if member.first is None or member.last is None:
+        return None
+    return prefix_text(member.first, member.last) or f"{member.first} - {member.last}"
+
+
+def time_text(seconds: float) -> str:
+    """Write a time as ISO 8601, UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,155 @@
+"""`ipmicra crawler`: the fleet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ipmicra.cli.hierarchy_option import HierarchyOption
+from ipmicra.cli.output import (
+    Format,
+    FormatOption,
+    JsonOption,
+    chosen,
+    print_object,
+    print_records,
+    print_table,
+    say,
+)
+from ipmicra.cli.store_option import StoreOption, store_url
+
+crawler = typer.Typer(
+    name="crawler", help="Keep the fleet: crawlers that join, are listed and leave.", no_args_is_help=True
+)
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The crawler's name.")]
+
+
+@crawler.command()
+def add(
+    context: typer.Context,
+    name: NameArgument,
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="Its public address.")],
+    agent_url: Annotated[
+        str | None, typer.Option("--agent-url", metavar="URL", help="Where its agent listens.")
+    ] = None,
+    latitude: Annotated[float | None, typer.Option(help="Degrees north.")] = None,
+    longitude: Annotated[float | None, typer.Option(help="Degrees east.")] = None,
+    city: Annotated[str | None, typer.Option(help="City of its place.")] = None,
+    country: Annotated[str | None, typer.Option(help="Country of its place, two letters.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=WORD", help="A label, as region=south; repeatable.")
+    ] = None,
+    bandwidth_mbps: Annotated[float | None, typer.Option(help="Megabits a second.")] = None,
+    memory_gb: Annotated[float | None, typer.Option(help="Gigabytes of memory.")] = None,
+    max_pieces: Annotated[int | None, typer.Option(help="Sites, or pieces of them, at a time.")] = None,
+    connections: Annotated[int | None, typer.Option(help="Downloads at a time.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of one of that name.")] = False,
+    store: StoreOption = None,
+    hierarchy_file: HierarchyOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a crawler join; it is given the smallest subnet that holds its address."""
+    from ipmicra.app.fleet import Fleet, describe_member
+    from ipmicra.app.fleet_import import crawler_of, read_labels
+
+    print_format = chosen(output_format, as_json)
+    fields: dict[str, Any] = {
+        "name": name,
+        "address": address,
+        "agent_url": agent_url,
+        "labels": read_labels(label or []),
+        "latitude": latitude,
+        "longitude": longitude,
+        "city": city,
+        "country": country,
+        "bandwidth_mbps": bandwidth_mbps,
+        "memory_gb": memory_gb,
+        "max_pieces": max_pieces,
+        "connections": connections,
+    }
+    joining = crawler_of(fields)
+    with Fleet.open(context.obj, store=store_url(context, store), hierarchy=hierarchy_file) as fleet:
+        member = fleet.add(joining, replaces=replace)
+    if member.first is None:
+        say(f"{name}: no subnet is known to hold {address}; build a hierarchy, then add it with --replace")
+    _print([describe_member(member)], print_format, is_one=True)
+
+
+@crawler.command(name="list")
+def list_(
+    context: typer.Context,
+    every: Annotated[bool, typer.Option("--all", help="Also those that left.")] = False,
+    store: StoreOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the crawlers."""
+    from ipmicra.app.fleet import PRESENT, Fleet, describe_member
+
+    print_format = chosen(output_format, as_json)
+    with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
+        members = fleet.members(() if every else PRESENT)
+    if not members:
+        say("no crawlers yet: `ipmicra crawler add NAME ADDRESS` or `ipmicra crawler import FILE`")
+    _print([describe_member(member) for member in members], print_format)
+
+
+@crawler.command()
+def remove(
+    context: typer.Context,
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The crawlers' names.")],
+    store: StoreOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let crawlers leave; what is known of them is kept, and they may come back."""
+    from ipmicra.app.fleet import Fleet, describe_member
+
+    print_format = chosen(output_format, as_json)
+    with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
+        for name in names:
+            fleet.get(name)
+        left = [describe_member(fleet.remove(name)) for name in names]
+    _print(left, print_format)
+
+
+@crawler.command(name="import")
+def import_(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Crawlers in TOML, CSV or JSON, told apart by the ending.")
+    ],
+    store: StoreOption = None,
+    hierarchy_file: HierarchyOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let all crawlers of a file join, or none; those that are present are replaced."""
+    from ipmicra.app.fleet import Fleet, describe_member
+    from ipmicra.app.fleet_import import read_crawlers
+
+    print_format = chosen(output_format, as_json)
+    crawlers = read_crawlers(file)
+    with Fleet.open(context.obj, store=store_url(context, store), hierarchy=hierarchy_file) as fleet:
+        members = fleet.add_many(crawlers)
+    _print([describe_member(member) for member in members], print_format)
+
+
+def _print(described: list[dict[str, Any]], print_format: Format, *, is_one: bool = False) -> None:
+    if print_format is not Format.TABLE:
+        if is_one:
+            print_object(described[0], print_format)
+        else:
+            print_records(described, print_format)
+        return
+    columns = ("name", "address", "subnet", "state", "changed", "country", "agent_url")
+    rows = [[one[column] for column in columns] + [_words(one["labels"])] for one in described]
+    print_table("", (*columns, "labels"), rows)
+
+
+def _words(labels: dict[str, str]) -> str:
+    return " ".join(f"{key}={word}" for key, word in labels.items())

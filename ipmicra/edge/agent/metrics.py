@@ -1,0 +1,38 @@
+"""What an agent tells Prometheus; each agent has a registry of its own."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from ipmicra.wire.answers import Answer
+
+_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+class AgentMetrics:
+    """Counts of what was asked and what became of it."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "ipmicra_agent_requests", "Requests by status.", ["status"], registry=self.registry
+        )
+        self.answers = Counter(
+            "ipmicra_agent_answers", "Answers by rung or loss.", ["outcome"], registry=self.registry
+        )
+        self.pending = Gauge("ipmicra_agent_pending", "Orders under way or waiting.", registry=self.registry)
+        self.rtt = Histogram(
+            "ipmicra_agent_rtt_seconds", "Round trips.", buckets=_BUCKETS_S, registry=self.registry
+        )
+
+    def note(self, answer: Answer) -> None:
+        """Count an answer."""
+        outcome = answer.loss or answer.rung
+        self.answers.labels(outcome.value if outcome else "unknown").inc()
+        if answer.rtt_ms is not None:
+            self.rtt.observe(answer.rtt_ms / 1e3)
+
+    def text(self) -> bytes:
+        """Write everything in Prometheus' own form."""
+        return generate_latest(self.registry)

@@ -1,0 +1,77 @@
+"""Prefixes whose holders do not want to be probed, in a file that may change at any time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+from ipmicra.edge.prefix_set import PrefixSet
+from ipmicra.errors import AddressError, InputError
+
+LOOK_EVERY_S = 1.0
+"""How often the file is looked at, at most."""
+log = logging.getLogger(__name__)
+
+
+class OptOutList:
+    """A file of prefixes, one a line; `#` starts a comment. It is read again when it changes."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        """Read the file; a line that is no prefix is an error at the start, so that no wish goes unheard."""
+        self._path = path
+        self._clock = clock
+        self._mark = self._stamp()
+        self._looked_s = clock()
+        self._prefixes, bad = _read(path)
+        if bad:
+            raise InputError(f"{path}: {'; '.join(bad[:5])}")
+
+    def find(self, address: IPv4Address | IPv6Address) -> str | None:
+        """Give the prefix that holds an address, None if none does."""
+        if self._clock() - self._looked_s >= LOOK_EVERY_S:
+            self._look()
+        return self._prefixes.find(address)
+
+    def __len__(self) -> int:
+        """Count the prefixes."""
+        return len(self._prefixes)
+
+    def _look(self) -> None:
+        """Read the file again if it changed.
+
+        A file that vanished or has bad lines takes nothing away: the wishes known so far stay in force.
+        """
+        self._looked_s = self._clock()
+        try:
+            mark = self._stamp()
+            if mark == self._mark:
+                return
+            prefixes, bad = _read(self._path)
+        except OSError as error:
+            log.warning("opt-out list %s cannot be read, the last one stays in force: %s", self._path, error)
+            return
+        if bad:
+            log.warning("opt-out list %s: %s; its other lines are added", self._path, "; ".join(bad[:5]))
+            for prefix in self._prefixes:
+                prefixes.add(prefix)
+        self._mark, self._prefixes = mark, prefixes
+
+    def _stamp(self) -> tuple[int, int, int]:
+        found = self._path.stat()
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read(path: Path) -> tuple[PrefixSet, list[str]]:
+    """Read all prefixes; give what is none beside them."""
+    prefixes, bad = PrefixSet(), []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        text = line.split("#")[0].strip()
+        try:
+            if text:
+                prefixes.add(text)
+        except AddressError as error:
+            bad.append(f"line {number}: {error}")
+    return prefixes, bad

@@ -1,0 +1,1 @@
+"""The coordinator's side of probing: orders to agents, paid from a budget. See `orders.py`."""

@@ -1,0 +1,173 @@
+"""One agent as the coordinator sees it: orders out, answers in, and nothing it says is believed unseen."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from ipmicra.errors import AgentError, InputError, MessageError
+from ipmicra.wire.answers import Answer, decode_error, decode_line
+from ipmicra.wire.limits import LIMITS, WireLimits
+from ipmicra.wire.orders import ProbeOrder, ProbeRequest, encode_request
+
+OK, BUSY = 200, 503
+
+
+class NotSentError(AgentError):
+    """The orders surely did not reach the agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAccess:
+    """How to get into agents."""
+
+    token: str | None = None
+    authority: Path | None = None
+    """Certificates that agents' own are checked against; None takes the system's."""
+    certificate: Path | None = None
+    key: Path | None = None
+    """The coordinator's own, for mutual TLS."""
+
+    def context(self) -> ssl.SSLContext:
+        """Make the settings of TLS."""
+        try:
+            context = ssl.create_default_context(cafile=self.authority)
+            if self.certificate is not None:
+                context.load_cert_chain(self.certificate, self.key)
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(f"TLS certificates cannot be used: {error}") from error
+        return context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientConfig:
+    """How long an agent may take."""
+
+    connect_s: float = 5.0
+    """Time to connect, TLS included."""
+    silence_s: float = 90.0
+    """Longest pause between two lines: an order may wait a minute for its turn."""
+    limits: WireLimits = LIMITS
+
+
+class AgentClient:
+    """Talks to one agent over a session that it shares with others."""
+
+    def __init__(
+        self, url: str, session: aiohttp.ClientSession, access: AgentAccess, config: ClientConfig
+    ) -> None:
+        """Talk to the agent at a URL."""
+        self._url = url
+        self._session = session
+        self._headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
+        self._tls = access.context() if url.startswith("https:") else None
+        self._config = config
+
+    async def ask(
+        self, orders: list[ProbeOrder], *, only_repeat: bool = False
+    ) -> AsyncIterator[list[Answer]]:
+        """Give answers as they come, those that come together in one list; one to each order.
+
+        `NotSentError` says that nothing was done; any other `AgentError` leaves open what was.
+        """
+        missing = {order.id for order in orders}
+        body = encode_request(ProbeRequest(orders=tuple(orders), only_repeat=only_repeat))
+        async for answers in self._answers(body, len(orders)):
+            given = {answer.order for answer in answers}
+            if len(given) < len(answers) or not given <= missing:
+                raise AgentError("it answered an order that it was not given, or one twice")
+            missing -= given
+            yield answers
+        if missing:
+            raise AgentError(f"{len(missing)} orders are without an answer")
+
+    async def _answers(self, body: bytes, count: int) -> AsyncIterator[list[Answer]]:
+        """Post a request and read lines until the end is announced."""
+        limits = self._config.limits
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=self._config.connect_s, sock_read=self._config.silence_s
+        )
+        try:
+            async with self._session.post(
+                f"{self._url}/probe",
+                data=body,
+                headers={"Content-Type": "application/json", **self._headers},
+                timeout=timeout,
+                allow_redirects=False,
+                ssl=self._tls if self._tls is not None else True,
+            ) as response:
+                await _check(response, limits)
+                left = (count + 1) * limits.max_line_bytes
+                async for lines in _lines(response, limits.max_line_bytes, left):
+                    answers, is_over, trouble = _understood(lines, limits)
+                    if answers:
+                        yield answers
+                    if trouble is not None:
+                        raise trouble
+                    if is_over:
+                        return
+        except aiohttp.ClientConnectorError as error:
+            raise NotSentError(f"it cannot be reached: {error.os_error}") from error
+        except MessageError as error:
+            raise AgentError(f"its answer makes no sense: {error}") from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise AgentError(f"it broke off: {str(error) or type(error).__name__}") from error
+        raise AgentError("its answer ends before its end")
+
+
+def _understood(lines: list[bytes], limits: WireLimits) -> tuple[list[Answer], bool, MessageError | None]:
+    """Read lines up to the end or to the first that makes no sense: what came before still counts."""
+    answers: list[Answer] = []
+    for line in lines:
+        try:
+            message = decode_line(line, limits)
+        except MessageError as error:
+            return answers, False, error
+        if not isinstance(message, Answer):
+            return answers, True, None
+        answers.append(message)
+    return answers, False, None
+
+
+async def _check(response: aiohttp.ClientResponse, limits: WireLimits) -> None:
+    """See that the agent took the request; one that says why it did not has done nothing."""
+    if response.status == OK:
+        return
+    body = await response.content.read(limits.max_line_bytes)
+    try:
+        message = decode_error(body, limits)
+    except MessageError as error:
+        raise AgentError(f"it answered with status {response.status}") from error
+    raise NotSentError(
+        f"it refused (status {response.status}): {message.error}; it speaks versions {list(message.versions)}"
+    )
+
+
+async def _lines(response: aiohttp.ClientResponse, longest: int, most: int) -> AsyncIterator[list[bytes]]:
+    """Cut an answer into lines, none longer and all together not more than allowed; those that are there."""
+    rest = b""
+    async for piece in response.content.iter_any():
+        most -= len(piece)
+        *lines, rest = (rest + piece).split(b"\n")
+        if most < 0 or len(rest) > longest:
+            raise MessageError("it is longer than any honest one")
+        if lines:
+            yield lines
+    if rest:
+        raise MessageError("its last line is cut")
+
+
+async def is_healthy(url: str, session: aiohttp.ClientSession, access: AgentAccess) -> bool:
+    """Tell whether an agent is there and lets us in."""
+    headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
+    tls = access.context() if url.startswith("https:") else True
+    try:
+        async with asyncio.timeout(5.0), session.get(f"{url}/health", headers=headers, ssl=tls) as response:
+            return response.status == OK
+    except (aiohttp.ClientError, OSError):
+        return False

@@ -1,0 +1,272 @@
+"""Probes for the coordinator: sent to agents, paid from a budget that a crash cannot overdraw.
+
+```python
+async with OrderDesk(store, crawlers, access) as desk:
+    async for sample in desk.probe(probes):  # one sample for each probe, in the order of arrival
+        ...
+```
+
+An order is written into the store before it is sent, and costs one probe from then on. Only what surely was
+never sent is given back. After a crash `recover()` asks agents to repeat what they answered; nothing is
+probed again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from types import TracebackType
+from typing import Protocol, Self
+
+import aiohttp
+
+from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig, NotSentError
+from ipmicra.edge.coordinator.belief import BeliefConfig, believed
+from ipmicra.edge.store.ports import OrderRecord, StorePort
+from ipmicra.errors import AgentError
+from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Rung, Sample
+from ipmicra.wire.answers import Answer
+from ipmicra.wire.limits import LIMITS
+from ipmicra.wire.orders import ProbeOrder
+
+UNRESOLVED = IPv4Address(0)
+"""Stands in a sample for the address of a host that could not be resolved."""
+
+
+class Probing(Protocol):
+    """What a delegator's driver needs: probes in, samples out, one for each."""
+
+    def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
+        """Give a sample for each probe, as they come."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskConfig:
+    """How orders are made and sent."""
+
+    budget: str = "probes"
+    """Name of the budget that is charged."""
+    samples: int = 3
+    """Round trips of each probe."""
+    timeout_ms: float = 2_000.0
+    wait_ms: float = 30_000.0
+    """How long an order may wait at the agent for politeness."""
+    first_rung: Rung = Rung.TCP
+    batch: int = 200
+    """Orders in one request: small enough that a lost answer loses little."""
+    client: ClientConfig = field(default_factory=ClientConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig)
+
+
+class NoAgentError(NotSentError):
+    """There is nobody to send an order to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """An order on its way."""
+
+    order: ProbeOrder
+    crawler: str
+
+
+class OrderDesk:
+    """Sends probes to agents and gives back samples; every sample goes into the store."""
+
+    def __init__(
+        self,
+        store: StorePort,
+        crawlers: Mapping[str, Crawler],
+        access: AgentAccess,
+        config: DeskConfig | None = None,
+        *,
+        on_state: Callable[[str, CrawlerState], object] = lambda _name, _state: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Serve crawlers by name; `on_state` is told when an agent falls silent or answers."""
+        self._store = store
+        self._crawlers = crawlers
+        self._access = access
+        self._config = config or DeskConfig()
+        self._on_state = on_state
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open the session that all agents share."""
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=10), auto_decompress=False
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the session."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
+        """Give a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
+        sent = [_Sent(self._order(probe), probe.crawler) for probe in probes]
+        records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
+        granted = self._store.budget.reserve(self._config.budget, records, self._clock())
+        for one in sent[granted:]:
+            yield self._lost(one, Loss.BUDGET, "the probe budget is spent")
+        async for sample in self._gathered(sent[:granted], only_repeat=False):
+            yield sample
+
+    async def recover(self) -> AsyncIterator[Sample]:
+        """Ask again for answers that a crash or a broken line swallowed; nothing is probed anew."""
+        records = self._store.budget.unanswered(self._config.budget)
+        sent = [
+            _Sent(ProbeOrder(id=record.id, address=record.address or UNRESOLVED), record.crawler)
+            for record in records
+        ]
+        async for sample in self._gathered(sent, only_repeat=True):
+            yield sample
+
+    async def _gathered(self, sent: list[_Sent], *, only_repeat: bool) -> AsyncIterator[Sample]:
+        """Serve all crawlers at the same time."""
+        queue: asyncio.Queue[list[Sample] | None] = asyncio.Queue()
+        batches = _batches(sent, self._config.batch)
+
+        async def serve(batch: list[_Sent]) -> None:
+            try:
+                async for samples in self._serve(batch, only_repeat=only_repeat):
+                    queue.put_nowait(samples)
+            finally:
+                queue.put_nowait(None)
+
+        tasks = [asyncio.create_task(serve(batch)) for batch in batches]
+        try:
+            left = len(batches)
+            while left:
+                samples = await queue.get()
+                left -= samples is None
+                for sample in samples or ():
+                    yield sample
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _serve(self, batch: list[_Sent], *, only_repeat: bool) -> AsyncIterator[list[Sample]]:
+        """Carry one batch to one agent; if the line breaks, ask once for what it still knows."""
+        waiting = {one.order.id: one for one in batch}
+        trouble, has_agent = "", True
+        for is_repeat in (True,) if only_repeat else (False, True):
+            if not waiting:
+                break
+            try:
+                async for samples in self._exchange(waiting, only_repeat=is_repeat):
+                    yield samples
+            except NotSentError as error:
+                trouble = trouble or str(error)
+                has_agent = not isinstance(error, NoAgentError)
+                if not is_repeat:
+                    self._store.budget.release(self._config.budget, waiting)
+                    break
+            except AgentError as error:
+                trouble = trouble or str(error)
+        if trouble and has_agent:
+            self._on_state(batch[0].crawler, CrawlerState.UNREACHABLE)
+        if waiting:
+            lost = [self._lost(one, Loss.AGENT, trouble or "no answer") for one in waiting.values()]
+            self._keep(lost, waiting)
+            yield lost
+
+    def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
+        """Write samples down together with the news that their orders are answered."""
+        with self._store.transaction():
+            self._store.samples.add_many(samples)
+            self._store.budget.answer(ids, self._clock())
+
+    async def _exchange(self, waiting: dict[str, _Sent], *, only_repeat: bool) -> AsyncIterator[list[Sample]]:
+        """Send what waits, and take it off the list as it is answered."""
+        crawler = next(iter(waiting.values())).crawler
+        client = self._client(crawler)
+        start, started_s = time.perf_counter(), self._clock()
+        async for answers in client.ask([one.order for one in waiting.values()], only_repeat=only_repeat):
+            elapsed_ms = None if only_repeat else (time.perf_counter() - start) * 1e3
+            window_s = (started_s, self._clock())
+            samples = [
+                believed(
+                    self._sample(waiting[answer.order], answer),
+                    waiting[answer.order].order,
+                    elapsed_ms,
+                    window_s,
+                    self._config.belief,
+                )
+                for answer in answers
+            ]
+            self._keep(samples, [answer.order for answer in answers])
+            for answer in answers:
+                del waiting[answer.order]
+            yield samples
+        self._on_state(crawler, CrawlerState.JOINED)
+
+    def _client(self, name: str) -> AgentClient:
+        crawler = self._crawlers.get(name)
+        if crawler is None or crawler.agent_url is None:
+            raise NoAgentError(
+                f"there is no crawler named {name!r}" if crawler is None else f"{name} has no agent URL"
+            )
+        if self._session is None:
+            raise NotSentError("the desk is closed: use it as `async with`")
+        return AgentClient(crawler.agent_url, self._session, self._access, self._config.client)
+
+    def _order(self, probe: Probe) -> ProbeOrder:
+        return ProbeOrder(
+            id=uuid.uuid4().hex,
+            address=probe.address,
+            host=probe.host,
+            scheme=probe.scheme,
+            port=probe.port,
+            samples=self._config.samples,
+            timeout_ms=self._config.timeout_ms,
+            wait_ms=self._config.wait_ms,
+            first_rung=self._config.first_rung,
+        )
+
+    def _sample(self, sent: _Sent, answer: Answer) -> Sample:
+        return Sample(
+            crawler=sent.crawler,
+            address=answer.address or sent.order.address or UNRESOLVED,
+            rtt_ms=answer.rtt_ms,
+            loss=answer.loss,
+            rung=answer.rung,
+            all_ms=answer.all_ms,
+            timings=answer.timings,
+            detail=answer.detail,
+            taken_s=answer.taken_s,
+        )
+
+    def _lost(self, sent: _Sent, loss: Loss, detail: str) -> Sample:
+        return Sample(
+            crawler=sent.crawler,
+            address=sent.order.address or UNRESOLVED,
+            rtt_ms=None,
+            loss=loss,
+            detail=detail[: LIMITS.max_detail],
+            taken_s=self._clock(),
+        )
+
+
+def _batches(sent: list[_Sent], size: int) -> list[list[_Sent]]:
+    """Sort orders by crawler, and cut what is too long for one request."""
+    by_crawler: dict[str, list[_Sent]] = {}
+    for one in sent:
+        by_crawler.setdefault(one.crawler, []).append(one)
+    return [
+        orders[start : start + size]
+        for orders in by_crawler.values()
+        for start in range(0, len(orders), size)
+    ]

@@ -1,0 +1,136 @@
+"""A loopback world at work: its servers and agents in threads of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Self
+
+from ipmicra.edge.agent.politeness import PolitenessConfig
+from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.loopback.servers import SiteServers
+from ipmicra.edge.loopback.world import LoopbackWorld
+from ipmicra.errors import IpmicraError
+from ipmicra.model.crawler import Crawler
+
+NO_HURRY = PolitenessConfig(interval_s=0.0)
+"""Sites of our own need no politeness."""
+START_S = 20.0
+"""How long agents may take to start."""
+
+
+class LoopbackInternet:
+    """Runs a world; use as a context."""
+
+    def __init__(self, world: LoopbackWorld, politeness: PolitenessConfig = NO_HURRY) -> None:
+        """Choose a port for the sites and a token for the agents."""
+        self.world = world
+        self.port = _free_port(world)
+        self.token = secrets.token_hex(16)
+        self.access = AgentAccess(token=self.token)
+        self.servers = SiteServers(world, self.port)
+        self.agents: dict[str, AgentServer] = {}
+        self._places = world.addresses()
+        self._politeness = politeness
+        self._threads: list[tuple[threading.Thread, Callable[[], None]]] = []
+
+    @property
+    def crawlers(self) -> dict[str, Crawler]:
+        """The world's crawlers, with the URLs of their agents."""
+        return {
+            crawler.name: replace(
+                crawler, agent_url=f"http://127.0.0.1:{self.agents[crawler.name].bound_port}"
+            )
+            for crawler in self.world.crawlers
+        }
+
+    def settings(self, crawler: str) -> AgentSettings:
+        """Give the settings of a crawler's agent: it probes the world's sites and nothing else."""
+        return AgentSettings(
+            token=self.token,
+            allowed=("127.64.0.0/10",),
+            ports=(self.port,),
+            source=self.world.sources()[crawler],
+            politeness=self._politeness,
+            stop_s=1.0,
+        )
+
+    def __enter__(self) -> Self:
+        """Start servers and agents, and wait until they are there."""
+        try:
+            self._run_servers()
+            self._run_agents()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Stop everything."""
+        for _thread, stop in self._threads:
+            stop()
+        for thread, _stop in self._threads:
+            thread.join(10)
+
+    def _run_servers(self) -> None:
+        loop = asyncio.new_event_loop()
+        is_up = threading.Event()
+
+        async def serve() -> None:
+            await self.servers.start()
+            is_up.set()
+
+        def stop() -> None:
+            loop.call_soon_threadsafe(self.servers.close)
+            loop.call_soon_threadsafe(loop.stop)
+
+        self._start(lambda: _run_forever(loop, serve()), stop)
+        if not is_up.wait(START_S):
+            raise IpmicraError("the sites of the loopback world did not start")
+
+    def _run_agents(self) -> None:
+        for crawler in self.world.crawlers:
+            self.agents[crawler.name] = make_server(self.settings(crawler.name), translate=self._places.get)
+
+        async def serve() -> None:
+            await asyncio.gather(*(agent.serve() for agent in self.agents.values()))
+
+        def stop() -> None:
+            for agent in self.agents.values():
+                agent.service.stop()
+                agent.should_exit = True
+
+        self._start(lambda: asyncio.run(serve()), stop)
+        deadline = time.monotonic() + START_S
+        while not all(agent.started for agent in self.agents.values()):
+            if time.monotonic() > deadline or not self._threads[-1][0].is_alive():
+                raise IpmicraError("the agents of the loopback world did not start")
+            time.sleep(0.01)
+
+    def _start(self, target: Callable[[], None], stop: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, daemon=True)
+        self._threads.append((thread, stop))
+        thread.start()
+
+
+def _run_forever(loop: asyncio.AbstractEventLoop, first: Coroutine[Any, Any, None]) -> None:
+    """Run a loop until it is stopped, then let go of everything in it."""
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(first)
+    loop.run_forever()
+    task.cancel()
+    loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+
+
+def _free_port(world: LoopbackWorld) -> int:
+    """Find a port that is free on the first site's address; sites of other worlds have other ports."""
+    place = next(iter(world.addresses().values()), "127.64.0.1")
+    with socket.create_server((str(place), 0)) as probe:
+        return int(probe.getsockname()[1])

@@ -1,0 +1,100 @@
+"""The world that is played: who is how far from whom, and what is wrong with some sites."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+from ipmicra.errors import InputError, IpmicraError
+from ipmicra.model.address import read_address
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.site import Site
+
+Address = IPv4Address | IPv6Address
+MAX_SITES, MAX_CRAWLERS = 15_000, 250
+"""As many listening sockets, and as many agents, as one process may have."""
+
+
+class Fault(StrEnum):
+    """What can be wrong with a site."""
+
+    REFUSES = "refuses"
+    """Nobody listens."""
+    SILENT = "silent"
+    """Takes connections and never answers."""
+    SLOW = "slow"
+    """Thinks for `slow_ms` before each answer, and does not say so."""
+    SLOW_TOLD = "slow-told"
+    """Thinks for `slow_ms`, and says so in Server-Timing."""
+    FLAPS = "flaps"
+    """Answers every second request and drops the others."""
+    LOSES = "loses"
+    """Drops a share of the requests, `loss`."""
+    NO_HEAD = "no-head"
+    """Hangs up on HEAD and answers GET."""
+    GARBAGE = "garbage"
+    """Answers, but not in HTTP."""
+    REDIRECTS = "redirects"
+    """Sends every visitor elsewhere."""
+    HANGS_UP = "hangs-up"
+    """Closes each connection at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopbackWorld:
+    """Crawlers, sites and the round trips between them."""
+
+    crawlers: tuple[Crawler, ...]
+    sites: tuple[Site, ...]
+    rtt_ms: Mapping[tuple[str, Address], float]
+    """By crawler and address; a pair that is missing is never answered."""
+    faults: Mapping[Address, Fault] = field(default_factory=dict)
+    slow_ms: float = 200.0
+    loss: float = 0.3
+    seed: int = 0
+    """Decides which requests are lost."""
+
+    def addresses(self) -> dict[Address, IPv4Address]:
+        """Give the place on loopback of each site's address: from 127.64.0.1 on, in order."""
+        unique = dict.fromkeys(site.address for site in self.sites)
+        if len(unique) > MAX_SITES or len(self.crawlers) > MAX_CRAWLERS:
+            raise InputError(f"on loopback {MAX_SITES:,} addresses and {MAX_CRAWLERS} crawlers are the most")
+        first = int(IPv4Address("127.64.0.1"))
+        return {address: IPv4Address(first + number) for number, address in enumerate(unique)}
+
+    def sources(self) -> dict[str, IPv4Address]:
+        """Give the address on loopback from which each crawler probes: from 127.32.0.1 on, in order."""
+        first = int(IPv4Address("127.32.0.1"))
+        return {crawler.name: IPv4Address(first + number) for number, crawler in enumerate(self.crawlers)}
+
+
+def load_world(folder: Path) -> LoopbackWorld:
+    """Read a world's `crawlers.csv`, `sites.csv` and `rtt.csv`."""
+    crawlers = tuple(
+        Crawler(name=row["name"], address=read_address(row["address"]))
+        for row in _rows(folder / "crawlers.csv", ("name", "address"))
+    )
+    sites = tuple(
+        Site(host=row["host"], address=read_address(row["address"]))
+        for row in _rows(folder / "sites.csv", ("host", "address"))
+    )
+    rtt_ms: dict[tuple[str, Address], float] = {}
+    for number, row in enumerate(_rows(folder / "rtt.csv", ("crawler", "address", "rtt_ms")), 2):
+        try:
+            rtt_ms[row["crawler"], read_address(row["address"])] = float(row["rtt_ms"])
+        except (ValueError, IpmicraError) as error:
+            raise InputError(f"{folder / 'rtt.csv'}: line {number}: {error}") from error
+    return LoopbackWorld(crawlers=crawlers, sites=sites, rtt_ms=rtt_ms)
+
+
+def _rows(path: Path, needed: tuple[str, ...]) -> Iterable[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"{path}: there is no column {missing[0]!r}")
+        yield from reader

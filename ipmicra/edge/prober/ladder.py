@@ -1,0 +1,192 @@
+"""The ladder: ways to measure in turn, until one answers."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+
+from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
+from ipmicra.edge.prober.failures import RefusedConnectError
+from ipmicra.edge.prober.http import HttpVisit
+from ipmicra.edge.prober.icmp import take_icmp
+from ipmicra.edge.prober.tcp import Dialler, take_tcp
+from ipmicra.errors import InputError
+from ipmicra.model.sample import Loss, Rung, Timings
+from ipmicra.wire.answers import Answer
+from ipmicra.wire.limits import LIMITS
+from ipmicra.wire.orders import ProbeOrder
+
+Resolve = Callable[[str], Awaitable[list[Address]]]
+USUAL_PORTS = {"https": (443,), "http": (80,), None: (443, 80)}
+"""Ports that are tried, by scheme; a seed without one may speak either."""
+RUNGS = (Rung.TCP, Rung.HEAD, Rung.GET, Rung.ICMP)
+
+
+class Prober:
+    """Carries out orders: one answer each, whatever happens."""
+
+    def __init__(
+        self,
+        config: ProberConfig | None = None,
+        dialler: Dialler | None = None,
+        resolve: Resolve | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Measure through a dialler; hosts without an address are asked of `resolve`."""
+        self._config = config or ProberConfig()
+        self._dialler = dialler or Dialler()
+        self._resolve = resolve
+        self._clock = clock
+        self._numbers = itertools.count(1)
+
+    async def probe(self, order: ProbeOrder) -> Answer:
+        """Measure; failures are answers with a reason."""
+        taken_s = self._clock()
+        address, dns_ms, trouble = await self.pinned(order)
+        if address is None or trouble is not None:
+            failure = trouble or Exchange(loss=Loss.UNREACHABLE, detail="no address")
+            return _lost(order, address, [failure], taken_s)
+        failures: list[Exchange] = []
+        async for rung, exchanges in self._climb(order, address):
+            answered = [one for one in exchanges if one.ms is not None]
+            if answered:
+                return _found(order, address, rung, answered, dns_ms, taken_s)
+            failures += [replace(one, detail=f"{rung.value}: {one.detail}") for one in exchanges[-1:]]
+        return _lost(order, address, failures, taken_s)
+
+    async def pinned(self, order: ProbeOrder) -> tuple[Address | None, float | None, Exchange | None]:
+        """Give the one address of an order, the time to resolve it, and what forbids or prevents it."""
+        address, dns_ms = order.address, None
+        if address is None:
+            if self._resolve is None or order.host is None:
+                return None, None, Exchange(loss=Loss.REFUSED_ORDER, detail="names are not resolved here")
+            start = time.perf_counter()
+            try:
+                address = (await self._resolve(order.host))[0]
+            except InputError as error:
+                return None, None, Exchange(loss=Loss.UNREACHABLE, detail=f"{order.host}: {error}")
+            dns_ms = (time.perf_counter() - start) * 1e3
+        try:
+            why = self._dialler.permit(self._dialler.dialled(address), order.port)
+        except RefusedConnectError as error:
+            why = str(error)
+        return address, dns_ms, None if why is None else Exchange(loss=Loss.REFUSED_ORDER, detail=why)
+
+    async def _climb(self, order: ProbeOrder, address: Address) -> AsyncIterator[tuple[Rung, list[Exchange]]]:
+        """Try rung after rung; HTTP has no hope where the handshake of its port found nobody."""
+        is_dead = False
+        for rung in RUNGS[RUNGS.index(order.first_rung) :]:
+            if rung is Rung.TCP:
+                exchanges = await self._tcp(order, address)
+                yield await self._without_middlebox(order, address, exchanges)
+                is_dead = all(one.loss in {Loss.TIMEOUT, Loss.UNREACHABLE} for one in exchanges)
+            elif rung is Rung.ICMP:
+                yield rung, await self._repeated(order, lambda s: self._icmp(address, s))
+            elif not is_dead:
+                exchanges = await self._http(order, address, rung)
+                yield rung, exchanges
+                is_dead = all(one.loss in {Loss.UNREACHABLE, Loss.TLS} for one in exchanges)
+
+    async def _tcp(self, order: ProbeOrder, address: Address) -> list[Exchange]:
+        """Try port after port: a handshake is better than a refusal, a refusal better than nothing."""
+        refused: list[Exchange] = []
+        exchanges: list[Exchange] = []
+        for port in ports_of(order):
+            exchanges = await self._repeated(
+                order,
+                lambda s, port=port: take_tcp(self._dialler, address, port, s),  # type: ignore[misc]
+            )
+            if any(one.ms is not None and not one.is_refusal for one in exchanges):
+                return [one for one in exchanges if not one.is_refusal]
+            refused = refused or [one for one in exchanges if one.is_refusal]
+        return refused or exchanges
+
+    async def _without_middlebox(
+        self, order: ProbeOrder, address: Address, exchanges: list[Exchange]
+    ) -> tuple[Rung, list[Exchange]]:
+        """Hold refusals against an echo: one that came much sooner was sent by something on the way."""
+        refusals = [one.ms for one in exchanges if one.is_refusal and one.ms is not None]
+        if not refusals:
+            return Rung.TCP, exchanges
+        echo = await self._icmp(address, order.timeout_ms / 1e3)
+        limit_ms = min(refusals) * self._config.middlebox_factor + self._config.middlebox_slack_ms
+        if echo.ms is None or echo.ms <= limit_ms:
+            return Rung.TCP, exchanges
+        detail = f"refused by a middlebox after {min(refusals):.1f} ms; the echo counts"
+        return Rung.ICMP, [replace(echo, detail=detail)]
+
+    async def _http(self, order: ProbeOrder, address: Address, rung: Rung) -> list[Exchange]:
+        exchanges: list[Exchange] = []
+        for port in ports_of(order):
+            is_tls = order.scheme == "https" or (order.scheme is None and port == USUAL_PORTS["https"][0])
+            visit = HttpVisit(
+                dialler=self._dialler,
+                config=self._config,
+                address=address,
+                port=port,
+                host=order.host,
+                is_tls=is_tls,
+                method=rung,
+            )
+            try:
+                exchanges = await self._repeated(order, visit.take)
+            finally:
+                visit.close()
+            if any(one.ms is not None for one in exchanges):
+                break
+        return exchanges
+
+    async def _icmp(self, address: Address, timeout_s: float) -> Exchange:
+        return await take_icmp(self._dialler, address, next(self._numbers), timeout_s)
+
+    async def _repeated(
+        self, order: ProbeOrder, take: Callable[[float], Awaitable[Exchange]]
+    ) -> list[Exchange]:
+        """Take as many round trips as were ordered; give up after some failures in a row."""
+        exchanges: list[Exchange] = []
+        failures = 0
+        while len(exchanges) < order.samples + failures and failures < self._config.patience:
+            exchanges.append(await take(order.timeout_ms / 1e3))
+            if exchanges[-1].ms is None:
+                failures += 1
+            if exchanges[-1].loss is Loss.REFUSED_ORDER:
+                break
+        return exchanges
+
+
+def ports_of(order: ProbeOrder) -> tuple[int, ...]:
+    """Give the ports that an order may try."""
+    return (order.port,) if order.port is not None else USUAL_PORTS[order.scheme]
+
+
+def _found(
+    order: ProbeOrder,
+    address: Address,
+    rung: Rung,
+    exchanges: list[Exchange],
+    dns_ms: float | None,
+    taken_s: float,
+) -> Answer:
+    best = min(exchanges, key=lambda one: one.ms or 0.0)
+    timings = replace(best.timings or Timings(), dns_ms=dns_ms)
+    return Answer(
+        order=order.id,
+        address=address,
+        rtt_ms=best.ms,
+        rung=rung,
+        all_ms=tuple(one.ms for one in exchanges if one.ms is not None),
+        timings=timings,
+        detail=best.detail[: LIMITS.max_detail],
+        taken_s=taken_s,
+    )
+
+
+def _lost(order: ProbeOrder, address: Address | None, failures: list[Exchange], taken_s: float) -> Answer:
+    """Answer without a round trip; the first rung's reason counts, the others are told."""
+    loss = next((one.loss for one in failures if one.loss is not None), Loss.TIMEOUT)
+    detail = "; ".join(dict.fromkeys(one.detail for one in failures))
+    return Answer(
+        order=order.id, address=address, loss=loss, detail=detail[: LIMITS.max_detail], taken_s=taken_s
+    )

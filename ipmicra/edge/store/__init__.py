@@ -1,0 +1,28 @@
+"""What ipmicra remembers between runs: SQLite, one file, safe to share between processes.
+
+```python
+from ipmicra.edge.store.store import Store
+
+with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://" for memory
+    with store.transaction():  # BEGIN IMMEDIATE … COMMIT; may be nested
+        store.crawlers.put(member)
+        store.samples.add_many(samples)
+```
+
+| part | keeps | calls |
+|---|---|---|
+| `meta` | words by key | `get(key)`, `set(key, value)` |
+| `crawlers` | the fleet: crawlers, each with its own subnet | `put`, `get`, `all`, `set_state`, `history` |
+| `sites` | sites with their pinned address | `put_many`, `get`, `all`, `at(address)`, `forget` |
+| `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `count` |
+| `names` | answers of the DNS until they expire | `get_many(names, now_s)`, `put_many`, `prune` |
+| `budget` | orders and what they cost | `open`, `reserve`, `answer`, `release`, `unanswered`, `state` |
+
+`ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4
+as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own
+unless one is open.
+
+A new concern is a file with a class that takes the `Connection` and a `create_…(database)` function for
+its tables; a migration with the next number in `migrations.py`; a Protocol in `ports.py`; an attribute of
+`Store`; tests in `tests/contracts/test_store.py`. Migrations that were published never change.
+"""

@@ -1,0 +1,29 @@
+"""Addresses as the store keeps them: 16 bytes that sort as numbers do."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address
+
+Address = IPv4Address | IPv6Address
+MAPPED = bytes(10) + b"\xff\xff"
+"""What stands before an IPv4 address (RFC 4291, 2.5.5.2)."""
+
+
+def packed(address: Address) -> bytes:
+    """Give 16 bytes: 1.2.3.4 becomes ::ffff:1.2.3.4."""
+    return MAPPED + address.packed if address.version == 4 else address.packed  # noqa: PLR2004 - IPv4
+
+
+def packed_or_none(address: Address | None) -> bytes | None:
+    """Give 16 bytes, or None for None."""
+    return None if address is None else packed(address)
+
+
+def unpacked(value: bytes) -> Address:
+    """Read 16 bytes; IPv4-mapped ones are IPv4 addresses."""
+    return IPv4Address(value[12:]) if value[:12] == MAPPED else IPv6Address(value)
+
+
+def unpacked_or_none(value: bytes | None) -> Address | None:
+    """Read 16 bytes, or None."""
+    return None if value is None else unpacked(value)

@@ -1,0 +1,94 @@
+"""Probe budgets: what may be sent is set aside before it is sent, so that a crash never spends it twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.addresses import packed_or_none, unpacked_or_none
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.ports import BudgetState, OrderRecord
+from ipmicra.errors import InputError
+
+
+def create_budget(database: Database) -> None:
+    """Make the tables of budgets and orders; an order without `answered_s` was not answered yet."""
+    database["budgets"].create(  # type: ignore[union-attr]
+        {"name": str, "total": int, "spent": int}, pk="name", not_null=("spent",)
+    )
+    orders = database["orders"]
+    columns = {
+        "id": str,
+        "budget": str,
+        "crawler": str,
+        "address": bytes,
+        "reserved_s": float,
+        "answered_s": float,
+    }
+    orders.create(columns, pk="id", not_null=("budget", "crawler", "reserved_s"))  # type: ignore[union-attr]
+    orders.create_index(["budget", "answered_s"])  # type: ignore[union-attr]
+
+
+class BudgetTable:
+    """Budgets by name, and the orders that were paid from them."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def open(self, name: str, total: int | None) -> BudgetState:
+        """Take up a budget, or start one; what was spent stays spent, the total is the one given now."""
+        if total is not None and total < 0:
+            raise InputError(f"a probe budget of {total} is below zero")
+        with self._connection.transaction():
+            self._connection.execute("INSERT OR IGNORE INTO budgets VALUES (?, ?, 0)", (name, total))
+            self._connection.execute("UPDATE budgets SET total = ? WHERE name = ?", (total, name))
+            return self.state(name)
+
+    def reserve(self, name: str, orders: Sequence[OrderRecord], at_s: float) -> int:
+        """Set budget aside for as many of the orders as it allows, from the first on; give how many."""
+        with self._connection.transaction():
+            left = self.state(name).left
+            granted = orders if left is None else orders[:left]
+            self._connection.execute_many(
+                "INSERT INTO orders (id, budget, crawler, address, reserved_s) VALUES (?, ?, ?, ?, ?)",
+                [(order.id, name, order.crawler, packed_or_none(order.address), at_s) for order in granted],
+            )
+            self._spend(name, len(granted))
+            return len(granted)
+
+    def answer(self, ids: Iterable[str], at_s: float) -> None:
+        """Note that orders were answered, or that their answers are lost for good."""
+        self._connection.execute_many(
+            "UPDATE orders SET answered_s = ? WHERE id = ?", [(at_s, one) for one in ids]
+        )
+
+    def release(self, name: str, ids: Iterable[str]) -> int:
+        """Give back what was set aside for orders that were surely never sent; give how many."""
+        sql = "DELETE FROM orders WHERE id = ? AND budget = ? AND answered_s IS NULL"
+        with self._connection.transaction():
+            gone = sum(self._connection.execute(sql, (one, name)) for one in ids)
+            self._spend(name, -gone)
+        return gone
+
+    def unanswered(self, name: str) -> list[OrderRecord]:
+        """Give the orders whose answers are missing, oldest first."""
+        sql = (
+            "SELECT id, crawler, address, reserved_s FROM orders "
+            "WHERE budget = ? AND answered_s IS NULL ORDER BY rowid"
+        )
+        return [
+            OrderRecord(id=one, crawler=crawler, address=unpacked_or_none(address), reserved_s=reserved_s)
+            for one, crawler, address, reserved_s in self._connection.rows(sql, (name,))
+        ]
+
+    def state(self, name: str) -> BudgetState:
+        """Tell how much of a budget is used."""
+        found = self._connection.row("SELECT total, spent FROM budgets WHERE name = ?", (name,))
+        if found is None:
+            raise InputError(f"there is no probe budget named {name!r}")
+        return BudgetState(total=found[0], spent=found[1])
+
+    def _spend(self, name: str, probes: int) -> None:
+        self._connection.execute("UPDATE budgets SET spent = spent + ? WHERE name = ?", (probes, name))

@@ -1,0 +1,30 @@
+"""Words by key: which edition, which settings."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.connection import Connection
+
+
+def create_meta(database: Database) -> None:
+    """Make the tables of what the store knows of itself."""
+    database["migrations"].create({"number": int, "name": str, "applied_s": float}, pk="number")  # type: ignore[union-attr]
+    database["meta"].create({"key": str, "value": str}, pk="key", not_null=("value",))  # type: ignore[union-attr]
+
+
+class MetaTable:
+    """Words by key."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def get(self, key: str) -> str | None:
+        """Give a word; None if there is none."""
+        found = self._connection.row("SELECT value FROM meta WHERE key = ?", (key,))
+        return None if found is None else str(found[0])
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a word in place of the one before."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

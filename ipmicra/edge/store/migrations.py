@@ -1,0 +1,61 @@
+"""The store's schema, as numbered steps; a published step never changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.budget import create_budget
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.crawlers import create_crawlers
+from ipmicra.edge.store.meta import create_meta
+from ipmicra.edge.store.names import create_names
+from ipmicra.edge.store.samples import create_samples
+from ipmicra.edge.store.sites import create_sites
+from ipmicra.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step of the schema."""
+
+    number: int
+    name: str
+    apply: Callable[[Database], None]
+
+
+MIGRATIONS = (
+    Migration(number=1, name="meta", apply=create_meta),
+    Migration(number=2, name="crawlers", apply=create_crawlers),
+    Migration(number=3, name="sites", apply=create_sites),
+    Migration(number=4, name="samples", apply=create_samples),
+    Migration(number=5, name="names", apply=create_names),
+    Migration(number=6, name="budget", apply=create_budget),
+)
+
+
+def migrate(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+    """Bring a store to the newest schema; two processes that start together do it once."""
+    if _version(connection) == migrations[-1].number:
+        return
+    with connection.transaction():
+        done = _version(connection)
+        if done > migrations[-1].number:
+            raise StoreError(connection.path, f"made by a newer ipmicra (schema {done}): update ipmicra")
+        for migration in migrations:
+            if migration.number > done:
+                migration.apply(Database(connection.raw, recursive_triggers=False))
+                connection.execute(
+                    "INSERT INTO migrations VALUES (?, ?, ?)", (migration.number, migration.name, time.time())
+                )
+
+
+def _version(connection: Connection) -> int:
+    """Give the number of the last step that was taken."""
+    if not connection.row("SELECT 1 FROM sqlite_master WHERE name = 'migrations'"):
+        return 0
+    found = connection.row("SELECT max(number) FROM migrations")
+    return int(found[0] or 0) if found else 0

@@ -1,0 +1,64 @@
+"""Answers of the DNS, until they expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.ports import NameAnswer, NameStatus
+
+_AT_ONCE = 500
+"""Names in one question to SQLite, which takes 999 variables in its oldest form."""
+_SIZE = 16
+
+
+def create_names(database: Database) -> None:
+    """Make the table of names; `addresses` has 16 bytes each, in the order of preference."""
+    names = database["names"]
+    columns = {"name": str, "status": str, "addresses": bytes, "expires_s": float}
+    names.create(columns, pk="name", not_null=("status", "addresses", "expires_s"))  # type: ignore[union-attr]
+    names.create_index(["expires_s"])  # type: ignore[union-attr]
+
+
+class NameTable:
+    """What the DNS said, by name."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def get_many(self, names: Iterable[str], now_s: float) -> dict[str, NameAnswer]:
+        """Give the answers that still hold."""
+        wanted = list(names)
+        found: dict[str, NameAnswer] = {}
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = wanted[start : start + _AT_ONCE]
+            sql = (
+                "SELECT name, status, addresses, expires_s FROM names "  # noqa: S608 - only question marks are put in
+                f"WHERE expires_s > ? AND name IN ({', '.join('?' * len(part))})"
+            )
+            for name, status, addresses, expires_s in self._connection.rows(sql, [now_s, *part]):
+                found[name] = NameAnswer(
+                    name=name, status=NameStatus(status), addresses=_read(addresses), expires_s=expires_s
+                )
+        return found
+
+    def put_many(self, answers: Iterable[NameAnswer]) -> None:
+        """Keep answers in place of those before."""
+        rows = (
+            (answer.name, answer.status.value, b"".join(map(packed, answer.addresses)), answer.expires_s)
+            for answer in answers
+        )
+        self._connection.execute_many("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)", rows)
+
+    def prune(self, now_s: float) -> int:
+        """Drop what has expired; give how many."""
+        return self._connection.execute("DELETE FROM names WHERE expires_s <= ?", (now_s,))
+
+
+def _read(addresses: bytes) -> tuple[IPv4Address | IPv6Address, ...]:
+    return tuple(unpacked(addresses[i : i + _SIZE]) for i in range(0, len(addresses), _SIZE))

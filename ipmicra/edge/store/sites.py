@@ -1,0 +1,57 @@
+"""Sites with the address that was pinned for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.addresses import Address, packed, unpacked
+from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.model.site import Site
+
+_GET = "SELECT host, address, scheme, port FROM sites"
+
+
+def create_sites(database: Database) -> None:
+    """Make the table of sites."""
+    sites = database["sites"]
+    columns = {"host": str, "address": bytes, "scheme": str, "port": int, "pinned_s": float}
+    sites.create(columns, pk="host", not_null=("address", "pinned_s"))  # type: ignore[union-attr]
+    sites.create_index(["address"])  # type: ignore[union-attr]
+
+
+class SiteTable:
+    """Sites by host, in the order in which they came."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put_many(self, sites: Iterable[Site], at_s: float) -> None:
+        """Pin an address for each new host; a host that has one keeps it until it is forgotten."""
+        rows = ((site.host, packed(site.address), site.scheme, site.port, at_s) for site in sites)
+        sql = "INSERT OR IGNORE INTO sites (host, address, scheme, port, pinned_s) VALUES (?, ?, ?, ?, ?)"
+        self._connection.execute_many(sql, rows)
+
+    def get(self, host: str) -> Site | None:
+        """Give the site of a host."""
+        found = self._connection.row(f"{_GET} WHERE host = ?", (host,))
+        return None if found is None else _site_of(found)
+
+    def all(self) -> list[Site]:
+        """Give all sites, oldest first."""
+        return [_site_of(row) for row in self._connection.rows(f"{_GET} ORDER BY rowid")]
+
+    def at(self, address: Address) -> list[Site]:
+        """Give the sites that share an address, oldest first."""
+        rows = self._connection.rows(f"{_GET} WHERE address = ? ORDER BY rowid", (packed(address),))
+        return [_site_of(row) for row in rows]
+
+    def forget(self, host: str) -> bool:
+        """Take a host's pin away, so that it is resolved anew; say whether there was one."""
+        return self._connection.execute("DELETE FROM sites WHERE host = ?", (host,)) > 0
+
+
+def _site_of(row: Row) -> Site:
+    return Site(host=row[0], address=unpacked(row[1]), scheme=row[2], port=row[3])

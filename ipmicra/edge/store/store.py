@@ -1,0 +1,65 @@
+"""The store as a whole."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Self
+
+from ipmicra.edge.store.budget import BudgetTable
+from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
+from ipmicra.edge.store.crawlers import CrawlerTable
+from ipmicra.edge.store.meta import MetaTable
+from ipmicra.edge.store.migrations import migrate
+from ipmicra.edge.store.names import NameTable
+from ipmicra.edge.store.samples import SampleTable
+from ipmicra.edge.store.sites import SiteTable
+
+
+class Store:
+    """What ipmicra remembers, in one SQLite file; use one store in each thread."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection whose schema is up to date."""
+        self.connection = connection
+        self.meta = MetaTable(connection)
+        self.crawlers = CrawlerTable(connection)
+        self.sites = SiteTable(connection)
+        self.samples = SampleTable(connection)
+        self.names = NameTable(connection)
+        self.budget = BudgetTable(connection)
+
+    @classmethod
+    def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:
+        """Open a store, made if it is missing: `sqlite:///a.db`, a path, or `sqlite://` for memory."""
+        path = path_of(url)
+        make_folder(path)
+        connection = Connection(path, config or ConnectionConfig())
+        try:
+            migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(connection)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Do all or nothing."""
+        return self.connection.transaction()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        """Use as a context."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Name the file."""
+        return f"<Store {self.connection.path}>"

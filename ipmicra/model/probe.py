@@ -1,0 +1,22 @@
+"""The order to measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """The order to measure from a crawler to a site."""
+
+    crawler: str
+    """Name of the crawler whose agent is asked."""
+    address: IPv4Address | IPv6Address | None
+    """Where to; None lets the agent resolve the host itself."""
+    host: str | None = None
+    """Name for the Host header and for TLS; not needed for a TCP handshake."""
+    scheme: str | None = None
+    """`http` or `https`; None tries https first."""
+    port: int | None = None
+    """None stands for the scheme's usual port."""

@@ -1,0 +1,6 @@
+"""Messages between coordinator and agent: JSON, versioned, validated, limited in size.
+
+A coordinator posts one `ProbeRequest`. The agent answers line by line (NDJSON): an `Answer` for each order,
+in the order in which they are done, and an `End` with their number, so that a cut answer is noticed. What an
+agent cannot take is told in an `ErrorMessage`. Nothing here touches network or clock.
+"""

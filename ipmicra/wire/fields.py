@@ -1,0 +1,126 @@
+"""Reading fields of a JSON object, each with its bounds."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, TypeVar
+
+from ipmicra.errors import AddressError, MessageError, UnknownVersionError
+from ipmicra.model.address import read_address
+from ipmicra.wire.limits import VERSIONS
+
+Object = Mapping[str, Any]
+Word = TypeVar("Word", bound=StrEnum)
+_HOST = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,62}))*\.?")
+_MAX_PORT = 65_535
+
+
+def read_object(data: bytes | str, limit: int) -> Object:
+    """Read a JSON object of a version that is spoken here."""
+    if len(data) > limit:
+        raise MessageError(f"a message of {len(data):,} bytes is over the limit of {limit:,}")
+    try:
+        content = json.loads(data, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise MessageError(f"no JSON: {str(error)[:200]}") from error
+    if not isinstance(content, dict):
+        raise MessageError(f"expected an object, got {type(content).__name__}")
+    version = content.get("version")
+    if type(version) is not int or version not in VERSIONS:
+        raise UnknownVersionError(str(version)[:40] if version is not None else None, VERSIONS)
+    return content
+
+
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def known_only(content: Object, names: tuple[str, ...]) -> None:
+    """Refuse fields of no meaning: a mistyped one must not be taken for missing."""
+    unknown = sorted(content.keys() - set(names))
+    if unknown:
+        raise MessageError(f"unknown field {unknown[0][:40]!r}")
+
+
+def text(content: Object, name: str, limit: int, *, default: str | None = None) -> str:
+    """Read a text of bounded length that can be printed."""
+    value = content.get(name, default)
+    if not isinstance(value, str) or len(value) > limit:
+        raise MessageError(f"{name} must be a text of at most {limit} characters")
+    if any(0xD800 <= ord(letter) <= 0xDFFF for letter in value):  # noqa: PLR2004 - half of a pair
+        raise MessageError(f"{name} is no text: it has half a character in it")
+    return value
+
+
+def number(content: Object, name: str, low: float, high: float, *, default: float | None = None) -> float:
+    """Read a number within bounds."""
+    value = content.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise MessageError(f"{name} must be a number")
+    if not (low <= value <= high and math.isfinite(value)):
+        raise MessageError(f"{name} must be between {low:g} and {high:g}")
+    return float(value)
+
+
+def number_or_none(content: Object, name: str, low: float, high: float) -> float | None:
+    """Read a number within bounds, or nothing."""
+    return None if content.get(name) is None else number(content, name, low, high)
+
+
+def whole(content: Object, name: str, low: int, high: int, *, default: int | None = None) -> int:
+    """Read a whole number within bounds."""
+    value = content.get(name, default)
+    if type(value) is not int or not low <= value <= high:
+        raise MessageError(f"{name} must be a whole number between {low} and {high}")
+    return value
+
+
+def flag(content: Object, name: str, *, default: bool = False) -> bool:
+    """Read true or false."""
+    value = content.get(name, default)
+    if not isinstance(value, bool):
+        raise MessageError(f"{name} must be true or false")
+    return value
+
+
+def word(content: Object, name: str, kind: type[Word]) -> Word | None:
+    """Read one of some words, or nothing."""
+    value = content.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in list(kind):
+        raise MessageError(f"{name} must be one of {', '.join(kind)}")
+    return kind(value)
+
+
+def address(content: Object, name: str) -> IPv4Address | IPv6Address | None:
+    """Read an address, or nothing; a scope such as %eth0 is refused."""
+    value = content.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > 45 or "%" in value:  # noqa: PLR2004 - longest text of IPv6
+        raise MessageError(f"{name} must be an address")
+    try:
+        return read_address(value)
+    except AddressError as error:
+        raise MessageError(f"{name}: {error}") from error
+
+
+def host(content: Object, name: str) -> str | None:
+    """Read a host name, or nothing; nothing that could break out of a header is one."""
+    value = content.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _HOST.fullmatch(value) or not value.isascii():
+        raise MessageError(f"{name} must be a host name of ASCII letters, digits, `-`, `_` and dots")
+    return value.rstrip(".").lower()
+
+
+def port(content: Object, name: str) -> int | None:
+    """Read a port, or nothing."""
+    return None if content.get(name) is None else whole(content, name, 1, _MAX_PORT)

@@ -1,0 +1,34 @@
+"""How large messages may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+VERSIONS = (1,)
+"""Versions of messages that are spoken here, the newest last."""
+VERSION = VERSIONS[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireLimits:
+    """Bounds that both sides keep to; a message beyond them is refused before it is understood."""
+
+    max_request_bytes: int = 1_000_000
+    """A thousand orders take some 200 kB."""
+    max_orders: int = 1_000
+    """Orders in one request."""
+    max_line_bytes: int = 8_192
+    """One line of an answer; a sample of ten round trips takes some 500 bytes."""
+    max_samples: int = 10
+    """Round trips of one probe: more would be a burden to the site and no gain to the minimum."""
+    max_timeout_ms: float = 10_000.0
+    """Longest time for one round trip; five times the default."""
+    max_wait_ms: float = 60_000.0
+    """Longest time an order may wait for its turn."""
+    max_detail: int = 300
+    """Characters of a sample's detail."""
+    max_rtt_ms: float = 60_000.0
+    """No probe waits longer, so no honest round trip is."""
+
+
+LIMITS = WireLimits()

@@ -1,0 +1,96 @@
+"""What the delegator's driver may rely on: the desk with real agents, and the fake."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+import pytest
+
+from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk, Probing
+from ipmicra.edge.loopback.internet import LoopbackInternet
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Rung, Sample
+from tests.fakes.prober import FakeDesk
+from tests.fakes.store import FakeStore
+from tests.loopback_worlds import CRAWLERS, probe_of, small_world
+
+LOST = frozenset({5})
+Opened = Callable[[int | None], AbstractAsyncContextManager[Probing]]
+
+
+@pytest.fixture(scope="module")
+def internet() -> Iterator[LoopbackInternet]:
+    with LoopbackInternet(small_world(lost=LOST)) as running:
+        yield running
+
+
+@pytest.fixture(params=["desk", "fake"])
+def opened(request: pytest.FixtureRequest, internet: LoopbackInternet) -> Opened:
+    def open_desk(budget: int | None) -> AbstractAsyncContextManager[Probing]:
+        store = FakeStore()
+        store.budget.open("probes", budget)
+        config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=600, samples=2)
+        return OrderDesk(store, internet.crawlers, internet.access, config)
+
+    def open_fake(budget: int | None) -> AbstractAsyncContextManager[Probing]:
+        return nullcontext(FakeDesk(CRAWLERS, internet.world.rtt_ms, budget))
+
+    return open_desk if request.param == "desk" else open_fake
+
+
+def taken(opened: Opened, probes: list[Probe], budget: int | None = None) -> list[Sample]:
+    async def take() -> list[Sample]:
+        async with opened(budget) as desk:
+            return [sample async for sample in desk.probe(probes)]
+
+    return asyncio.run(take())
+
+
+def test_each_probe_has_one_sample(opened: Opened, internet: LoopbackInternet) -> None:
+    probes = [probe_of(internet, crawler, i) for crawler in CRAWLERS for i in range(5)]
+    samples = taken(opened, probes)
+    assert sorted((s.crawler, s.address) for s in samples) == sorted((p.crawler, p.address) for p in probes)
+    assert {sample.loss for sample in samples} == {None}
+    for sample in samples:
+        truth_ms = internet.world.rtt_ms[sample.crawler, sample.address]
+        assert sample.rtt_ms is not None
+        assert sample.rtt_ms == min(sample.all_ms)
+        assert truth_ms <= sample.rtt_ms < truth_ms + 60
+
+
+def test_site_that_never_answers_is_a_loss(opened: Opened, internet: LoopbackInternet) -> None:
+    (sample,) = taken(opened, [probe_of(internet, "ath", 5)])
+    assert (sample.rtt_ms, sample.loss) == (None, Loss.TIMEOUT)
+
+
+def test_probes_beyond_the_budget_are_not_sent_and_say_so(opened: Opened, internet: LoopbackInternet) -> None:
+    samples = taken(opened, [probe_of(internet, "ath", i) for i in range(5)], budget=3)
+    assert sum(sample.loss is Loss.BUDGET for sample in samples) == 2
+    assert sum(sample.rtt_ms is not None for sample in samples) == 3
+
+
+def test_budget_of_nothing_sends_nothing(opened: Opened, internet: LoopbackInternet) -> None:
+    (sample,) = taken(opened, [probe_of(internet, "ath", 0)], budget=0)
+    assert sample.loss is Loss.BUDGET
+
+
+def test_unknown_crawler_is_a_loss_by_the_agent(opened: Opened, internet: LoopbackInternet) -> None:
+    (sample,) = taken(opened, [probe_of(internet, "nobody", 0)])
+    assert sample.loss is Loss.AGENT
+
+
+def test_probe_for_an_unknown_crawler_costs_nothing(opened: Opened, internet: LoopbackInternet) -> None:
+    async def take() -> list[Sample]:
+        async with opened(1) as desk:
+            first = [sample async for sample in desk.probe([probe_of(internet, "nobody", 0)])]
+            return first + [sample async for sample in desk.probe([probe_of(internet, "ath", 0)])]
+
+    first, second = asyncio.run(take())
+    assert first.loss is Loss.AGENT
+    assert second.rtt_ms is not None
+
+
+def test_no_probes_have_no_samples(opened: Opened) -> None:
+    assert taken(opened, []) == []

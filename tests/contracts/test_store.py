@@ -1,0 +1,226 @@
+"""What every store keeps to: SQLite on disk and in memory, and the fake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.edge.store.ports import (
+    BudgetState,
+    Member,
+    NameAnswer,
+    NameStatus,
+    OrderRecord,
+    StateChange,
+    StorePort,
+)
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import InputError
+from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
+from ipmicra.model.location import Location
+from ipmicra.model.sample import Loss, Rung, Sample, Timings
+from ipmicra.model.site import Site
+from tests.fakes.store import FakeStore
+
+MAKERS: dict[str, Callable[[Path], StorePort]] = {
+    "sqlite file": lambda folder: Store.open(f"sqlite:///{folder}/state.db"),
+    "sqlite memory": lambda _: Store.open("sqlite://"),
+    "fake": lambda _: FakeStore(),
+}
+A, B = IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")
+
+
+@pytest.fixture(params=MAKERS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
+    made = MAKERS[request.param](tmp_path)
+    yield made
+    made.close()
+
+
+def crawler(name: str = "ath", **more: object) -> Crawler:
+    return Crawler(name=name, address=A, joined_s=1.0, changed_s=1.0, **more)  # type: ignore[arg-type]
+
+
+def order(number: int) -> OrderRecord:
+    return OrderRecord(id=f"o{number}", crawler="ath", address=A)
+
+
+def test_word_is_kept_under_its_key(store: StorePort) -> None:
+    assert store.meta.get("edition") is None
+    store.meta.set("edition", "one")
+    store.meta.set("edition", "two")
+    assert store.meta.get("edition") == "two"
+
+
+def test_crawler_comes_back_as_it_was(store: StorePort) -> None:
+    place = Location(latitude=37.9, longitude=23.7, radius_km=10.0, city="Αθήνα", country="GR")
+    full = crawler(
+        agent_url="https://a.example:8443",
+        location=place,
+        labels={"region": "south", "provider": "x"},
+        capacity=Capacity(bandwidth_mbps=1000.0, memory_gb=8.0, max_pieces=5, connections=20),
+    )
+    member = Member(crawler=full, first=IPv4Address("192.0.2.0"), last=IPv4Address("192.0.2.255"))
+    store.crawlers.put(member)
+    store.crawlers.put(Member(crawler=crawler("bare")))
+    assert store.crawlers.get("ath") == member
+    assert store.crawlers.get("bare") == Member(crawler=crawler("bare"))
+    assert store.crawlers.get("nobody") is None
+
+
+def test_crawlers_are_listed_by_name_and_chosen_by_state(store: StorePort) -> None:
+    for name in ("nyc", "ath", "fra"):
+        store.crawlers.put(Member(crawler=crawler(name)))
+    store.crawlers.set_state("fra", CrawlerState.LEFT, 5.0)
+    assert [member.crawler.name for member in store.crawlers.all()] == ["ath", "fra", "nyc"]
+    joined = store.crawlers.all([CrawlerState.JOINED])
+    assert [member.crawler.name for member in joined] == ["ath", "nyc"]
+
+
+def test_history_has_each_change_of_state_once(store: StorePort) -> None:
+    store.crawlers.put(Member(crawler=crawler()))
+    assert store.crawlers.set_state("ath", CrawlerState.UNREACHABLE, 5.0)
+    assert not store.crawlers.set_state("ath", CrawlerState.UNREACHABLE, 6.0)
+    assert not store.crawlers.set_state("nobody", CrawlerState.LEFT, 6.0)
+    known = store.crawlers.get("ath")
+    assert known is not None
+    assert (known.crawler.state, known.crawler.changed_s) == (CrawlerState.UNREACHABLE, 5.0)
+    assert store.crawlers.history("ath") == [
+        StateChange(state=CrawlerState.JOINED, at_s=1.0),
+        StateChange(state=CrawlerState.UNREACHABLE, at_s=5.0),
+    ]
+
+
+def test_site_keeps_the_address_it_was_given_first(store: StorePort) -> None:
+    site = Site(host="a.example", address=A, scheme="https", port=8443)
+    store.sites.put_many([site], 1.0)
+    store.sites.put_many([Site(host="a.example", address=B)], 2.0)
+    assert store.sites.get("a.example") == site
+    assert store.sites.forget("a.example")
+    assert not store.sites.forget("a.example")
+    store.sites.put_many([Site(host="a.example", address=B)], 3.0)
+    assert store.sites.get("a.example") == Site(host="a.example", address=B)
+
+
+def test_sites_that_share_an_address_are_found_together(store: StorePort) -> None:
+    sites = [Site(host=f"{i}.example", address=(A, B)[i % 2]) for i in range(5)]
+    store.sites.put_many(sites, 1.0)
+    assert store.sites.all() == sites
+    assert store.sites.at(B) == [sites[1], sites[3]]
+    assert store.sites.at(ip_address("192.0.2.9")) == []
+
+
+floats = st.floats(min_value=0.001, max_value=1e5)
+samples = st.builds(
+    Sample,
+    crawler=st.sampled_from(["ath", "nyc"]),
+    address=st.sampled_from([A, B]),
+    rtt_ms=st.none() | floats,
+    loss=st.none() | st.sampled_from(Loss),
+    rung=st.none() | st.sampled_from(Rung),
+    all_ms=st.lists(floats, max_size=12).map(tuple),
+    timings=st.none() | st.builds(Timings, tcp_ms=floats, tls_ms=st.none() | floats),
+    detail=st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
+    taken_s=floats,
+)
+
+
+@pytest.mark.parametrize("make", [MAKERS["sqlite memory"], MAKERS["fake"]], ids=["sqlite", "fake"])
+@given(batches=st.lists(st.lists(samples, max_size=8), max_size=4))
+def test_every_sample_comes_back_in_its_order(
+    make: Callable[[Path], StorePort], batches: list[list[Sample]]
+) -> None:
+    store = make(Path())
+    for batch in batches:
+        store.samples.add_many(batch)
+    given_all = [sample for batch in batches for sample in batch]
+    assert store.samples.count() == len(given_all)
+    for address in (A, B):
+        mine = [sample for sample in given_all if sample.address == address]
+        assert store.samples.of(address) == mine
+        assert store.samples.of(address, "ath", 5.0) == [
+            one for one in mine if one.crawler == "ath" and one.taken_s >= 5.0
+        ]
+        assert store.samples.latest(address) == {one.crawler: one for one in mine}
+    store.close()
+
+
+def test_answer_of_the_dns_holds_until_it_expires(store: StorePort) -> None:
+    found = NameAnswer(name="a.example", status=NameStatus.FOUND, addresses=(A, B), expires_s=10.0)
+    missing = NameAnswer(name="b.example", status=NameStatus.NXDOMAIN, expires_s=20.0)
+    store.names.put_many([found, missing])
+    asked = ["a.example", "b.example", "c.example"]
+    assert store.names.get_many(asked, 9.0) == {"a.example": found, "b.example": missing}
+    assert store.names.get_many(asked, 10.0) == {"b.example": missing}
+    assert store.names.prune(10.0) == 1
+    assert store.names.get_many(asked, 0.0) == {"b.example": missing}
+
+
+def test_more_names_than_sqlite_takes_variables_are_found(store: StorePort) -> None:
+    names = [f"{i}.example" for i in range(2500)]
+    store.names.put_many(
+        NameAnswer(name=name, status=NameStatus.FOUND, addresses=(A,), expires_s=9.0) for name in names
+    )
+    assert sorted(store.names.get_many(names, 1.0)) == sorted(names)
+
+
+def test_budget_grants_no_more_than_is_left(store: StorePort) -> None:
+    assert store.budget.open("b", 3) == BudgetState(total=3, spent=0)
+    assert store.budget.reserve("b", [order(1), order(2)], 1.0) == 2
+    assert store.budget.reserve("b", [order(3), order(4)], 1.0) == 1
+    assert store.budget.reserve("b", [order(5)], 1.0) == 0
+    assert store.budget.state("b") == BudgetState(total=3, spent=3)
+    assert [one.id for one in store.budget.unanswered("b")] == ["o1", "o2", "o3"]
+
+
+def test_answered_order_stays_spent_and_is_no_longer_missing(store: StorePort) -> None:
+    store.budget.open("b", 3)
+    store.budget.reserve("b", [order(1), order(2)], 1.0)
+    store.budget.answer(["o1"], 2.0)
+    assert store.budget.unanswered("b") == [OrderRecord(id="o2", crawler="ath", address=A, reserved_s=1.0)]
+    assert store.budget.state("b").spent == 2
+
+
+def test_released_order_gives_its_probe_back_once(store: StorePort) -> None:
+    store.budget.open("b", 2)
+    store.budget.reserve("b", [order(1), order(2)], 1.0)
+    store.budget.answer(["o2"], 2.0)
+    assert store.budget.release("b", ["o1", "o1", "o2", "o9"]) == 1
+    assert store.budget.state("b").left == 1
+
+
+def test_budget_taken_up_again_remembers_what_was_spent(store: StorePort) -> None:
+    store.budget.open("b", 2)
+    store.budget.reserve("b", [order(1), order(2)], 1.0)
+    assert store.budget.open("b", 3).left == 1
+    assert store.budget.open("b", 1).left == 0
+    assert store.budget.open("b", None).left is None
+    assert store.budget.reserve("b", [order(7)], 1.0) == 1
+
+
+def test_budgets_do_not_mix(store: StorePort) -> None:
+    store.budget.open("a", 1)
+    store.budget.open("b", 1)
+    store.budget.reserve("a", [order(1)], 1.0)
+    assert store.budget.release("b", ["o1"]) == 0
+    assert (store.budget.state("a").left, store.budget.state("b").left) == (0, 1)
+    with pytest.raises(InputError):
+        store.budget.state("c")
+    with pytest.raises(InputError):
+        store.budget.open("c", -1)
+
+
+def test_failed_transaction_leaves_nothing(store: StorePort) -> None:
+    store.budget.open("b", 5)
+    with suppress(RuntimeError), store.transaction():
+        store.meta.set("key", "word")
+        store.budget.reserve("b", [order(1)], 1.0)
+        raise RuntimeError
+    assert store.meta.get("key") is None
+    assert store.budget.state("b").spent == 0

@@ -1,0 +1,1 @@
+"""Fakes: quick, plain stand-ins that pass the same contracts as the real things."""

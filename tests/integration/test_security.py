@@ -1,0 +1,301 @@
+"""Attacks on an agent, each named after what it tries; `docs/security.md` lists them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+import requests
+
+from ipmicra.edge.agent.access import TokenCheck, read_token
+from ipmicra.edge.agent.policy import AddressPolicy
+from ipmicra.edge.agent.run import AgentSettings, make_server
+from ipmicra.edge.prober.failures import RefusedConnectError
+from ipmicra.edge.prober.ladder import Prober
+from ipmicra.edge.prober.tcp import Dialler, _check_peer
+from ipmicra.errors import InputError
+from ipmicra.model.sample import Loss, Rung
+from ipmicra.wire.orders import ProbeOrder
+from tests.integration.test_ladder import make_certificate
+from tests.servers.agent import TOKEN, RunningAgent, order
+from tests.servers.agent_process import started_agent
+
+
+@pytest.fixture(scope="module")
+def agent() -> Iterator[RunningAgent]:
+    """An agent as an operator runs it: nothing but the Internet is allowed."""
+    with RunningAgent() as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "127.1.2.3", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
+        *("169.254.169.254", "100.64.0.1", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255"),
+        *("240.0.0.1", "192.0.2.1", "198.51.100.1", "203.0.113.1", "192.88.99.1"),
+        *("::1", "::", "fe80::1", "fc00::1", "fd00:ec2::254", "ff02::1", "2001:db8::1", "fec0::1"),
+        pytest.param("::ffff:127.0.0.1", id="IPv4-mapped loopback"),
+        pytest.param("::ffff:169.254.169.254", id="IPv4-mapped metadata"),
+        pytest.param("::127.0.0.1", id="IPv4-compatible loopback"),
+        pytest.param("64:ff9b::7f00:1", id="NAT64 loopback"),
+        pytest.param("64:ff9b:1::a00:1", id="local NAT64 private"),
+        pytest.param("2002:7f00:1::", id="6to4 loopback"),
+        pytest.param("2001:0:7f00:1::", id="Teredo"),
+        pytest.param("100::1", id="discard"),
+        pytest.param("5f00::1", id="segment routing"),
+    ],
+)
+def test_ssrf_to_an_address_that_is_not_public_is_refused(agent: RunningAgent, address: str) -> None:
+    (answer,) = agent.answers(order(f"x{abs(hash(address))}", address))
+    assert answer["loss"] == "refused-order"
+    assert "not public" in answer["detail"]
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "193.0.6.139", "2001:4860:4860::8888", "2a00::1"])
+def test_public_address_is_not_refused(address: str) -> None:
+    assert AddressPolicy().refusal(ip_address(address), 443) is None
+
+
+@pytest.mark.parametrize("secret", ["127.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])
+def test_ssrf_by_a_name_that_resolves_to_a_private_address_is_refused(secret: str) -> None:
+    async def resolve(_: str) -> list[object]:
+        return [ip_address(secret)]
+
+    with RunningAgent(resolve=resolve) as agent:  # type: ignore[arg-type]
+        (answer,) = agent.answers({"id": "a", "host": "innocent.example"})
+    assert answer["loss"] == "refused-order"
+
+
+def test_dns_rebinding_between_check_and_connect_reaches_nothing() -> None:
+    """The name changes its address after the first answer; the first one is pinned, and nobody asks again."""
+    answers = [[ip_address("8.8.8.8")], [ip_address("127.0.0.1")]]
+    asked: list[str] = []
+
+    async def resolve(name: str) -> list[object]:
+        asked.append(name)
+        return answers[min(len(asked), 2) - 1]  # type: ignore[return-value]
+
+    dialled: list[object] = []
+
+    def translate(address: object) -> object:
+        dialled.append(address)
+        return None
+
+    dialler = Dialler(permit=AddressPolicy().refusal, translate=translate)  # type: ignore[arg-type]
+    prober = Prober(dialler=dialler, resolve=resolve)  # type: ignore[arg-type]
+    answer = asyncio.run(prober.probe(ProbeOrder(id="a", host="rebind.example")))
+    assert asked == ["rebind.example"]
+    assert set(dialled) == {ip_address("8.8.8.8")}
+    assert answer.loss is Loss.REFUSED_ORDER
+
+
+def test_policy_is_asked_again_at_the_moment_of_connecting() -> None:
+    """A policy that changes its mind after the order was taken still stops the connection."""
+    calls: list[int | None] = []
+
+    def permit(_address: object, port: int | None) -> str | None:
+        calls.append(port)
+        return None if len(calls) == 1 else "opted out meanwhile"
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.2)
+        place = listening.getsockname()[1]
+        dialler = Dialler(permit=permit)
+        order_ = ProbeOrder(id="a", address=ip_address("127.0.0.1"), port=place)
+        answer = asyncio.run(Prober(dialler=dialler).probe(order_))
+        with pytest.raises(TimeoutError):
+            listening.accept()
+    assert answer.loss is Loss.REFUSED_ORDER
+
+
+def test_connection_that_ends_elsewhere_is_dropped() -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname()) as made,
+        pytest.raises(RefusedConnectError),
+    ):
+        _check_peer(made, ("127.0.0.2", listening.getsockname()[1]))
+
+
+def test_redirect_to_the_metadata_service_is_not_followed() -> None:
+    """A server answers 1,000 times with a redirect to a canary; the canary sees nobody."""
+    visits = 0
+
+    async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal visits
+        while await reader.read(1000):
+            visits += 1
+            writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:%d/\r\n\r\n" % canary_port)
+        writer.close()
+
+    async def run() -> tuple[object, object]:
+        server = await asyncio.start_server(redirect, "127.0.0.1", 0)
+        place = server.sockets[0].getsockname()[1]
+        async with server:
+            asked = ProbeOrder(
+                id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
+            )
+            answer = await Prober().probe(asked)
+            await asyncio.sleep(0.1)  # the server sees that we are gone
+            return answer.detail, visits
+
+    with socket.create_server(("127.0.0.1", 0)) as canary:
+        canary.settimeout(0.1)
+        canary_port = canary.getsockname()[1]
+        assert asyncio.run(run()) == ("status 302", 3)
+        with pytest.raises(TimeoutError):
+            canary.accept()
+
+
+@pytest.mark.parametrize("port", [22, 25, 3306, 6379, 8080])
+def test_port_scan_of_other_ports_is_refused(agent: RunningAgent, port: int) -> None:
+    (answer,) = agent.answers(order(f"port-{port}", "8.8.8.8", port=port))
+    assert answer["loss"] == "refused-order"
+    assert f"port {port}" in answer["detail"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *(None, "", "Bearer", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"),
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN.upper()}",
+    ],
+)
+@pytest.mark.parametrize("path", ["/probe", "/health", "/metrics", "/nothing"])
+def test_stranger_without_the_token_learns_nothing(
+    agent: RunningAgent, header: str | None, path: str
+) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    response = requests.request(
+        "POST" if path == "/probe" else "GET", f"{agent.url}{path}", headers=headers, data=b"{", timeout=10
+    )
+    assert response.status_code == 401
+    assert response.json()["error"] == "a bearer token is needed"
+
+
+def test_two_authorization_headers_do_not_confuse_the_gate(agent: RunningAgent) -> None:
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 5) as line:
+        line.sendall(
+            b"GET /health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\n"
+            b"Authorization: Bearer " + TOKEN.encode() + b"\r\nConnection: close\r\n\r\n"
+        )
+        assert line.recv(1000).startswith(b"HTTP/1.1 401")
+
+
+def test_agent_without_token_or_certificate_does_not_start() -> None:
+    with pytest.raises(InputError, match="--token-file"):
+        make_server(AgentSettings())
+
+
+@pytest.mark.parametrize("token", ["", "short", "with a space in it somewhere", "schlüssel-mit-umlaut"])
+def test_weak_token_is_refused(tmp_path: Path, token: str) -> None:
+    path = tmp_path / "token"
+    path.write_text(token, encoding="utf-8")
+    with pytest.raises(InputError):
+        read_token(path)
+
+
+def test_token_is_compared_by_digest_and_not_letter_by_letter() -> None:
+    check = TokenCheck(TOKEN)
+    assert check.admits(f"Bearer {TOKEN}")
+    assert not check.admits(f"Bearer {TOKEN}\0")
+    assert TOKEN not in repr(vars(check))
+
+
+def test_huge_request_is_refused_before_it_is_read(agent: RunningAgent) -> None:
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 5) as line:
+        head = f"POST /probe HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
+        line.sendall(f"{head}Content-Length: 99999999999\r\n\r\n".encode())
+        assert line.recv(1000).startswith(b"HTTP/1.1 413")
+
+
+def test_endless_chunked_request_is_cut_off(agent: RunningAgent) -> None:
+    def flood() -> Iterator[bytes]:
+        for _ in range(200):
+            yield b" " * 65_536
+
+    try:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        status = requests.post(f"{agent.url}/probe", data=flood(), headers=headers, timeout=20).status_code
+    except requests.ConnectionError:
+        status = 413  # it hung up on us while we were still talking
+    assert status == 413
+    assert agent.get("/health").status_code == 200
+
+
+def test_slow_request_body_is_given_up(agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipmicra.edge.agent.web.BODY_S", 0.2)
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 10) as line:
+        head = f"POST /probe HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
+        line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        start = time.perf_counter()
+        assert line.recv(1000).startswith(b"HTTP/1.1 408")
+        assert time.perf_counter() - start < 5
+
+
+def test_header_injection_through_the_host_is_refused(agent: RunningAgent) -> None:
+    evil = order("inject", "8.8.8.8", host="a.example\r\nX-Evil: 1")
+    assert agent.post({"version": 1, "orders": [evil]}).status_code == 400
+
+
+def test_mutual_tls_keeps_out_whoever_has_no_certificate(tmp_path: Path) -> None:
+    certificate, key = make_certificate(tmp_path)
+    mine, mine_key = make_certificate(tmp_path, "coordinator")
+    words = ["--tls-cert", str(certificate), "--tls-key", str(key), "--client-ca", str(mine)]
+    child, url = started_agent(*words)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with pytest.raises((requests.exceptions.SSLError, requests.ConnectionError)):
+        requests.get(f"{url}/health", verify=str(certificate), headers=headers, timeout=10)
+    pair = (str(mine), str(mine_key))
+    response = requests.get(f"{url}/health", verify=str(certificate), cert=pair, headers=headers, timeout=10)
+    child.kill()
+    child.communicate(timeout=20)
+    assert response.status_code == 200
+
+
+def test_holder_who_opted_out_is_left_alone_even_where_the_operator_allows_more(tmp_path: Path) -> None:
+    path = tmp_path / "opt-out.txt"
+    path.write_text("127.0.0.0/9 # does not want to\n")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        RunningAgent(allowed=("127.0.0.0/8",), ports=(listening.getsockname()[1],), opt_out=path) as agent,
+    ):
+        (answer,) = agent.answers(order("a", port=listening.getsockname()[1]))
+    assert answer["loss"] == "refused-order"
+    assert "does not want" in answer["detail"]
+
+
+def test_user_agent_says_who_is_asking_and_where_to_complain() -> None:
+    seen: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        place = server.sockets[0].getsockname()[1]
+        asked = ProbeOrder(
+            id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
+        )
+        async with server:
+            await Prober().probe(asked)
+            await asyncio.sleep(0.1)  # the server sees that we are gone
+
+    asyncio.run(run())
+    assert b"\r\nUser-Agent: ipmicra/" in seen[0]
+    assert b"(+https://" in seen[0]
+    assert seen[0].startswith(b"HEAD / HTTP/1.1\r\nHost: 127.0.0.1:")
+
+
+def test_answers_name_no_secrets(agent: RunningAgent) -> None:
+    text = json.dumps([agent.get("/health").json(), agent.get("/metrics").text])
+    assert TOKEN not in text

@@ -1,0 +1,145 @@
+"""Messages between coordinator and agent: what is written is read, and nothing else gets through."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.errors import MessageError, UnknownVersionError
+from ipmicra.model.sample import Loss, Rung, Timings
+from ipmicra.wire.answers import (
+    Answer,
+    End,
+    ErrorMessage,
+    decode_error,
+    decode_line,
+    encode_answer,
+    encode_end,
+    encode_error,
+)
+from ipmicra.wire.limits import LIMITS, VERSION
+from ipmicra.wire.orders import ProbeOrder, ProbeRequest, decode_request, encode_request
+
+ids = st.text("abcXYZ019_-", min_size=1, max_size=64)
+labels = st.text("abcxyz019_", min_size=1, max_size=20)
+hosts = st.lists(labels, min_size=1, max_size=4).map(".".join)
+addresses = st.ip_addresses().filter(lambda a: getattr(a, "ipv4_mapped", None) is None)
+milliseconds = st.floats(min_value=0, max_value=LIMITS.max_rtt_ms)
+orders = st.builds(
+    ProbeOrder,
+    id=ids,
+    address=addresses,
+    host=st.none() | hosts,
+    scheme=st.sampled_from([None, "http", "https"]),
+    port=st.none() | st.integers(1, 65535),
+    samples=st.integers(1, LIMITS.max_samples),
+    timeout_ms=st.floats(min_value=1, max_value=LIMITS.max_timeout_ms),
+    wait_ms=st.floats(min_value=0, max_value=LIMITS.max_wait_ms),
+    first_rung=st.sampled_from(Rung),
+)
+requests = st.builds(
+    ProbeRequest,
+    orders=st.lists(orders, min_size=1, max_size=5, unique_by=lambda order: order.id).map(tuple),
+    only_repeat=st.booleans(),
+)
+parts = st.none() | milliseconds
+facts = {
+    "order": ids,
+    "timings": st.none() | st.builds(Timings, dns_ms=parts, tcp_ms=parts, tls_ms=parts, first_byte_ms=parts),
+    "detail": st.text(st.characters(exclude_categories=["Cs"]), max_size=LIMITS.max_detail),
+    "taken_s": st.floats(min_value=0, max_value=4e9),
+}
+arrived = st.lists(milliseconds, min_size=1, max_size=LIMITS.max_samples).flatmap(
+    lambda all_ms: st.builds(
+        Answer,
+        address=addresses,
+        rtt_ms=st.just(min(all_ms)),
+        rung=st.sampled_from(Rung),
+        all_ms=st.just(tuple(all_ms)),
+        **facts,
+    )
+)
+lost = st.builds(Answer, address=st.none() | addresses, loss=st.sampled_from(Loss), **facts)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(requests)
+def test_request_is_read_as_it_was_written(request: ProbeRequest) -> None:
+    assert decode_request(encode_request(request)) == request
+
+
+@given(arrived | lost)
+def test_answer_is_read_as_it_was_written(answer: Answer) -> None:
+    line = encode_answer(answer)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert decode_line(line) == answer
+
+
+@given(st.integers(0, LIMITS.max_orders))
+def test_end_is_read_as_it_was_written(count: int) -> None:
+    assert decode_line(encode_end(End(count=count))) == End(count=count)
+
+
+def test_error_is_read_as_it_was_written() -> None:
+    message = ErrorMessage(error="no", versions=(1, 2))
+    assert decode_error(encode_error(message)) == message
+
+
+@given(st.binary(max_size=300) | json_values.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_are_a_message_or_a_message_error(data: bytes) -> None:
+    for decode in (decode_request, decode_line, decode_error):
+        with suppress(MessageError):
+            assert decode(data) is not None
+
+
+@given(requests, st.data())
+def test_request_with_a_spoilt_field_is_refused_or_still_makes_sense(
+    request: ProbeRequest, data: st.DataObject
+) -> None:
+    content = json.loads(encode_request(request))
+    order = content["orders"][0]
+    name = data.draw(st.sampled_from([*order, "surprise"]))
+    order[name] = data.draw(json_values)
+    try:
+        read = decode_request(json.dumps(content).encode())
+    except MessageError:
+        return
+    assert decode_request(encode_request(read)) == read
+
+
+@given(arrived | lost, st.data())
+def test_answer_with_a_spoilt_field_is_refused_or_still_makes_sense(
+    answer: Answer, data: st.DataObject
+) -> None:
+    content = json.loads(encode_answer(answer))
+    content[data.draw(st.sampled_from([*content, "surprise"]))] = data.draw(json_values)
+    try:
+        read = decode_line(json.dumps(content).encode())
+    except MessageError:
+        return
+    if isinstance(read, Answer) and read.rtt_ms is not None:
+        assert read.loss is None
+        assert read.rtt_ms == min(read.all_ms)
+
+
+@given(requests, st.integers().filter(lambda version: version != VERSION) | st.none() | st.text(max_size=3))
+def test_unknown_version_is_told_so(request: ProbeRequest, version: object) -> None:
+    content = {**json.loads(encode_request(request)), "version": version}
+    with pytest.raises(UnknownVersionError, match="known: \\[1\\]"):
+        decode_request(json.dumps(content).encode())
+
+
+@given(requests, st.integers(0, 400))
+def test_cut_request_is_refused(request: ProbeRequest, cut: int) -> None:
+    data = encode_request(request)
+    with pytest.raises(MessageError):
+        decode_request(data[: min(cut, len(data) - 1)])

@@ -1,0 +1,130 @@
+"""What is SQLite's own: files, processes, migrations, damage."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.connection import path_of
+from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import InputError, StoreError
+from ipmicra.model.sample import Sample
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:///a.db", "a.db"),
+        ("sqlite:////tmp/a.db", "/tmp/a.db"),
+        ("sqlite:///with%20space.db", "with space.db"),
+        ("sqlite://", ":memory:"),
+        ("plain/path.db", "plain/path.db"),
+    ],
+)
+def test_url_names_a_file(url: str, path: str) -> None:
+    assert path_of(url) == path
+
+
+@pytest.mark.parametrize("url", ["postgresql://h/d", "mysql://h/d", "sqlite://host/a.db"])
+def test_url_of_another_kind_is_refused_with_the_right_form(url: str) -> None:
+    with pytest.raises(InputError, match="sqlite:///"):
+        path_of(url)
+
+
+@given(st.ip_addresses())
+def test_address_packs_into_sixteen_bytes_and_back(address: IPv4Address | IPv6Address) -> None:
+    assert len(packed(address)) == 16
+    is_mapped = isinstance(address, IPv6Address) and address.ipv4_mapped is not None
+    assert unpacked(packed(address)) == (address.ipv4_mapped if is_mapped else address)  # type: ignore[union-attr]
+
+
+@given(st.ip_addresses(v=4), st.ip_addresses(v=4))
+def test_packed_addresses_sort_as_numbers(a: IPv4Address, b: IPv4Address) -> None:
+    assert (packed(a) < packed(b)) == (int(a) < int(b))
+
+
+def test_store_makes_its_folder_and_keeps_its_content(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/deep/state.db"
+    with Store.open(url) as store:
+        store.meta.set("key", "word")
+        assert repr(store) == f"<Store {tmp_path}/deep/state.db>"
+    with Store.open(url) as store:
+        assert store.meta.get("key") == "word"
+
+
+def test_file_that_is_no_store_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.write_bytes(b"this is not a database" * 99)
+    with pytest.raises(StoreError, match="not a database"):
+        Store.open(str(path))
+
+
+def test_store_of_a_newer_schema_is_left_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    with Store.open(path) as store:
+        store.connection.execute("INSERT INTO migrations VALUES (999, 'future', 0)")
+    with pytest.raises(StoreError, match="newer"):
+        Store.open(path)
+
+
+def test_further_migration_is_applied_to_an_old_store_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.db")
+    applied: list[int] = []
+    number = MIGRATIONS[-1].number + 1
+    further = (*MIGRATIONS, Migration(number=number, name="more", apply=lambda _: applied.append(1)))
+    with Store.open(path) as store:
+        store.meta.set("key", "word")
+        migrate(store.connection, further)
+        migrate(store.connection, further)
+        assert applied == [1]
+        assert store.meta.get("key") == "word"
+
+
+def test_failed_migration_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    def fail(_: object) -> None:
+        raise RuntimeError("no")
+
+    number = MIGRATIONS[-1].number + 1
+    with Store.open(str(tmp_path / "state.db")) as store:
+        with pytest.raises(RuntimeError):
+            migrate(store.connection, (*MIGRATIONS, Migration(number=number, name="bad", apply=fail)))
+        assert store.connection.row("SELECT max(number) FROM migrations") == (number - 1,)
+
+
+def test_samples_that_cannot_be_kept_leave_none_behind() -> None:
+    address = IPv4Address("192.0.2.1")
+    good = Sample(crawler="ath", address=address, rtt_ms=1.0)
+    with Store.open("sqlite://") as store:
+        with pytest.raises(StoreError):
+            store.samples.add_many([good, Sample(crawler=None, address=address, rtt_ms=1.0)])  # type: ignore[arg-type]
+        assert store.samples.count() == 0
+
+
+def test_two_processes_never_grant_more_than_the_budget_together(tmp_path: Path) -> None:
+    """Four processes take 200 probes one by one from a budget of 150."""
+    url = f"sqlite:///{tmp_path}/state.db"
+    code = (
+        "import sys\n"
+        "from ipmicra.edge.store.store import Store\n"
+        "from ipmicra.edge.store.ports import OrderRecord\n"
+        "store = Store.open(sys.argv[1])\n"
+        "store.budget.open('b', 150)\n"
+        "orders = [OrderRecord(id=f'{sys.argv[2]}-{i}', crawler='c', address=None) for i in range(50)]\n"
+        "print(sum(store.budget.reserve('b', [order], 1.0) for order in orders))\n"
+    )
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, url, str(i)], stdout=subprocess.PIPE) for i in range(4)
+    ]
+    granted = [int(child.communicate(timeout=60)[0]) for child in children]
+    assert sum(granted) == 150
+    with Store.open(url) as store:
+        assert store.budget.state("b").spent == 150
+        assert len(store.budget.unanswered("b")) == 150
