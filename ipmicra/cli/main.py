@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ipmicra.app.home import find_home
-from ipmicra.cli import agent, build, crawler, demo, diff, fetch, info, lookup, org, probe, simulate
+from ipmicra.cli import agent, assign, build, crawler, demo, diff, fetch, info, lookup, org, probe, simulate
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -37,6 +37,7 @@ COMMANDS = (
     diff.diff,
     probe.probe,
     agent.agent,
+    assign.assign,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:

@@ -17,6 +17,7 @@ from ipmicra.edge.store.ports import (
     StateChange,
 )
 from ipmicra.errors import InputError
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -167,6 +168,23 @@ class FakeBudget:
         return BudgetState(total=self.totals[name], spent=spent)
 
 
+class FakeAssignments:
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, int], Assignment] = {}
+
+    def put_many(self, assignments: Iterable[Assignment]) -> None:
+        new = list(assignments)
+        hosts = {one.host for one in new}
+        self.kept = {key: one for key, one in self.kept.items() if one.host not in hosts}
+        self.kept |= {(one.host, one.piece): one for one in new}
+
+    def all(self) -> list[Assignment]:
+        return [self.kept[key] for key in sorted(self.kept)]
+
+    def of(self, host: str) -> list[Assignment]:
+        return [one for one in self.all() if one.host == host]
+
+
 class FakeStore:
     """Keeps everything in memory; a failed transaction is undone from a copy."""
 
@@ -177,6 +195,7 @@ class FakeStore:
         self.samples = FakeSamples()
         self.names = FakeNames()
         self.budget = FakeBudget()
+        self.assignments = FakeAssignments()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -15,6 +15,7 @@ from ipmicra.errors import InputError
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+_LEAST = 1e-9
 _SEED = 1
 """The sample that finds prices is drawn by this; the same input gives the same answer."""
 
@@ -33,6 +34,8 @@ class Demand:
     """Sites with the same number go to the same crawler, as hosts of one address must."""
     previous: Rows | None = None
     """Who had each site before; -1 for nobody."""
+    held: Floats | None = None
+    """Load that crawlers have beside these sites, and keep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +70,13 @@ def assign_sites(demand: Demand, config: AuctionConfig | None = None) -> Placeme
     groups = group_rows(demand.group, demand.load)
     cost = groups.mean_cost(_clean(demand.cost_ms, demand.units), demand.load)
     previous = groups.first_of(demand.previous) if demand.previous is not None else None
-    share = _share(groups.load, demand.units)
-    taker, bids = _taken(cost, groups.load, share, previous, config)
-    room = _room(groups.load, share, config)
+    held = demand.held if demand.held is not None else np.zeros(len(demand.units))
+    share = _share(float(groups.load.sum() + held.sum()), demand.units)
+    room = _room(groups.load, share, held, config)
+    stays = None
+    if previous is not None and len(room):
+        stays = settled(cost, groups.load, _open_share(share, held), previous, config)
+    taker, bids = _taken(cost, groups.load, room, stays, config)
     return _placement(demand, groups, cost, taker, (room, bids))
 
 
@@ -80,6 +87,8 @@ def _check(demand: Demand) -> None:
         raise InputError(f"{sites} sites × {crawlers} crawlers need as many loads and capacities")
     if not (np.isfinite(demand.load) & (demand.load >= 0)).all():
         raise InputError("loads must be finite and not negative: estimate them first (`believed_pages`)")
+    if demand.held is not None and demand.held.shape != (crawlers,):
+        raise InputError("there must be one load held for each crawler")
     if not (np.isfinite(demand.units) & (demand.units >= 0)).all():
         raise InputError("capacities must be finite and not negative")
 
@@ -94,26 +103,29 @@ def _clean(cost_ms: NDArray[np.floating], units: Floats) -> NDArray[np.float32]:
     return cost
 
 
-def _share(load: Floats, units: Floats) -> Floats:
+def _share(load: float, units: Floats) -> Floats:
     """Share the load out by capacity."""
     total = float(units.sum())
-    return load.sum() * units / total if total else np.zeros(len(units))
+    return load * units / total if total else np.zeros(len(units))
 
 
-def _room(load: Floats, share: Floats, config: AuctionConfig) -> Floats:
-    """Give every share some slack; at least one site of mean size fits into each."""
+def _open_share(share: Floats, held: Floats) -> Floats:
+    """Give what is left of each share; above 0 for everybody who takes part."""
+    return np.where(share > 0, np.maximum(share - held, _LEAST), 0.0)
+
+
+def _room(load: Floats, share: Floats, held: Floats, config: AuctionConfig) -> Floats:
+    """Give every share some slack; at least one site of mean size fits into each that is not full."""
     mean = float(load.mean()) if len(load) else 0.0
-    return np.where(share > 0, np.maximum(share * (1 + config.slack), mean), 0.0)
+    least = np.where(held > 0, 0.0, mean)
+    return np.where(share > 0, np.maximum(share * (1 + config.slack) - held, least), 0.0)
 
 
 def _taken(
-    cost: NDArray[np.float32], load: Floats, share: Floats, previous: Rows | None, config: AuctionConfig
+    cost: NDArray[np.float32], load: Floats, room: Floats, stays: Rows | None, config: AuctionConfig
 ) -> tuple[Rows, int]:
-    """Keep what can stay, auction the rest, and find a place for what the auction leaves."""
-    room = _room(load, share, config)
-    taker = np.full(len(load), NOBODY)
-    if previous is not None and len(room):
-        taker = settled(cost, load, share, previous, config)
+    """Keep what stays, auction the rest, and find a place for what the auction leaves."""
+    taker = np.full(len(load), NOBODY) if stays is None else stays.copy()
     giants = np.flatnonzero((taker < 0) & (load > room.max(initial=0.0)))
     taker[giants] = _cheapest(cost[giants])
     left = room - np.bincount(taker[taker >= 0], load[taker >= 0], len(room))

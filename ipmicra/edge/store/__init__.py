@@ -17,6 +17,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `count` |
 | `names` | answers of the DNS until they expire | `get_many(names, now_s)`, `put_many`, `prune` |
 | `budget` | orders and what they cost | `open`, `reserve`, `answer`, `release`, `unanswered`, `state` |
+| `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4
 as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from ipmicra.edge.store.assignments import create_assignments
 from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.crawlers import create_crawlers
@@ -34,6 +35,7 @@ MIGRATIONS = (
     Migration(number=4, name="samples", apply=create_samples),
     Migration(number=5, name="names", apply=create_names),
     Migration(number=6, name="budget", apply=create_budget),
+    Migration(number=7, name="assignments", apply=create_assignments),
 )
 
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -146,6 +147,14 @@ class BudgetPort(Protocol):
     def state(self, name: str) -> BudgetState: ...
 
 
+class AssignmentsPort(Protocol):
+    """Who crawls which site, or piece of a site."""
+
+    def put_many(self, assignments: Iterable[Assignment]) -> None: ...
+    def all(self) -> list[Assignment]: ...
+    def of(self, host: str) -> list[Assignment]: ...
+
+
 class StorePort(Protocol):
     """All of it."""
 
@@ -161,5 +170,7 @@ class StorePort(Protocol):
     def names(self) -> NamesPort: ...
     @property
     def budget(self) -> BudgetPort: ...
+    @property
+    def assignments(self) -> AssignmentsPort: ...
     def transaction(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
+from ipmicra.edge.store.assignments import AssignmentTable
 from ipmicra.edge.store.budget import BudgetTable
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
 from ipmicra.edge.store.crawlers import CrawlerTable
@@ -28,6 +29,7 @@ class Store:
         self.samples = SampleTable(connection)
         self.names = NameTable(connection)
         self.budget = BudgetTable(connection)
+        self.assignments = AssignmentTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:
