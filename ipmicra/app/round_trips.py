@@ -75,9 +75,8 @@ class FleetCoordinates:
 
     def expected_ms(self) -> Floats:
         """Give what was measured, and estimates for the rest; NaN in rows of sites without a sample."""
-        is_known = np.isfinite(self.samples_ms).any(axis=1)
-        told = self.coordinates.predict(self.samples_ms)
-        return np.where(is_known[:, None], told, np.nan)
+        is_known = np.isfinite(self.samples_ms).any(axis=1, keepdims=True)
+        return np.where(is_known, self.coordinates.predict(self.samples_ms), np.nan)
 
 
 def fleet_coordinates(

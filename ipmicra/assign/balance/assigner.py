@@ -152,7 +152,9 @@ def _auctioned(
         fewest = np.maximum(room * part, loads[chosen].mean() * (room > 0))
         auction(own[chosen], loads[chosen], fewest, price, np.arange(size), step, config.patience * size)
         price, step = price * config.discount, step * config.batch_step / config.step
-    order = np.argsort(loads, kind="stable")  # the largest bid first: they need the most room
+        order = np.arange(len(own))  # memory is read in order, which counts for more than who bids first
+    else:
+        order = np.argsort(loads, kind="stable")  # the largest bid first: they need the most room
     taker, bids = auction(own, loads, room, price, order, step, config.patience * len(own))
     return taker, int(bids)
 
