@@ -179,7 +179,7 @@ def _by_auction(
     problem: _Problem, expected: Floats, options: AssignOptions, before: Sequence[Assignment]
 ) -> AssignReport:
     """Assign by the auction; sites without any sample go where room is."""
-    is_blind = np.isnan(expected).all(axis=1, keepdims=True)[:, 0]
+    is_blind: NDArray[np.bool_] = np.asarray(np.isnan(expected).all(axis=1))
     rest = expected[~is_blind]
     usual = float(np.nanmedian(rest)) if len(rest) else 1.0
     cost = np.where(is_blind[:, None], usual, expected)

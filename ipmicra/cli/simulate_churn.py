@@ -51,7 +51,7 @@ def churn(
         ),
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="Steps of 20 s.")] = 10_000,
-    crawlers: Annotated[int, typer.Option(min=1, help="Crawlers that come and go.")] = 140,
+    crawlers: Annotated[int, typer.Option(min=2, help="Crawlers that come and go.")] = 140,
     sites: Annotated[int, typer.Option(min=1, help="Sites that are crawled again and again.")] = 1_600,
     spread_pieces: Annotated[
         bool,

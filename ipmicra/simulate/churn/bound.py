@@ -22,7 +22,7 @@ _FIRST_STEP = 0.3
 
 def bound_mbps(world: ChurnWorld, lives: list[Life], config: ChurnConfig) -> float:
     """Give the highest mean goodput, in megabits a second: demand, or what the connections can do."""
-    demand: Floats = world.whole.pages.astype(np.float64) * config.ideal_crawls
+    demand: Floats = world.whole.pages.astype(np.float64) * config.submissions
     room_ms = alive_steps(lives, config) * config.step_ms * config.connections
     return config.mbps(most_pages(demand, room_ms, world.rtt_ms + config.fixed_ms))
 

@@ -14,8 +14,8 @@ from ipmicra.errors import InputError
 class SizeConfig:
     """How many pages sites have, and how they fall into pieces."""
 
-    total_pages: int = 15_187_511
-    """Pages of all sites together [1]."""
+    mean_pages: float = 15_187_511 / 1_600
+    """Pages of a site: all pages of [1] over its sites."""
     spread: float = 1.05
     """Standard deviation of the logarithm of a site's pages; calibrated, see docs/balance.md."""
     least_cut: int = 2_000
@@ -77,6 +77,11 @@ class ChurnConfig:
     def ideal_crawls(self) -> int:
         """How often every site would be crawled if nothing ever waited too long."""
         return max(1, self.steps // self.recrawl_steps)
+
+    @property
+    def submissions(self) -> int:
+        """How often every site is submitted, counting one whose interval the end cuts short."""
+        return -(-self.steps // self.recrawl_steps)
 
     def mbps(self, pages: float) -> float:
         """Give the mean rate, in megabits a second, of so many pages in the whole run."""

@@ -79,9 +79,10 @@ def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generat
 
 
 def draw_pages(sites: int, sizes: SizeConfig, rng: np.random.Generator) -> Numbers:
-    """Draw the pages of sites; each has one at least, and their sum is the total but for rounding."""
+    """Draw the pages of sites; each has one at least, and their mean is the config's but for rounding."""
     drawn = rng.lognormal(0.0, sizes.spread, sites)
-    pages: Numbers = np.maximum(1, np.round(drawn * (sizes.total_pages / drawn.sum()))).astype(np.int64)
+    drawn *= sizes.mean_pages * sites / drawn.sum()
+    pages: Numbers = np.maximum(1, np.round(drawn)).astype(np.int64)
     return pages
 
 

@@ -21,7 +21,7 @@ from ipmicra.simulate.populations import KingLike, king_like
 @given(seed=st.integers(0, 10**6), sites=st.integers(1, 60))
 def test_cutting_loses_no_page_and_makes_no_empty_piece(seed: int, sites: int) -> None:
     rng = np.random.default_rng(seed)
-    sizes = SizeConfig(total_pages=6000 * sites)
+    sizes = SizeConfig(mean_pages=6000)
     pages = draw_pages(sites, sizes, rng)
     work = cut_sites(pages, sizes, rng)
     assert np.bincount(work.site, work.pages, sites).tolist() == pages.tolist()
@@ -78,6 +78,11 @@ def test_bound_is_never_below_the_linear_programme_and_close_to_it(seed: int, fi
     exact = linprog(-np.ones(crawlers * sites), np.vstack([by_site, by_crawler]), limits).fun * -1e3
     bound = most_pages(demand, room, page_ms)
     assert exact * (1 - 1e-6) <= bound <= exact * 1.05
+
+
+def test_a_run_that_ends_within_an_interval_counts_its_last_submission() -> None:
+    assert [ChurnConfig(steps=steps).submissions for steps in (1, 500, 501, 10_000)] == [1, 1, 2, 20]
+    assert ChurnConfig(steps=10_000).ideal_crawls == 20
 
 
 def test_without_crawlers_nothing_can_be_downloaded() -> None:
