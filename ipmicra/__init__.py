@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
     from ipmicra.app.fleet import Fleet
+    from ipmicra.assign.balance.assigner import Demand, Placement, assign_sites
+    from ipmicra.assign.balance.pieces import Piece, cut_site
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         UnknownDialectError,
         UnknownVersionError,
     )
+    from ipmicra.model.assignment import Assignment
     from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
     from ipmicra.model.edition import DumpRecord, Edition
     from ipmicra.model.finding import Fate, Finding, Reason, Tally
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AddressError",
     "AgentError",
+    "Assignment",
     "BuildOptions",
     "BuildProgress",
     "BuildReport",
@@ -53,6 +57,7 @@ __all__ = [
     "CorruptStateError",
     "Crawler",
     "CrawlerState",
+    "Demand",
     "DumpError",
     "DumpRecord",
     "Edition",
@@ -72,6 +77,8 @@ __all__ = [
     "Organisation",
     "Overlay",
     "OverlayError",
+    "Piece",
+    "Placement",
     "Probe",
     "Reason",
     "Registry",
@@ -86,7 +93,9 @@ __all__ = [
     "TruncatedDumpError",
     "UnknownDialectError",
     "UnknownVersionError",
+    "assign_sites",
     "build",
+    "cut_site",
 ]
 
 __version__ = "0.1.0"
@@ -94,6 +103,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
     "ipmicra.app.fleet": "Fleet",
+    "ipmicra.assign.balance.assigner": "Demand Placement assign_sites",
+    "ipmicra.assign.balance.pieces": "Piece cut_site",
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",
@@ -103,6 +114,7 @@ _HOMES = {
         "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
         "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError"
     ),
+    "ipmicra.model.assignment": "Assignment",
     "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
     "ipmicra.model.edition": "DumpRecord Edition",
     "ipmicra.model.finding": "Fate Finding Reason Tally",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers
 from ipmicra.app.round_trips import RoundTrips, fleet_coordinates
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.balance.by_overlay import Burden, assign_by_overlay
@@ -98,7 +99,11 @@ def assign(
         burden=_burden(tasks, crawlers, units, before),
     )
     report = _balanced(problem, trips, options, before)
-    report.findings = [*_page_findings(counts.estimated, counts.refused), *_fleet_findings(problem, report)]
+    report.findings = [
+        *page_findings(counts.estimated, counts.refused),
+        *fleet_findings(crawlers, units, report.assignments),
+        *takeovers(crawlers, report.assignments, before),
+    ]
     return report
 
 
@@ -267,50 +272,6 @@ def _filters(piece: Piece) -> tuple[str, ...]:
     return (*piece.directories, *(f"-{name}" for name in piece.others))
 
 
-def _page_findings(estimated: int, refused: int) -> list[str]:
-    findings = []
-    if estimated:
-        findings.append(f"{estimated} without a known number of pages: estimated by the median of the others")
-    if refused:
-        findings.append(f"{refused} with a number of pages beyond belief: estimated instead")
-    return findings
-
-
-def _fleet_findings(problem: _Problem, report: AssignReport) -> list[str]:
-    """Say what is wrong with capacities: none at all, or more tasks than crawlers want."""
-    findings = []
-    idle = [one.name for one, share in zip(problem.crawlers, problem.units, strict=True) if share <= 0]
-    if idle:
-        findings.append(f"without capacity, so without sites: {', '.join(idle)}")
-    held: dict[str, int] = {}
-    for one in report.assignments:
-        if one.crawler is not None:
-            held[one.crawler] = held.get(one.crawler, 0) + 1
-    over = [
-        f"{one.name} ({held[one.name]} of {one.capacity.max_pieces})"
-        for one in problem.crawlers
-        if one.capacity.max_pieces and held.get(one.name, 0) > one.capacity.max_pieces
-    ]
-    if over:
-        findings.append(f"more than they want at a time, the rest waits in queues: {', '.join(over)}")
-    return findings
-
-
 def stamped(report: AssignReport, now_s: float) -> list[Assignment]:
     """Give the assignments with the time at which they are kept."""
     return [replace(one, assigned_s=now_s) for one in report.assignments]
-
-
-def describe_assignment(one: Assignment) -> dict[str, Any]:
-    """Give what `--json` prints of an assignment."""
-    return {
-        "host": one.host,
-        "piece": f"{one.piece}/{one.of}",
-        "address": str(one.address),
-        "crawler": one.crawler,
-        "reason": one.reason,
-        "expected_ms": one.expected_ms,
-        "pages": one.pages,
-        "filters": list(one.filters),
-        "backend": one.backend,
-    }

@@ -75,7 +75,7 @@ def assign(
 
 
 def _print(report: AssignReport, print_format: Format) -> None:
-    from ipmicra.app.assigning import describe_assignment
+    from ipmicra.app.assign_findings import describe_assignment
 
     records = [describe_assignment(one) for one in report.assignments]
     if print_format is Format.TABLE:

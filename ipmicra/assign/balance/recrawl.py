@@ -41,14 +41,6 @@ NEXT_STEP = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delay:
-    """Bounds of the mean time from a page's birth until it is seen; in the unit of the times given."""
-
-    least: float
-    most: float
-
-
 def birth_detect_delay(crawl: ArrayLike, wait: ArrayLike) -> tuple[Floats, Floats]:
     """Give the least and the most expected delay of new pages (equations 2 and 1 of [1]).
 

@@ -7,12 +7,16 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
+from ipmicra.assign.balance.recrawl import NEXT_STEP, Step, TaskState
 from ipmicra.simulate.churn.config import ChurnConfig
-from ipmicra.simulate.churn.crawling import EXECUTING, QUEUED, Crawling
+from ipmicra.simulate.churn.crawling import EXECUTING, Crawling
 from ipmicra.simulate.churn.ledger import Ledger
 from ipmicra.simulate.churn.lives import Life
 from ipmicra.simulate.churn.scheme import Policy, Scheme, Setting
 from ipmicra.simulate.churn.world import ChurnWorld
+
+STEPS = tuple(NEXT_STEP[state] for state in (TaskState.IDLE, TaskState.QUEUED, TaskState.EXECUTING))
+"""What becomes of a piece that is due, by the number of its state."""
 
 
 class Event(IntEnum):
@@ -103,12 +107,12 @@ class Engine:
 
     def _submit(self, piece: int) -> None:
         """Hand a piece in; one still queued is cancelled, one still executing is handed in when it ends."""
-        state = self.crawling.state[piece]
+        step = STEPS[self.crawling.state[piece]]
         self.ledger.submitted += 1
-        if state == EXECUTING:
+        if step is Step.WAIT:
             self._is_due[piece] = True
             return
-        if state == QUEUED:
+        if step is Step.CANCEL_AND_SUBMIT:
             self.crawling.drop(piece)
             self.ledger.cancelled += 1
         if self._is_anybody_there():

@@ -51,7 +51,6 @@ class Ledger:
     """Submissions and heritages that fell on a moment without a single crawler."""
     migrated_tasks: int = 0
     migrated_pages: int = 0
-    forwarded: int = 0
     elsewhere_pages: int = 0
     """Pages of pieces started on another crawler than the time before."""
     started_again_pages: int = 0

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 import numpy as np
 import pytest
 
+from ipmicra.app.assign_findings import explain_load
 from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign
 from ipmicra.app.round_trips import Address, RoundTrips, SampledRoundTrips, fleet_coordinates
 from ipmicra.assign.balance.pieces import PieceConfig
@@ -102,6 +103,19 @@ def test_a_crawler_that_left_loses_its_sites_and_only_those() -> None:
         assert after.crawler is not None
         assert after.crawler != "ath"
         assert before.crawler == "ath" or after.crawler == before.crawler
+    count = sum(one.crawler == "ath" for one in first.assignments)
+    assert f"ath is gone: {count} of its sites start again elsewhere" in left.findings
+
+
+def test_the_load_decision_can_be_explained() -> None:
+    report = assigned([site(number) for number in range(1, 13)], pages={"s1.example": 500})
+    (told,) = explain_load("s1.example", report.assignments, CRAWLERS)
+    own = [one for one in report.assignments if one.crawler == told["crawler"]]
+    assert told["crawler_tasks"] == len(own)
+    assert told["relative_page_load"] == 500 * len(own)
+    assert told["mean_page_load"] == pytest.approx(500 * 12 / 6)
+    assert told["reason"] == report.assignments[0].reason
+    assert explain_load("other.example", report.assignments, CRAWLERS) == []
 
 
 def test_a_large_site_is_cut_and_its_pieces_are_told() -> None:
