@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from ipmicra.assign.overlay.options import Half, OverlayOptions
 from ipmicra.simulate.coordinates import Score, Trial, evaluate
 from ipmicra.simulate.populations import KingLike, TransitStub, king_like, transit_stub
 from ipmicra.simulate.published import claims
-from ipmicra.simulate.splitting import Outcome, SplittingOptions, run_scheme, set_stage
+from ipmicra.simulate.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
 
 TRIAL = Trial(crawlers=30, landmarks=12)
 
@@ -38,14 +39,22 @@ def test_all_landmarks_leave_nothing_to_guess() -> None:
     assert (scored("gnp", everybody).top1, scored("gnp", everybody).mean_excess_ms) == (1.0, 0.0)
 
 
-def outcomes(scheme: str, half: Half, hosts: int = 10) -> list[Outcome]:
+@cache
+def stages(hosts: int) -> list[Stage]:
+    """Populations of 66 or 200 crawlers, the same for all schemes."""
     found = []
-    options = SplittingOptions(overlay=OverlayOptions(half=half))
-    for seed in range(6):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
-        stage = set_stage(transit_stub(rng, TransitStub(hosts=hosts)), rng, options)
-        found.append(run_scheme(stage, scheme, np.random.default_rng(seed), options))
+        found.append(set_stage(transit_stub(rng, TransitStub(hosts=hosts)), rng, SplittingOptions()))
     return found
+
+
+def outcomes(scheme: str, half: Half, hosts: int = 10) -> list[Outcome]:
+    options = SplittingOptions(overlay=OverlayOptions(half=half))
+    return [
+        run_scheme(stage, scheme, np.random.default_rng(seed), options)
+        for seed, stage in enumerate(stages(hosts))
+    ]
 
 
 def mean(runs: list[Outcome], name: str) -> float:

@@ -11,6 +11,8 @@ from ipmicra.assign.coordinate.levenberg import Anchors, Floats
 from ipmicra.errors import InputError
 
 _TINY = 1e-9
+_EXACTNESS = 1e-8
+"""Part of the squared remainder at which a step is solved well enough."""
 
 
 def choose_landmarks(mutual_ms: Floats, count: int, *, floor_ms: float, noise: float) -> NDArray[np.intp]:
@@ -85,11 +87,11 @@ class _Pairs:
         """Give the end of the descent from a start, and its error (sum of squares)."""
         state = np.column_stack([start, np.zeros(len(start))]) if self.has_height else start
         slopes, misfit = self._misfit(state)
-        error, damping = float(misfit @ misfit), config.first_damping
+        error, damping = float((misfit * misfit).sum()), config.first_damping
         for _ in range(config.rounds * 3):
             trial = self._stepped(state, slopes, misfit, damping)
             trial_slopes, trial_misfit = self._misfit(trial)
-            gain = error - float(trial_misfit @ trial_misfit)
+            gain = error - float((trial_misfit * trial_misfit).sum())
             if gain > 0:
                 state, slopes, misfit, error = trial, trial_slopes, trial_misfit, error - gain
                 damping *= config.damping_down
@@ -100,29 +102,66 @@ class _Pairs:
         return state, error
 
     def _misfit(self, state: Floats) -> tuple[Floats, Floats]:
-        """Give the weighted errors of the pairs and how they change with all coordinates."""
+        """Give the weighted errors of the pairs, and how each changes with either of its landmarks."""
         apart = state[self.first, : self.dimensions] - state[self.second, : self.dimensions]
         distance = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + _TINY
-        pair = np.arange(len(distance))
-        slopes = np.zeros((len(distance), *state.shape))
         direction = apart * (self.weights / distance)[:, None]
-        slopes[pair, self.first, : self.dimensions] = direction
-        slopes[pair, self.second, : self.dimensions] = -direction
+        slopes = np.stack([direction, -direction])
         told = distance
         if self.has_height:
             told = told + state[self.first, -1] + state[self.second, -1]
-            slopes[pair, self.first, -1] = slopes[pair, self.second, -1] = self.weights
-        return slopes.reshape(len(distance), -1), (told - self.rtt_ms) * self.weights
+            weights = np.broadcast_to(self.weights[:, None], (2, len(told), 1))
+            slopes = np.concatenate([slopes, weights], axis=2)
+        return slopes, (told - self.rtt_ms) * self.weights
 
     def _stepped(self, state: Floats, slopes: Floats, misfit: Floats, damping: float) -> Floats:
-        """Take one damped step; heights stay at or above 0."""
-        normal = slopes.T @ slopes
-        diagonal = np.diag(normal)
-        normal[np.diag_indices_from(normal)] += damping * diagonal + _TINY * (1 + diagonal.max())
-        trial = state - np.linalg.solve(normal, slopes.T @ misfit).reshape(state.shape)
+        """Take one damped step; heights stay at or above 0.
+
+        The normal equations are put together pair by pair: a pair touches four of their blocks.
+        """
+        count, width = state.shape
+        normal = np.zeros((count, count, width, width))
+        gradient = np.zeros((count, width))
+        ends = (self.first, self.second)
+        for row, rows in enumerate(ends):
+            np.add.at(gradient, rows, slopes[row] * misfit[:, None])
+            for column, columns in enumerate(ends):
+                block = slopes[row][:, :, None] * slopes[column][:, None, :]
+                np.add.at(normal, (rows, columns), block)
+        matrix = normal.transpose(0, 2, 1, 3).reshape(count * width, count * width)
+        diagonal = matrix.diagonal()
+        spread = damping * diagonal + _TINY * (1 + diagonal.max())
+        matrix[np.diag_indices_from(matrix)] += spread
+        trial = state - _solved(matrix, gradient.ravel()).reshape(state.shape)
         if self.has_height:
             np.maximum(trial[:, -1], 0, out=trial[:, -1])
         return trial
+
+
+def _solved(matrix: Floats, target: Floats) -> Floats:
+    """Solve a positive definite system by conjugate gradients, scaled by the diagonal.
+
+    A step of a descent need not be exact. LAPACK would start threads for a matrix of this size, and on a busy
+    machine they take far longer to wait for one another than the work takes.
+    """
+    scale = 1 / matrix.diagonal()
+    answer = np.zeros_like(target)
+    left = target.copy()
+    turned = scale * left
+    direction = turned.copy()
+    size = float((left * turned).sum())
+    enough = _EXACTNESS * size
+    for _ in range(len(target)):
+        if size <= enough:
+            break
+        pushed = np.einsum("ij,j->i", matrix, direction)
+        step = size / float((direction * pushed).sum())
+        answer += step * direction
+        left -= step * pushed
+        turned = scale * left
+        size, before = float((left * turned).sum()), size
+        direction = turned + (size / before) * direction
+    return answer
 
 
 def _scaled(mutual_ms: Floats, dimensions: int) -> Floats:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ipmicra.assign.overlay.overlay import Overlay
 
 Floats = NDArray[np.float64]
-_CODES = {"DL": kernels.DIMENSION_LOOP, "MP": kernels.MIDDLE_POINT}
+CODES = {"DL": kernels.DIMENSION_LOOP, "MP": kernels.MIDDLE_POINT}
+"""Schemes that compiled code can carry out."""
 
 
 class View:
@@ -82,8 +83,8 @@ class View:
 
 def fast_code(overlay: Overlay) -> int | None:
     """Give the number of a scheme that compiled code can carry out as things stand; None for the others."""
-    is_plain = not overlay.more_zones and not len(overlay.sites)
-    return _CODES.get(overlay.scheme.upper()) if is_plain else None
+    is_plain = not overlay.more_zones and not overlay.sites.holder.size
+    return overlay.code if is_plain else None
 
 
 def joined_one(overlay: Overlay, crawler: int, code: int) -> bool:

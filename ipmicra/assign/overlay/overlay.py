@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay import saved
-from ipmicra.assign.overlay.joining import View, fast_code, joined_many, joined_one
+from ipmicra.assign.overlay.joining import CODES, View, fast_code, joined_many, joined_one
 from ipmicra.assign.overlay.options import Half, OverlayOptions
 from ipmicra.assign.overlay.schemes import Cut, scheme_named
 from ipmicra.assign.overlay.sites import Sites
@@ -68,6 +68,7 @@ class Overlay:
         self.more_zones: dict[int, list[int]] = {}
         """Further zones of crawlers that took some over."""
         self._choose = scheme_named(scheme)
+        self.code = CODES.get(scheme.upper())
         self._rng = rng
         self._joined = 0
         self._alive = 0
