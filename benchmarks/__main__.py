@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.balance import measure_balance
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
 from benchmarks.coordinates import measure_coordinates
@@ -64,6 +65,7 @@ MEASUREMENTS = {
     "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
     "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
     "partition": Measurement(title="Partitioning whole lists", measure=measure_partitioning),
+    "balance": Measurement(title="Fair load: churn and assigning", measure=measure_balance),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ipmicra.app.report.config import ReportConfig
     from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
     from ipmicra.app.report.write import write_report
+    from ipmicra.assign.balance.assigner import Demand, Placement, assign_sites
+    from ipmicra.assign.balance.pieces import Piece, cut_site
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     )
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
+    from ipmicra.model.assignment import Assignment
     from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
     from ipmicra.model.delegation import Delegation, Evidence
     from ipmicra.model.edition import DumpRecord, Edition
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AddressError",
     "AgentError",
+    "Assignment",
     "BuildOptions",
     "BuildProgress",
     "BuildReport",
@@ -70,6 +74,7 @@ __all__ = [
     "DelegateOptions",
     "Delegation",
     "Delegator",
+    "Demand",
     "DistanceSource",
     "DumpError",
     "DumpRecord",
@@ -100,6 +105,8 @@ __all__ = [
     "Organisation",
     "Overlay",
     "OverlayError",
+    "Piece",
+    "Placement",
     "Probe",
     "Reason",
     "Registry",
@@ -120,7 +127,9 @@ __all__ = [
     "UnknownVersionError",
     "UrlExchange",
     "WorldError",
+    "assign_sites",
     "build",
+    "cut_site",
     "evaluate",
     "write_report",
 ]
@@ -137,6 +146,8 @@ _HOMES = {
     "ipmicra.app.report.config": "ReportConfig",
     "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
     "ipmicra.app.report.write": "write_report",
+    "ipmicra.assign.balance.assigner": "Demand Placement assign_sites",
+    "ipmicra.assign.balance.pieces": "Piece cut_site",
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",
@@ -149,6 +160,7 @@ _HOMES = {
     ),
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",
+    "ipmicra.model.assignment": "Assignment",
     "ipmicra.model.crawler": "Capacity Crawler CrawlerState",
     "ipmicra.model.delegation": "Delegation Evidence",
     "ipmicra.model.edition": "DumpRecord Edition",

@@ -14,6 +14,7 @@ import typer
 from ipmicra.app.home import find_home
 from ipmicra.cli import (
     agent,
+    assign,
     build,
     crawler,
     delegate,
@@ -61,6 +62,7 @@ COMMANDS = (
     report.report,
     delegate.delegate,
     explain.explain,
+    assign.assign,
 )
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:

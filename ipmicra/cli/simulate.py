@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.cli import simulate_partition
+from ipmicra.cli import simulate_churn, simulate_partition
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ simulate = typer.Typer(
     rich_markup_mode=None,
 )
 simulate.command()(simulate_partition.partition)
+simulate.command()(simulate_churn.churn)
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")]
 
 

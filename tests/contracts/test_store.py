@@ -22,6 +22,7 @@ from ipmicra.edge.store.ports import (
 )
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
@@ -224,3 +225,33 @@ def test_failed_transaction_leaves_nothing(store: StorePort) -> None:
         raise RuntimeError
     assert store.meta.get("key") is None
     assert store.budget.state("b").spent == 0
+
+
+def assignment(host: str, piece: int = 1, of: int = 1, who: str | None = "ath") -> Assignment:
+    return Assignment(
+        host=host,
+        piece=piece,
+        of=of,
+        address=A,
+        crawler=who,
+        reason="nearest",
+        backend="balance",
+        expected_ms=1.5,
+        pages=None,
+        filters=("/a/", "-/b/"),
+        assigned_s=2.0,
+    )
+
+
+def test_assignments_come_back_by_host_and_piece(store: StorePort) -> None:
+    kept = [assignment("b.org"), assignment("a.org", 2, 2, None), assignment("a.org", 1, 2)]
+    store.assignments.put_many(kept)
+    assert store.assignments.all() == [kept[2], kept[1], kept[0]]
+    assert store.assignments.of("a.org") == [kept[2], kept[1]]
+    assert store.assignments.of("c.org") == []
+
+
+def test_new_assignments_of_a_host_replace_all_its_old_ones(store: StorePort) -> None:
+    store.assignments.put_many([assignment("a.org", 1, 2), assignment("a.org", 2, 2), assignment("b.org")])
+    store.assignments.put_many([assignment("a.org", who="ber")])
+    assert store.assignments.all() == [assignment("a.org", who="ber"), assignment("b.org")]

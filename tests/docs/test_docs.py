@@ -39,7 +39,7 @@ def test_every_command_and_option_has_help(command: str) -> None:
     assert result.exit_code == 0
     usage, _, rest = result.stdout.partition("\n\n")
     assert f" {command} " in usage
-    assert re.match(r"  [A-Z][^.]*(\n  [^.]+)*\.\n", rest)
+    assert re.match(r"  [A-Z][^\n]*(\n  [^\n]+)*\.\n", rest)
     options = re.findall(r"^  (-[^\n]*)\n(   +\S)?", result.stdout, re.MULTILINE)
     assert options
     for option, more in options:

@@ -25,6 +25,7 @@ from ipmicra.edge.store.ports import (
     StateChange,
 )
 from ipmicra.errors import InputError
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -290,6 +291,23 @@ class FakeGrafts:
         return [self.records[key] for key in sorted(self.records, key=_wide_first)]
 
 
+class FakeAssignments:
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, int], Assignment] = {}
+
+    def put_many(self, assignments: Iterable[Assignment]) -> None:
+        new = list(assignments)
+        hosts = {one.host for one in new}
+        self.kept = {key: one for key, one in self.kept.items() if one.host not in hosts}
+        self.kept |= {(one.host, one.piece): one for one in new}
+
+    def all(self) -> list[Assignment]:
+        return [self.kept[key] for key in sorted(self.kept)]
+
+    def of(self, host: str) -> list[Assignment]:
+        return [one for one in self.all() if one.host == host]
+
+
 class FakeStore:
     """Keeps everything in memory; a failed transaction is undone from a copy."""
 
@@ -305,6 +323,7 @@ class FakeStore:
         self.results = FakeResults()
         self.marks = FakeMarks()
         self.grafts = FakeGrafts()
+        self.assignments = FakeAssignments()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -117,4 +117,4 @@ class OverlayMachine(RuleBasedStateMachine):
 
 
 TestOverlay = OverlayMachine.TestCase
-TestOverlay.settings = settings(max_examples=40, stateful_step_count=25)
+TestOverlay.settings = settings(stateful_step_count=25)

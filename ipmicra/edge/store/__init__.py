@@ -22,6 +22,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `results` | what each site of a batch got | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
 | `marks` | samples that cannot be true | `add_many`, `all` |
 | `grafts` | registrations asked for one by one | `put`, `all` |
+| `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4
 as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from ipmicra.edge.store.batches import create_batches
+from ipmicra.edge.store.assignments import create_assignments
 from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.crawlers import create_crawlers
@@ -42,6 +43,7 @@ MIGRATIONS = (
     Migration(number=8, name="batches", apply=create_batches),
     Migration(number=9, name="marks", apply=create_marks),
     Migration(number=10, name="grafts", apply=create_grafts),
+    Migration(number=11, name="assignments", apply=create_assignments),
 )
 
 

@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 from ipmicra.delegate.account import Considered
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
@@ -283,6 +284,14 @@ class GraftsPort(Protocol):
     def all(self) -> list[Graft]: ...
 
 
+class AssignmentsPort(Protocol):
+    """Who crawls which site, or piece of a site."""
+
+    def put_many(self, assignments: Iterable[Assignment]) -> None: ...
+    def all(self) -> list[Assignment]: ...
+    def of(self, host: str) -> list[Assignment]: ...
+
+
 class StorePort(Protocol):
     """All of it."""
 
@@ -308,5 +317,7 @@ class StorePort(Protocol):
     def marks(self) -> MarksPort: ...
     @property
     def grafts(self) -> GraftsPort: ...
+    @property
+    def assignments(self) -> AssignmentsPort: ...
     def transaction(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...

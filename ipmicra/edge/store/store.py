@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from ipmicra.edge.store.batches import BatchTable, ResultTable
+from ipmicra.edge.store.assignments import AssignmentTable
 from ipmicra.edge.store.budget import BudgetTable
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
 from ipmicra.edge.store.crawlers import CrawlerTable
@@ -37,6 +38,7 @@ class Store:
         self.results = ResultTable(connection)
         self.marks = MarkTable(connection)
         self.grafts = GraftTable(connection)
+        self.assignments = AssignmentTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

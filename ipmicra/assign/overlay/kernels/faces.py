@@ -83,7 +83,8 @@ def distance_to(tree, zone, point, is_torus):
             span = tree.high[0, k] - tree.low[0, k]
             away = min(away, max(low - point[k] + span, 0.0), max(point[k] + span - high, 0.0))
         total += away * away
-        if point[k] == high and high < tree.high[0, k]:
+        is_inside = low <= point[k] and (point[k] < high or high == tree.high[0, k])
+        if away == 0 and not is_inside:  # on a face that belongs to the zone beyond, or to the other end
             total += ON_EDGE
     return total
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -213,6 +215,15 @@ def test_greedy_walks_are_as_short_as_theory_says_on_a_torus() -> None:
         overlay.join_many(rng.random((count, 3)))
         hops = overlay.hops(rng.integers(0, count, 500), rng.random((500, 3)))
         assert 0 < hops.mean() <= 3 * count ** (1 / 3) / 4
+
+
+@pytest.mark.parametrize("is_torus", [False, True])
+def test_walks_to_the_ends_of_the_space_end_at_the_owner(is_torus: bool) -> None:
+    rng = np.random.default_rng(4)
+    overlay = made("MP", rng.random((30, 2)).tolist(), is_torus=is_torus)
+    for point in itertools.product([0.0, 0.5, 1.0], repeat=2):
+        for start in range(30):
+            assert [start, *overlay.route(start, list(point))][-1] == overlay.owner(point)
 
 
 def test_random_half_and_missing_chance_are_told() -> None:

@@ -1,0 +1,159 @@
+"""Fair load: what the churn experiment costs, and how fast and well sites are assigned."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from benchmarks.bench import SEED, Bench
+from benchmarks.measure import side_by_side
+from benchmarks.results import Row, Target, number_text, seconds_text
+from ipmicra.assign.balance.assigner import Demand, assign_sites
+from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.simulate.churn.config import ChurnConfig
+from ipmicra.simulate.churn.experiment import draw
+from ipmicra.simulate.churn.schemes.table import scheme_named
+from ipmicra.simulate.populations import KingLike, king_like
+
+SEEDS = 3
+CRAWLERS = 100
+SLICE = 2000
+CHURN_COST = Target(sense="≤", limit=3)
+RATE = Target(sense="≥", limit=200_000)
+COST = Target(sense="≤", limit=1.03)
+SHOWN = ("dht", "nc-can", "lbi", "lbi-split", "balance-neighbours", "balance")
+
+
+def measure_balance(bench: Bench) -> list[Row]:
+    """Measure the experiment and the assigner."""
+    return [*_churn_quality(bench), _churn_cost(bench), *_assigning(bench), *_slices(bench)]
+
+
+def _config(bench: Bench) -> ChurnConfig:
+    return ChurnConfig(steps=1500) if bench.sizes.is_quick else ChurnConfig()
+
+
+def _churn_quality(bench: Bench) -> list[Row]:
+    """Run the schemes in King-like worlds: goodput beside each other and beside the bound."""
+    good: dict[str, list[float]] = {name: [] for name in SHOWN}
+    bounds = []
+    for seed in range(1 if bench.sizes.is_quick else SEEDS):
+        drawn = draw(lambda rng: king_like(rng).rtt_ms, _config(bench), seed)
+        bounds.append(drawn.bound_mbps())
+        for name in SHOWN:
+            bench.say(f"churn, seed {seed}: {name}")
+            good[name].append(drawn.run(scheme_named(name)).outcome.goodput_mbps)
+    mean = {name: float(np.mean(values)) for name, values in good.items()}
+    bound = float(np.mean(bounds))
+    pairs = (
+        ("nc-can", "dht", 1.15),
+        ("lbi", "dht", 1.40),
+        ("lbi-split", "lbi", 1.09),
+        ("balance-neighbours", "lbi-split", None),
+        ("balance", "lbi-split", 1.17),
+    )
+    rows = [
+        Row(
+            what=f"goodput of {one} beside {other}'s (churn, King-like, {len(bounds)} seeds)",
+            value=mean[one] / mean[other],
+            target=Target(sense="≥", limit=limit) if limit else None,
+            figures=(f"{mean[one]:.1f} Mb/s", f"{mean[other]:.1f} Mb/s"),
+        )
+        for one, other, limit in pairs
+    ]
+    share = Target(sense="≥", limit=0.93)
+    figures = (f"{mean['balance']:.1f} of {bound:.1f} Mb/s",)
+    return [
+        *rows,
+        Row(
+            what="goodput of balance beside the bound",
+            value=mean["balance"] / bound,
+            target=share,
+            figures=figures,
+        ),
+    ]
+
+
+def _churn_cost(bench: Bench) -> Row:
+    """Time one scheme and one seed: ours beside LBI."""
+    drawn = draw(lambda rng: king_like(rng).rtt_ms, _config(bench), 0)
+    lbi, ours = scheme_named("lbi"), scheme_named("balance")
+    times = side_by_side({"lbi": lambda: drawn.run(lbi), "ours": lambda: drawn.run(ours)}, 3)
+    ratios = [b / a for a, b in zip(times["lbi"].seconds, times["ours"].seconds, strict=True)]
+    return Row(
+        what="time of the churn experiment, balance beside LBI",
+        value=times["ours"].median / times["lbi"].median,
+        low=min(ratios),
+        high=max(ratios),
+        target=CHURN_COST,
+        figures=(f"balance {seconds_text(times['ours'].median)}", f"LBI {seconds_text(times['lbi'].median)}"),
+    )
+
+
+def _costs(sites: int, crawlers: int) -> NDArray[np.float32]:
+    """Give round trips of a King-like world, sites drawn with replacement and jittered."""
+    rng = np.random.default_rng(SEED)
+    nodes = 2000 + crawlers
+    matrix = king_like(rng, KingLike(nodes=nodes)).rtt_ms.astype(np.float32)
+    table: NDArray[np.float32] = matrix[crawlers:, :crawlers][rng.integers(0, 2000, sites)]
+    table *= rng.uniform(0.9, 1.1, table.shape).astype(np.float32)
+    return table
+
+
+def _assigning(bench: Bench) -> list[Row]:
+    """Assign a batch, then again after a join and after a leave."""
+    sites = 20_000 if bench.sizes.is_quick else 400_000
+    bench.say(f"assigning {sites:,} sites")
+    cost, load = _costs(sites, CRAWLERS + 1), np.random.default_rng(SEED).lognormal(8, 1, sites)
+    units = np.ones(CRAWLERS + 1)
+    units[-1] = 0
+    first = Demand(cost_ms=cost, load=load, units=units)
+    placed = assign_sites(first)
+    joined = Demand(cost_ms=cost, load=load, units=np.ones(CRAWLERS + 1), previous=placed.crawler)
+    after = assign_sites(joined)
+    units = np.ones(CRAWLERS + 1)
+    units[0] = 0
+    left = assign_sites(Demand(cost_ms=cost, load=load, units=units, previous=after.crawler))
+    times = side_by_side({"batch": lambda: assign_sites(first), "join": lambda: assign_sites(joined)}, 3)
+    share = Target(sense="≤", limit=2 / CRAWLERS)
+    rate = sites / times["batch"].median
+    about = f"{sites:,} sites, {CRAWLERS} crawlers"
+    return [
+        Row(what=f"assigned in a batch ({about})", value=rate, unit="sites/s", target=RATE),
+        Row(what=f"the same after a join ({about})", value=sites / times["join"].median, unit="sites/s"),
+        Row(what="load moved by a join, part of all", value=after.moved_load, unit="", target=share),
+        Row(what="load moved by a leave, part of all", value=left.moved_load, unit="", target=share),
+    ]
+
+
+def _slices(bench: Bench) -> list[Row]:
+    """Compare cost with the best assignment of a slice: 20 slots each, and one crawler a site."""
+    bench.say("best assignment of a slice")
+    config = AuctionConfig(slack=0.0)
+    rows = []
+    for crawlers in (CRAWLERS, SLICE):
+        cost = _costs(SLICE, crawlers)
+        slots = np.repeat(cost, SLICE // crawlers, axis=1)
+        demand = Demand(cost_ms=cost, load=np.ones(SLICE), units=np.ones(crawlers))
+        times = side_by_side(
+            {
+                "ours": lambda d=demand: assign_sites(d, config),
+                "best": lambda s=slots: linear_sum_assignment(s),
+            },
+            1,
+        )
+        found, (at, slot) = assign_sites(demand, config), linear_sum_assignment(slots)
+        ours, best = (
+            float(table.sum()) for table in (cost[np.arange(SLICE), found.crawler], slots[at, slot])
+        )
+        faster = number_text(times["best"].median / times["ours"].median)
+        rows.append(
+            Row(
+                what=f"cost beside `linear_sum_assignment`, {SLICE:,} sites on {crawlers:,} crawlers",
+                value=ours / best,
+                target=COST,
+                figures=(f"{faster} × as fast", f"{ours / SLICE:.2f} and {best / SLICE:.2f} ms a site"),
+            )
+        )
+    return rows

@@ -1,0 +1,112 @@
+"""What is told beside assignments: findings, takeovers, and why a site is where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.assign.balance.load import believed_pages, relative, units_of
+from ipmicra.assign.balance.membership import Held, take_over
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import Crawler
+
+
+def page_findings(estimated: int, refused: int) -> list[str]:
+    """Say which page counts were not taken as they were told."""
+    findings = []
+    if estimated:
+        findings.append(f"{estimated} without a known number of pages: estimated by the median of the others")
+    if refused:
+        findings.append(f"{refused} with a number of pages beyond belief: estimated instead")
+    return findings
+
+
+def fleet_findings(
+    crawlers: Sequence[Crawler], units: NDArray[np.float64], assignments: Sequence[Assignment]
+) -> list[str]:
+    """Say what is wrong with capacities: none at all, or more tasks than crawlers want."""
+    findings = []
+    idle = [one.name for one, share in zip(crawlers, units, strict=True) if share <= 0]
+    if idle:
+        findings.append(f"without capacity, so without sites: {', '.join(idle)}")
+    held: dict[str, int] = {}
+    for one in assignments:
+        if one.crawler is not None:
+            held[one.crawler] = held.get(one.crawler, 0) + 1
+    over = [
+        f"{one.name} ({held[one.name]} of {one.capacity.max_pieces})"
+        for one in crawlers
+        if one.capacity.max_pieces and held.get(one.name, 0) > one.capacity.max_pieces
+    ]
+    if over:
+        findings.append(f"more than they want at a time, the rest waits in queues: {', '.join(over)}")
+    return findings
+
+
+def takeovers(
+    crawlers: Sequence[Crawler], assignments: Sequence[Assignment], before: Sequence[Assignment]
+) -> list[str]:
+    """Say what becomes of sites whose crawler is gone: others start on them again."""
+    there = {crawler.name for crawler in crawlers}
+    held = [
+        Held(task=_label(one), crawler=one.crawler)
+        for one in before
+        if one.crawler is not None and one.crawler not in there
+    ]
+    heirs = {_label(one): one.crawler for one in assignments if one.crawler is not None}
+    findings = []
+    for gone in sorted({one.crawler for one in held}):
+        taken, orphans = take_over(held, gone, heirs)
+        told = f"{gone} is gone: {len(taken)} of its sites start again elsewhere"
+        findings.append(told + (f", {len(orphans)} were not asked for or have no heir" if orphans else ""))
+    return findings
+
+
+def _label(one: Assignment) -> str:
+    return f"{one.host} {one.piece}/{one.of}"
+
+
+def explain_load(
+    host: str, assignments: Sequence[Assignment], crawlers: Sequence[Crawler]
+) -> list[dict[str, Any]]:
+    """Tell for each piece of a host why it is where it is: reason, and its crawler's load beside the mean."""
+    units = dict(
+        zip((one.name for one in crawlers), units_of([one.capacity for one in crawlers]), strict=True)
+    )
+    pages = believed_pages([one.pages for one in assignments]).pages
+    held = {name: [0, 0] for name in units}
+    for one, count in zip(assignments, pages.tolist(), strict=True):
+        if one.crawler in held:
+            held[one.crawler][0] += 1
+            held[one.crawler][1] += count
+    loads = {name: float(relative(total, units[name])) for name, (_, total) in held.items()}
+    finite = [load for load in loads.values() if np.isfinite(load)]
+    mean = float(np.mean(finite)) if finite else None
+    return [
+        {
+            **describe_assignment(one),
+            "crawler_tasks": held[one.crawler][0] if one.crawler in held else None,
+            "relative_page_load": loads.get(one.crawler or ""),
+            "mean_page_load": mean,
+        }
+        for one in assignments
+        if one.host == host
+    ]
+
+
+def describe_assignment(one: Assignment) -> dict[str, Any]:
+    """Give what `--json` prints of an assignment."""
+    return {
+        "host": one.host,
+        "piece": f"{one.piece}/{one.of}",
+        "address": str(one.address),
+        "crawler": one.crawler,
+        "reason": one.reason,
+        "expected_ms": one.expected_ms,
+        "pages": one.pages,
+        "filters": list(one.filters),
+        "backend": one.backend,
+    }

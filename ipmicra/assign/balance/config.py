@@ -1,0 +1,83 @@
+"""Every tuning number of fair load.
+
+[1] Xu, Zhang, Zhang & Fang, IEICE Trans. 2010. [2] Bertsekas, Annals of Operations Research 1988 (auctions).
+Where none is cited the number is ours; docs/balance.md says what was measured with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ipmicra.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LbiConfig:
+    """Load balancing on INSERT."""
+
+    threshold: float = 11.0
+    """Relative task load above which a crawler is overloaded; OT in [1]: 1600 sites over 140 crawlers."""
+    hops: int = 3
+    """Times that a task is forwarded at most; TTL in [1]."""
+    distance_weight: float = 0.0
+    """What distance counts beside page load when a neighbour is chosen, up to 1; 0 is LBI."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        if not self.threshold >= 0 or self.hops < 0 or not 0 <= self.distance_weight <= 1:
+            raise InputError("threshold and hops are at least 0, the weight of distance is between 0 and 1")
+
+
+LBI_RTT = LbiConfig(distance_weight=0.5)
+"""Load and distance count the same, each relative to its mean; [1] gives no weights."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BindingConfig:
+    """How a free connection chooses among waiting pieces; all weights are in milliseconds a page."""
+
+    stay_ms: float = 60.0
+    """What it is worth that a piece is crawled where it was crawled last."""
+    long_first: float = 0.1
+    """What each step that a piece takes is worth: long ones must start early to end in time."""
+    risk: float = 1.0
+    """What each step of work counts that is expected to be lost with the crawler."""
+    least_lives: int = 10
+    """Ended lives that must have been seen before risk counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuctionConfig:
+    """Tuning of the assigner; costs are relative to the mean cost of the nearest crawler."""
+
+    step: float = 0.05
+    """Least raise of a bid; bounds what the result costs above the best [2]."""
+    sample: float = 0.03
+    """Part of a large batch that finds the prices for the rest."""
+    least_sample: int = 5_000
+    """Smaller batches than this are auctioned at once."""
+    batch_step: float = 0.1
+    """Least raise of a bid once prices are known from a sample."""
+    discount: float = 0.97
+    """Prices found by a sample are lowered by this factor, so that none is too high by chance."""
+    slack: float = 0.05
+    """Room above its fair share that every crawler has: sites are indivisible."""
+    patience: int = 400
+    """Bids per site after which what is still homeless goes where most room is left."""
+    tolerance: float = 0.1
+    """Load above its share at which a crawler gives sites away; more than `slack`, or it never rests."""
+    most_moves: float = 1.9
+    """Load that a new assignment moves at most, in fair shares of one crawler, beside what it must move."""
+    gain: float = 0.1
+    """Part of its cost that a site must save before a joining crawler draws it away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageConfig:
+    """What is believed about the number of pages of a site."""
+
+    unknown: int = 9_500
+    """Pages of a site of which nothing is known while no other site is known either; the mean in [1]."""
+    least: int = 1
+    most: int = 100_000_000
+    """More than this is taken for a mistake and replaced by an estimate."""

@@ -1,0 +1,85 @@
+"""How heavily crawlers are loaded: relative task load, relative page load, overloading threshold.
+
+[1] Xu, Zhang, Zhang & Fang 2010, equations 3 to 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ipmicra.assign.balance.config import LbiConfig, PageConfig
+from ipmicra.model.crawler import Capacity
+
+Floats = NDArray[np.float64]
+
+
+def units(capacity: Capacity) -> float:
+    """Give what a crawler can bear: the lesser of Mb/s and GB; 1 where the operator did not say.
+
+    Nothing, negative numbers and NaN are a capacity of 0: such a crawler gets no work.
+    """
+    told = [value for value in (capacity.bandwidth_mbps, capacity.memory_gb) if value is not None]
+    least = min(told, default=1.0)
+    if capacity.max_pieces == 0 or capacity.connections == 0 or any(math.isnan(value) for value in told):
+        return 0.0
+    return max(least, 0.0)
+
+
+def units_of(capacities: Sequence[Capacity]) -> Floats:
+    """Give the units of a fleet; one without a limit counts as much as the largest that has one."""
+    found = np.array([units(capacity) for capacity in capacities], dtype=np.float64)
+    is_bounded = np.isfinite(found)
+    most = found[is_bounded].max(initial=0.0)
+    return np.where(is_bounded, found, most or 1.0)
+
+
+def threshold_of(capacity: Capacity, config: LbiConfig) -> float:
+    """Give the relative task load above which a crawler is overloaded (equation 4).
+
+    A contributor's own limit of pieces decides where there is one, and never falls below the connections.
+    """
+    share = units(capacity)
+    if capacity.max_pieces is None or not share:
+        return config.threshold
+    return max(capacity.max_pieces, capacity.connections or 0) / share
+
+
+def relative(amounts: ArrayLike, capacity_units: ArrayLike) -> Floats:
+    """Divide tasks or pages by capacity (equations 3 and 5); without capacity any load is infinite."""
+    amount, share = np.asarray(amounts, np.float64), np.asarray(capacity_units, np.float64)
+    return np.where(share > 0, amount / np.where(share > 0, share, 1.0), np.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCounts:
+    """Pages of sites as they are reckoned with."""
+
+    pages: NDArray[np.int64]
+    estimated: int
+    """Sites of which nothing was known."""
+    refused: int
+    """Sites whose count is beyond belief: below 0, not a number, or too large."""
+
+
+def believed_pages(told: Sequence[float | None], config: PageConfig | None = None) -> PageCounts:
+    """Take the page counts of the last crawl; estimate what is unknown by the median of what is known.
+
+    0 pages count as one: somebody must look at the site again. Absurd counts are estimated and counted.
+    """
+    config = config or PageConfig()
+    given = np.array([np.nan if count is None else float(count) for count in told], dtype=np.float64)
+    is_unknown = np.array([count is None for count in told], dtype=bool)
+    is_absurd = ~is_unknown & ~((given >= 0) & (given <= config.most))
+    is_known = ~is_unknown & ~is_absurd
+    middle = float(np.median(given[is_known])) if is_known.any() else config.unknown
+    pages = np.where(is_known, given, middle)
+    return PageCounts(
+        pages=np.maximum(config.least, np.round(pages)).astype(np.int64),
+        estimated=int(is_unknown.sum()),
+        refused=int(is_absurd.sum()),
+    )

@@ -1,0 +1,122 @@
+"""`ipmicra simulate churn`: crawlers come and go, load is shared; the group `simulate` adds it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+
+if TYPE_CHECKING:
+    from ipmicra.app.churn import ChurnReport
+
+SHOWN = (
+    "scheme",
+    "goodput_mbps",
+    "gross_mbps",
+    "of_bound",
+    "over_dht",
+    "over_lbi",
+    "half_rtt_ms",
+    "load_variation",
+    "recrawled_15_of_20",
+    "elsewhere",
+    "delay_most_h",
+    "published",
+)
+"""Columns of the table; the other formats have all."""
+SHARES = {"of_bound", "over_dht", "over_lbi", "recrawled_15_of_20", "elsewhere"}
+SCALES = (20, 40, 60, 80, 100, 120, 140)
+"""Numbers of crawlers in the paper's test of scalability."""
+
+
+def churn(
+    scheme: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; may be "
+            "repeated. By default all."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")] = 3,
+    matrix: Annotated[
+        Path | None,
+        typer.Option(
+            "--matrix",
+            metavar="FILE",
+            help="Positions from round trips: .npz with rtt_ms, or King text. By default a King-like world.",
+        ),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of 20 s.")] = 10_000,
+    crawlers: Annotated[int, typer.Option(min=2, help="Crawlers that come and go.")] = 140,
+    sites: Annotated[int, typer.Option(min=1, help="Sites that are crawled again and again.")] = 1_600,
+    spread_pieces: Annotated[
+        bool,
+        typer.Option("--spread-pieces", help="Submit a site's pieces over the interval, not at once."),
+    ] = False,
+    scale: Annotated[
+        bool, typer.Option("--scale", help="Test scalability instead: 20, 40, … 140 crawlers.")
+    ] = False,
+    small_test: Annotated[
+        bool, typer.Option("--small-test", help="Run the paper's small test (section 5.1) instead.")
+    ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="DIR", help="Draw figures 15–22 of the paper into it."),
+    ] = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let crawlers join, leave and fail while sites are crawled again and again, under each scheme."""
+    from ipmicra.app.churn import ChurnRun, simulate_churn, simulate_small_test
+    from ipmicra.simulate.churn.config import ChurnConfig
+    from ipmicra.simulate.churn.schemes.table import SCHEMES
+
+    print_format = chosen(output_format, as_json)
+    if small_test:
+        _print(f"section 5.1, {seeds} seeds", simulate_small_test(seeds), print_format)
+        return
+    config = ChurnConfig(steps=steps, crawlers=crawlers, sites=sites, are_pieces_spread=spread_pieces)
+    scales = [count for count in SCALES if count <= crawlers] if scale else []
+    run = ChurnRun(schemes=scheme or tuple(SCHEMES), seeds=seeds, matrix=matrix, scales=scales, config=config)
+    report = simulate_churn(run, _progress)
+    if plot is not None:
+        _draw(plot, report)
+    rows = report.rows()
+    title = f"{report.world}: {sites} sites, {steps} steps, {seeds} seeds"
+    _print(title, rows, print_format, ("crawlers", *SHOWN) if scale else SHOWN)
+
+
+def _draw(folder: Path, report: ChurnReport) -> None:
+    from ipmicra.edge.churn_plots import draw_churn
+
+    for file in draw_churn(folder, report.world, report.config, report.runs):
+        say(f"drew {file}")
+
+
+def _print(
+    title: str, rows: list[dict[str, Any]], print_format: Format, shown: tuple[str, ...] | None = None
+) -> None:
+    if print_format is not Format.TABLE:
+        print_records(rows, print_format)
+        return
+    columns = shown or tuple(rows[0])
+    print_table(title, columns, [[_cell(name, row.get(name)) for name in columns] for row in rows])
+
+
+def _cell(name: str, value: object) -> object:
+    """Round figures for people; shares are per cent."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {figure:.0%}" for key, figure in value.items())
+    if isinstance(value, float):
+        return f"{value:.1%}" if name in SHARES else f"{value:.3g}"
+    return value
+
+
+def _progress(message: str) -> None:
+    """Tell how far it is, where somebody watches."""
+    if sys.stderr.isatty():
+        say(message)

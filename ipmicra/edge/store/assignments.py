@@ -1,0 +1,94 @@
+"""Who crawls which site, or piece of a site, as last decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.model.assignment import Assignment
+
+_NAMES = "host, piece, of, address, crawler, reason, backend, expected_ms, pages, filters, assigned_s"
+_PUT = f"INSERT OR REPLACE INTO assignments ({_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_GET = f"SELECT {_NAMES} FROM assignments"  # noqa: S608 - our own names
+
+
+def create_assignments(database: Database) -> None:
+    """Make the table of assignments; `filters` is a JSON list."""
+    columns = {
+        "host": str,
+        "piece": int,
+        "of": int,
+        "address": bytes,
+        "crawler": str,
+        "reason": str,
+        "backend": str,
+        "expected_ms": float,
+        "pages": int,
+        "filters": str,
+        "assigned_s": float,
+    }
+    needed = ("of", "address", "reason", "backend", "filters", "assigned_s")
+    database["assignments"].create(columns, pk=("host", "piece"), not_null=needed)  # type: ignore[union-attr]
+
+
+class AssignmentTable:
+    """Assignments by host and piece."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put_many(self, assignments: Iterable[Assignment]) -> None:
+        """Keep assignments in place of those their hosts had; all or none."""
+        kept = list(assignments)
+        with self._connection.transaction():
+            hosts = {(one.host,) for one in kept}
+            self._connection.execute_many("DELETE FROM assignments WHERE host = ?", hosts)
+            self._connection.execute_many(_PUT, (_row_of(one) for one in kept))
+
+    def all(self) -> list[Assignment]:
+        """Give all, by host and piece."""
+        return [_assignment_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
+
+    def of(self, host: str) -> list[Assignment]:
+        """Give those of a host, by piece."""
+        return [
+            _assignment_of(row)
+            for row in self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))
+        ]
+
+
+def _row_of(one: Assignment) -> tuple[object, ...]:
+    return (
+        one.host,
+        one.piece,
+        one.of,
+        packed(one.address),
+        one.crawler,
+        one.reason,
+        one.backend,
+        one.expected_ms,
+        one.pages,
+        json.dumps(one.filters),
+        one.assigned_s,
+    )
+
+
+def _assignment_of(row: Row) -> Assignment:
+    return Assignment(
+        host=row[0],
+        piece=row[1],
+        of=row[2],
+        address=unpacked(row[3]),
+        crawler=row[4],
+        reason=row[5],
+        backend=row[6],
+        expected_ms=row[7],
+        pages=row[8],
+        filters=tuple(json.loads(row[9])),
+        assigned_s=row[10],
+    )

@@ -1,0 +1,1 @@
+"""Who crawls a piece: one small policy a file."""

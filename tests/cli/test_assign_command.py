@@ -1,0 +1,130 @@
+"""`ipmicra assign` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import InputError
+from ipmicra.model.crawler import Capacity
+from ipmicra.model.sample import Sample
+from ipmicra.model.site import Site
+from tests.cli.command_line import invoked
+
+CRAWLERS = {"ath": 10.0, "ber": 50.0, "cdg": 90.0}
+"""Where they stand on a line, in milliseconds."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    for number, name in enumerate(CRAWLERS):
+        assert invoked("--home", tmp_path, "crawler", "add", name, f"192.0.2.{number + 1}").exit_code == 0
+    with Store.open(str(tmp_path / "state.db")) as store:
+        sites = [Site(f"s{at}.example", ip_address(f"198.51.100.{at}")) for at in range(1, 100)]
+        store.sites.put_many(sites, 1.0)
+        store.samples.add_many(
+            Sample(crawler=name, address=site.address, rtt_ms=abs(int(site.address) % 256 - 100 - place) + 1)
+            for site in sites
+            for name, place in CRAWLERS.items()
+        )
+    return tmp_path
+
+
+def seeds(count: int) -> list[str]:
+    return [f"s{number}.example" for number in range(1, count + 1)]
+
+
+def rows(home: Path, *words: object, code: int = 0) -> list[dict[str, Any]]:
+    result = invoked("--home", home, "assign", *map(str, words), "--json")
+    assert result.exit_code == code, (result.output, result.exception)
+    content: list[dict[str, Any]] = json.loads(result.stdout)
+    return content
+
+
+def test_sites_get_crawlers_with_reasons_and_a_second_call_changes_nothing(home: Path) -> None:
+    found = rows(home, *seeds(30))
+    assert {one["crawler"] for one in found} == set(CRAWLERS)
+    assert {one["reason"].split(" from")[0] for one in found} == {"nearest", "forwarded"}
+    assert [one["crawler"] for one in rows(home, *seeds(30))] == [one["crawler"] for one in found]
+    with Store.open(str(home / "state.db")) as store:
+        assert len(store.assignments.all()) == 30
+        assert store.assignments.of("s1.example")[0].assigned_s > 0
+
+
+def test_a_crawler_that_left_hands_its_sites_on(home: Path) -> None:
+    before = {one["host"]: one["crawler"] for one in rows(home, *seeds(30))}
+    assert invoked("--home", home, "crawler", "remove", "ath").exit_code == 0
+    after = {one["host"]: one["crawler"] for one in rows(home, *seeds(30))}
+    assert "ath" not in after.values()
+    assert all(after[host] == name for host, name in before.items() if name != "ath")
+
+
+def test_a_dry_run_keeps_nothing(home: Path) -> None:
+    rows(home, *seeds(3), "--dry-run")
+    with Store.open(str(home / "state.db")) as store:
+        assert store.assignments.all() == []
+
+
+def test_pages_and_urls_are_read_from_files(home: Path, tmp_path: Path) -> None:
+    pages, urls = tmp_path / "pages.csv", tmp_path / "urls.txt"
+    pages.write_text("host,pages\ns2.example,1000000000000\ns3.example,lots\ns4.example,50\n")
+    lines = [f"https://s1.example/{name}/{i}" for name in "abcd" for i in range(600)]
+    urls.write_text("\n".join(lines))
+    result = invoked(
+        "--home", home, "assign", *seeds(5), "--pages", pages, "--urls", urls, "--pieces", "2", "--json"
+    )
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert [(one["host"], one["piece"]) for one in found[:3]] == [
+        ("s1.example", "1/2"),
+        ("s1.example", "2/2"),
+        ("s2.example", "1/1"),
+    ]
+    assert found[0]["reason"].startswith("piece 1/2, ")
+    assert "2 with a number of pages beyond belief" in result.stderr
+    assert "1 without a known number of pages" in result.stderr
+
+
+def test_a_table_is_for_people(home: Path) -> None:
+    result = invoked("--home", home, "assign", "s1.example", "--format", "table")
+    assert result.exit_code == 0
+    assert "nearest" in result.stdout
+
+
+def test_a_seed_that_is_no_host_is_told_and_the_rest_is_done(home: Path) -> None:
+    result = invoked("--home", home, "assign", "s1.example", "not a host", "--json")
+    assert result.exit_code == 3
+    assert len(json.loads(result.stdout)) == 1
+    assert "not a host" in result.stderr
+
+
+def test_mistakes_are_told_with_the_next_step(home: Path, tmp_path: Path) -> None:
+    for words, told in (
+        (("--backend", "magic"), "lbi-split"),
+        (("--backend", "can"), "ipmicra probe"),
+        (("--pages", tmp_path / "none.csv"), "host,pages"),
+        (("--urls", tmp_path / "none.txt"), "sitemap"),
+    ):
+        result = invoked("--home", home, "assign", "s1.example", *map(str, words))
+        assert isinstance(result.exception, InputError)
+        assert told in str(result.exception)
+    empty = invoked("--home", tmp_path / "new", "assign", "192.0.2.9")
+    assert "ipmicra crawler add" in str(empty.exception)
+
+
+def test_without_capacity_nobody_gets_anything_and_it_is_told(home: Path) -> None:
+    with Store.open(str(home / "state.db")) as store:
+        for member in store.crawlers.all():
+            store.crawlers.put(
+                replace(member, crawler=replace(member.crawler, capacity=Capacity(connections=0)))
+            )
+    result = invoked("--home", home, "assign", "s1.example", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)[0]["reason"] == "no crawler has any capacity"
+    assert "without capacity" in result.stderr
