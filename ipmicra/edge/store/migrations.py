@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.batches import create_batches
 from ipmicra.edge.store.assignments import create_assignments
+from ipmicra.edge.store.batches import create_batches
 from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.crawlers import create_crawlers

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
-from ipmicra.edge.store.batches import BatchTable, ResultTable
 from ipmicra.edge.store.assignments import AssignmentTable
+from ipmicra.edge.store.batches import BatchTable, ResultTable
 from ipmicra.edge.store.budget import BudgetTable
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
 from ipmicra.edge.store.crawlers import CrawlerTable
