@@ -53,12 +53,12 @@ def assign(
 ) -> None:
     """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can."""
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
-    from ipmicra.app.targets import texts_of
+    from ipmicra.app.targets import read_texts
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
     request = AssignRequest(
-        texts=list(texts_of(seeds)),
+        texts=list(read_texts(seeds)),
         backend=backend,
         pages=pages,
         urls=tuple(urls or ()),
