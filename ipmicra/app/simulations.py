@@ -59,7 +59,10 @@ class SplittingReport:
 
     def claims(self) -> list[Claim]:
         """Give the paper's claims beside what was measured."""
-        return claims(self.population, self.means())
+        by_crawler = {
+            scheme: np.stack([one.prd_of_crawlers for one in runs]) for scheme, runs in self.outcomes.items()
+        }
+        return claims(self.population, self.means(), by_crawler)
 
 
 def _published(population: str, scheme: str) -> dict[str, float]:
