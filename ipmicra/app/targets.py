@@ -104,7 +104,7 @@ def count_texts(words: Iterable[str]) -> int | None:
             return None
         if "://" not in word and _is_file(word):
             with Path(word).open("rb") as file:
-                count += sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))  # noqa: B023 - read at once
+                count += sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
         else:
             count += 1
     return count

@@ -45,9 +45,7 @@ Seeds = Annotated[
 ]
 PolicyOption = Annotated[
     str,
-    typer.Option(
-        "--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash."
-    ),
+    typer.Option("--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash."),
 ]
 ThresholdOption = Annotated[
     float, typer.Option(metavar="MS", help="For paper: the first sample under it takes the subnet.")
@@ -138,9 +136,7 @@ def delegate(
         _run(seeds, options, places, print_format)
 
 
-def _run(
-    seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format
-) -> None:
+def _run(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format) -> None:
     from ipmicra.app.delegating.batch import Batch
     from ipmicra.app.delegating.facade import describe_decision
     from ipmicra.app.targets import read_texts
@@ -196,9 +192,7 @@ def _summary(report: BatchReport) -> str:
     return "; ".join(parts)
 
 
-def _plan(
-    seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format
-) -> None:
+def _plan(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format) -> None:
     from ipmicra.app.delegating.plan import plan_batch
     from ipmicra.app.targets import read_texts
     from ipmicra.edge.hierarchy_file import Hierarchy
@@ -238,8 +232,6 @@ def _bar(seeds: list[str]) -> Iterator[Callable[[BatchReport, int], None]]:
             done = report.sites + report.missing.total() + report.doubles
             fresh = max(1, report.sites - report.resumed)
             text = f"{report.sites:,} sites of {read:,} read, {report.probes:,} probes"
-            progress.update(
-                task, description=f"{text}, {report.probes / fresh:.2f} a site", completed=done
-            )
+            progress.update(task, description=f"{text}, {report.probes / fresh:.2f} a site", completed=done)
 
         yield show

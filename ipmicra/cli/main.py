@@ -60,9 +60,7 @@ COMMANDS = (
 """In the order in which a newcomer meets them."""
 for command in COMMANDS:
     app.command()(command)
-GROUPS = (
-    crawler.crawler,
-)
+GROUPS = (crawler.crawler,)
 """Commands that have commands of their own."""
 for group in GROUPS:
     app.add_typer(group)

@@ -122,7 +122,9 @@ def test_ended_delegation_is_gone_and_remembered_with_its_reason(store: StorePor
     store.delegations.put_many([record(crawler="fra", created_s=8.0)])
     store.delegations.end_many([((A, Z), "it expired")], 9.0)
     assert store.delegations.get(A, Z) is None
-    ends = [(one.record.delegation.crawler, one.ended_s, one.reason) for one in store.delegations.history(A, Z)]
+    ends = [
+        (one.record.delegation.crawler, one.ended_s, one.reason) for one in store.delegations.history(A, Z)
+    ]
     assert ends == [("ath", 7.0, "its crawler left"), ("fra", 9.0, "it expired")]
     assert store.delegations.history(SIX, SIX_END) == []
 

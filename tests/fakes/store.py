@@ -159,17 +159,13 @@ class FakeBudget:
         self.done.update(ids)
 
     def release(self, name: str, ids: Iterable[str]) -> int:
-        known = [
-            one for one in set(ids) if self.orders.get(one, ("",))[0] == name and one not in self.done
-        ]
+        known = [one for one in set(ids) if self.orders.get(one, ("",))[0] == name and one not in self.done]
         for one in known:
             del self.orders[one]
         return len(known)
 
     def unanswered(self, name: str) -> list[OrderRecord]:
-        return [
-            order for owner, order in self.orders.values() if owner == name and order.id not in self.done
-        ]
+        return [order for owner, order in self.orders.values() if owner == name and order.id not in self.done]
 
     def answered(self, name: str) -> list[OrderRecord]:
         return [order for owner, order in self.orders.values() if owner == name and order.id in self.done]

@@ -39,7 +39,10 @@ def options(internet: InternetProcess, policy: str, budget: int | None) -> Deleg
 def run(folder: Path, internet: InternetProcess, policy: str, budget: int | None) -> dict[str, str]:
     """Run a batch to its end; give the crawler of each host."""
     found: dict[str, str] = {}
-    with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy, Store.open(str(folder / "state.db"), QUICK) as store:
+    with (
+        Hierarchy.open(folder / "hierarchy.ipm") as hierarchy,
+        Store.open(str(folder / "state.db"), QUICK) as store,
+    ):
         batch = Batch(
             store,
             hierarchy,
@@ -94,9 +97,7 @@ def check(folder: Path, asked: Counter[str], budget: int | None) -> None:
         for number in range(SITES):
             address = site_address(number)
             probed_by = [
-                sample
-                for sample in store.samples.of(address)
-                if sample.loss not in {Loss.AGENT, Loss.BUDGET}
+                sample for sample in store.samples.of(address) if sample.loss not in {Loss.AGENT, Loss.BUDGET}
             ]
             assert len({sample.crawler for sample in probed_by}) == len(probed_by)
             assert asked[str(address)] == len(probed_by)

@@ -88,4 +88,8 @@ def end_line(request: dict[str, Any]) -> bytes:
 
 
 def honest(request: dict[str, Any], **changes: object) -> bytes:
-    return HEAD + b"".join(answer_line(order, **changes) for order in request.get("orders", ())) + end_line(request)
+    return (
+        HEAD
+        + b"".join(answer_line(order, **changes) for order in request.get("orders", ()))
+        + end_line(request)
+    )

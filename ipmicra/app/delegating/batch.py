@@ -133,7 +133,9 @@ class Batch:
         await self._arrive(session, chunk)
 
     async def _arrive(self, session: Session, sites: list[Site]) -> None:
-        known = self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
+        known = (
+            self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
+        )
         for result in known.values():
             self._told(result)
         for site in session.pinned([site for site in sites if site.host not in known]):
@@ -196,5 +198,7 @@ class Batch:
 
 def batch_key(words: list[str], options: DelegateOptions) -> str:
     """Give what the same command has in common: the seeds as they were named, and the setting."""
-    named = [str(Path(word).absolute()) if "://" not in word and Path(word).is_file() else word for word in words]
+    named = [
+        str(Path(word).absolute()) if "://" not in word and Path(word).is_file() else word for word in words
+    ]
     return hashlib.sha256("\0".join([options.setting, *named]).encode(errors="replace")).hexdigest()

@@ -19,7 +19,7 @@ from ipmicra.delegate.events import CrawlerJoined, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
-from ipmicra.edge.store.ports import Address, DelegationRecord, MarkRecord, ResultRecord
+from ipmicra.edge.store.ports import DelegationRecord, MarkRecord, ResultRecord
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.probe import Probe

@@ -57,7 +57,9 @@ class Explanation:
         return [one for one in self.decided.account if one.verdict is verdict] if self.decided else []
 
 
-def explain_site(store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None) -> Explanation:
+def explain_site(
+    store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None
+) -> Explanation:
     """Gather what is known of a site; nothing is probed."""
     now_s = time.time()
     site = _find_site(store, text, dns or ClientConfig())
@@ -99,7 +101,8 @@ def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
 async def _resolved(store: StorePort, text: str, dns: ClientConfig) -> Site | UnresolvedSeed:
     async with AsyncExitStack() as stack:
         resolver = BulkResolver(NamesOnDemand(dns, stack), store.names)
-        return [found async for found in resolver.resolve([text])][0]
+        (found,) = [one async for one in resolver.resolve([text])]
+        return found
 
 
 def _decided(

@@ -225,9 +225,7 @@ class Session:
 
     async def _health(self, crawlers: Iterable[Crawler]) -> list[bool]:
         access = self.options.access
-        return await asyncio.gather(
-            *(is_healthy(str(one.agent_url), self._http, access) for one in crawlers)
-        )
+        return await asyncio.gather(*(is_healthy(str(one.agent_url), self._http, access) for one in crawlers))
 
     def _on_state(self, name: str, state: CrawlerState) -> None:
         """Note that an agent fell silent or answers again."""
@@ -247,12 +245,15 @@ class Session:
             yield found
 
     def pinned(self, sites: list[Site]) -> list[Site]:
-        """Pin the addresses of sites; those that had one keep it."""
-        self.store.sites.put_many(sites, self.clock())
-        kept = (self.store.sites.get(site.host) for site in sites)
+        """Pin the addresses of hosts; those that had one keep it. An address is its own pin."""
+        named = [site for site in sites if site.host != str(site.address)]
+        if not named:
+            return sites
+        self.store.sites.put_many(named, self.clock())
+        pins = {site.host: self.store.sites.get(site.host) for site in named}
         return [
-            site if pin is None else replace(site, address=pin.address)
-            for site, pin in zip(sites, kept, strict=True)
+            site if (pin := pins.get(site.host)) is None else replace(site, address=pin.address)
+            for site in sites
         ]
 
     async def until(self, is_done: Callable[[], bool]) -> None:

@@ -36,6 +36,8 @@ class MarkTable:
         """Give all marks, oldest first."""
         sql = "SELECT crawler, address, rtt_ms, least_ms, at_s FROM marks ORDER BY rowid"
         return [
-            MarkRecord(crawler=crawler, address=unpacked(address), rtt_ms=rtt_ms, least_ms=least_ms, at_s=at_s)
+            MarkRecord(
+                crawler=crawler, address=unpacked(address), rtt_ms=rtt_ms, least_ms=least_ms, at_s=at_s
+            )
             for crawler, address, rtt_ms, least_ms, at_s in self._connection.rows(sql)
         ]
