@@ -17,6 +17,8 @@ from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
+from benchmarks.delegation import measure_delegation
+from benchmarks.keeping import measure_keeping
 from benchmarks.locating import measure_locating
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
@@ -56,6 +58,8 @@ MEASUREMENTS = {
     "nesting": Measurement(title="Nesting", measure=measure_nesting),
     "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
     "locate": Measurement(title="Locating", measure=measure_locating),
+    "keeping": Measurement(title="Keeping what a batch writes", measure=measure_keeping),
+    "delegation": Measurement(title="Delegation", measure=measure_delegation),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

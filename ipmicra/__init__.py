@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
     from ipmicra.app.delegating.facade import Decision, Delegator
     from ipmicra.app.delegating.options import DelegateOptions
+    from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.edge.hierarchy_file import Hierarchy
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         TruncatedDumpError,
         UnknownDialectError,
         UnknownVersionError,
+        WorldError,
     )
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
@@ -61,6 +63,8 @@ __all__ = [
     "DumpError",
     "DumpRecord",
     "Edition",
+    "EvaluateOptions",
+    "Evaluation",
     "Evidence",
     "Fate",
     "FetchError",
@@ -95,7 +99,9 @@ __all__ = [
     "TruncatedDumpError",
     "UnknownDialectError",
     "UnknownVersionError",
+    "WorldError",
     "build",
+    "evaluate",
 ]
 
 __version__ = "0.1.0"
@@ -104,13 +110,14 @@ _HOMES = {
     "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
     "ipmicra.app.delegating.facade": "Decision Delegator",
     "ipmicra.app.delegating.options": "DelegateOptions",
+    "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError DumpError FetchError "
         "HierarchyError InputError IpmicraError MessageError MissingHierarchyError StoreError "
-        "TruncatedDumpError UnknownDialectError UnknownVersionError"
+        "TruncatedDumpError UnknownDialectError UnknownVersionError WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",
     "ipmicra.locate.locator": "Clues Located Locator",

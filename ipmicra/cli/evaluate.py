@@ -16,7 +16,8 @@ from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
-    from ipmicra.app.evaluate import Evaluation
+    from ipmicra.app.evaluate import EvaluateOptions, Evaluation
+    from ipmicra.simulate.world import LocationKind
 
 FINDINGS_SHOWN = 10
 COLUMNS = {
@@ -31,53 +32,59 @@ COLUMNS = {
 }
 
 
+WorldArgument = Annotated[
+    Path, typer.Argument(metavar="WORLD", help="Folder with crawlers.csv, sites.csv and rtt.csv.")
+]
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        help="predict, paper, geo, everyone, random or hash; all if none is named. May be repeated.",
+    ),
+]
+LocationOption = Annotated[
+    str, typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country, none.")
+]
+TrainOption = Annotated[
+    int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; by default 65 %.")
+]
+SeedsOption = Annotated[int, typer.Option(metavar="K", help="Random orders of arrival.")]
+ThresholdOption = Annotated[
+    list[float] | None,
+    typer.Option("--threshold-ms", metavar="MS", help="For paper; may be repeated. By default 50 and 10."),
+]
+PriceOption = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--probe-price-ms",
+        metavar="MS",
+        help="For predict: a fixed price of a probe; may be repeated. By default two named settings.",
+    ),
+]
+NearestOption = Annotated[
+    list[int] | None,
+    typer.Option("--nearest", metavar="K", min=1, help="For geo; may be repeated. By default 1 and 2."),
+]
+BudgetOption = Annotated[int | None, typer.Option(metavar="N", min=0, help="Most probes for one subnet.")]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Draw probes against optimal, as PNG, SVG or PDF.")
+]
+
+
 def evaluate(
     context: typer.Context,
-    world: Annotated[
-        Path, typer.Argument(metavar="WORLD", help="Folder with crawlers.csv, sites.csv and rtt.csv.")
-    ],
+    world: WorldArgument,
     hierarchy_file: HierarchyOption = None,
-    policies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--policy",
-            metavar="NAME",
-            help="predict, paper, geo, everyone, random or hash; all if none is named.",
-        ),
-    ] = None,
-    location: Annotated[
-        str,
-        typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country or none."),
-    ] = "world",
-    train: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Sites that arrive before those that count; 65 % by default."),
-    ] = None,
-    seeds: Annotated[int, typer.Option(metavar="K", help="Random orders of arrival.")] = 20,
-    thresholds_ms: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--threshold-ms", metavar="MS", help="For paper; may be repeated. 50 and 10 by default."
-        ),
-    ] = None,
-    prices_ms: Annotated[
-        list[float] | None,
-        typer.Option(
-            "--probe-price-ms",
-            metavar="MS",
-            help="For predict: a fixed price of a probe; may be repeated. By default two named settings.",
-        ),
-    ] = None,
-    nearest: Annotated[
-        list[int] | None,
-        typer.Option("--nearest", metavar="K", min=1, help="For geo; may be repeated. 1 and 2 by default."),
-    ] = None,
-    probe_budget: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Most probes for one subnet.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw probes against optimal, as PNG, SVG or PDF.")
-    ] = None,
+    policies: PolicyOption = None,
+    location: LocationOption = "world",
+    train: TrainOption = None,
+    seeds: SeedsOption = 20,
+    thresholds_ms: ThresholdOption = None,
+    prices_ms: PriceOption = None,
+    nearest: NearestOption = None,
+    probe_budget: BudgetOption = None,
+    plot: PlotOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,22 +94,13 @@ def evaluate(
     delegated with the policy's own probes, and do not count.
     """
     from ipmicra.app.evaluate import POLICIES, EvaluateOptions
-    from ipmicra.app.evaluate import evaluate as run
-    from ipmicra.edge.plot import check_plot, plot_policies
-    from ipmicra.simulate.world import LocationKind
 
     print_format = chosen(output_format, as_json)
-    if location not in set(LocationKind):
-        raise typer.BadParameter(
-            f"{location!r} is none of {', '.join(LocationKind)}", param_hint="--location"
-        )
-    if plot is not None:
-        check_plot(plot)
     options = EvaluateOptions(
         world=world,
         hierarchy=hierarchy_path(context, hierarchy_file),
         policies=policies or POLICIES,
-        location=LocationKind(location),
+        location=_location(location),
         train=train,
         seeds=seeds,
         thresholds_ms=thresholds_ms or (50.0, 10.0),
@@ -110,6 +108,15 @@ def evaluate(
         nearest=nearest or (1, 2),
         probe_budget=probe_budget,
     )
+    _run(options, plot, print_format)
+
+
+def _run(options: EvaluateOptions, plot: Path | None, print_format: Format) -> None:
+    from ipmicra.app.evaluate import evaluate as run
+    from ipmicra.edge.plot import check_plot, plot_policies
+
+    if plot is not None:
+        check_plot(plot)
     with _bar() as show:
         evaluation = run(options, show)
     _tell(evaluation.findings)
@@ -117,6 +124,16 @@ def evaluate(
     if plot is not None:
         plot_policies(evaluation.rows, _title(evaluation), plot)
         say(f"drawn: {plot}")
+
+
+def _location(text: str) -> LocationKind:
+    from ipmicra.simulate.world import LocationKind
+
+    try:
+        return LocationKind(text)
+    except ValueError as error:
+        message = f"{text!r} is none of {', '.join(LocationKind)}"
+        raise typer.BadParameter(message, param_hint="--location") from error
 
 
 def _print(evaluation: Evaluation, print_format: Format) -> None:

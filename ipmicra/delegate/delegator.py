@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipmicra.delegate.account import Account, Considered, Verdict
-from ipmicra.delegate.actions import Action, AskProbe, Assigned, CrawlerMarked, Delegated, GaveUp, Revoked
+from ipmicra.delegate.actions import Action, AskProbe, CrawlerMarked, Delegated, GaveUp
 from ipmicra.delegate.attempt import Ask, Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
@@ -17,11 +17,12 @@ from ipmicra.delegate.events import (
 )
 from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.fleet import Fleet
-from ipmicra.delegate.ledger import Held, Ledger
+from ipmicra.delegate.holdings import Holdings
+from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.lifecycle import Stage, Step
 from ipmicra.delegate.physics import Physics
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
-from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, row_of_key, single, slice_of
+from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
@@ -51,6 +52,7 @@ class Delegator:
         self._locations, self._anycast = locations, anycast
         self._physics = Physics(self.config.physics, self.fleet)
         self._fallback = Fallback(tree, self.fleet, self.ledger, coordinates)
+        self._holdings = Holdings(tree, self.fleet, self.ledger, self.config)
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
@@ -79,8 +81,8 @@ class Delegator:
     def _site_arrived(self, site: Site, now_s: float) -> list[Action]:
         key, location = self._whereabouts(site)
         held = self.ledger.get(key)
-        if held is not None and held.fleet_size == len(self.fleet) and self._is_good(held, now_s):
-            return [self._assign(site, key, held, 0)]
+        if held is not None and held.fleet_size == len(self.fleet) and self._holdings.is_good(held, now_s):
+            return [self._holdings.assign(site, key, held, 0)]
         attempt = self._open_by_key.get(key)
         if attempt is not None:
             attempt.sites.append(site)
@@ -107,10 +109,10 @@ class Delegator:
         """Decide whether a subnet's holder, if any, may keep it; open an attempt if not."""
         held = self.ledger.get(key)
         actions: list[Action] = []
-        if held is not None and not self._is_good(held, now_s):
+        if held is not None and not self._holdings.is_good(held, now_s):
             is_over = now_s >= held.expires_s
             step = Step.DELEGATION_EXPIRED if is_over else Step.CRAWLER_LEFT
-            actions += self._revoke(key, step, "it expired" if is_over else "its crawler left")
+            actions += self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left")
             held = None
         attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
         if held is not None:
@@ -123,7 +125,7 @@ class Delegator:
                 self.fleet.is_usable(crawler) and self._policy.can_win(crawler, attempt)
                 for crawler in newcomers
             ):
-                return [*actions, self._assign(site, key, held, 0)]
+                return [*actions, self._holdings.assign(site, key, held, 0)]
             attempt.scratch = None
         return actions + self._open(attempt, site, now_s)
 
@@ -137,24 +139,6 @@ class Delegator:
         if self._anycast is not None and str(site.address) in self._anycast:
             return self._settle_anycast(attempt, "it is in the list of anycast prefixes", now_s)
         return self._go_on(attempt, now_s)
-
-    def _assign(self, site: Site, key: int, held: Held, probes: int) -> Assigned:
-        """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""
-        crawler = held.crawler
-        if held.evidence is Evidence.ANYCAST:
-            least = self.fleet.least_loaded()
-            crawler = crawler if least is None else least
-        self.fleet.load[crawler] += 1
-        return Assigned(site, self.fleet.name(crawler), held.evidence, held.rtt_ms, probes, key)
-
-    def _is_good(self, held: Held, now_s: float) -> bool:
-        """Tell whether a delegation still holds; its use renews it when half its life is over."""
-        if now_s >= held.expires_s or not self.fleet.is_present(held.crawler):
-            return False
-        config = self.config
-        if held.expires_s - now_s < config.lifetime_s * config.renew_below:
-            held.expires_s = now_s + config.lifetime_s
-        return True
 
     # --- attempts
 
@@ -278,20 +262,13 @@ class Delegator:
         if settle.evidence is not Evidence.ANYCAST:
             self._policy.learn(attempt)
         account = self._account(attempt, settle)
-        held = Held(
-            crawler=settle.crawler,
-            evidence=settle.evidence,
-            rtt_ms=settle.rtt_ms,
-            probes=attempt.probes,
-            created_s=now_s,
-            expires_s=now_s + self.config.lifetime_s,
-            fleet_size=len(self.fleet),
-            location=attempt.location,
-        )
-        self.ledger.settle(attempt.key, held, self._organisation(attempt.key))
-        actions: list[Action] = [Delegated(attempt.key, self.delegation(attempt.key, held), account)]
+        held = self._holdings.held(settle, attempt.probes, attempt.location, now_s)
+        self.ledger.settle(attempt.key, held, self._holdings.organisation(attempt.key))
+        actions: list[Action] = [
+            Delegated(attempt.key, self._holdings.delegation(attempt.key, held), account)
+        ]
         for i, site in enumerate(attempt.sites):
-            actions.append(self._assign(site, attempt.key, held, 0 if i else attempt.probes))
+            actions.append(self._holdings.assign(site, attempt.key, held, 0 if i else attempt.probes))
         return actions
 
     def _abandon(self, attempt: Attempt) -> list[Action]:
@@ -334,31 +311,9 @@ class Delegator:
         index, is_new = self.fleet.join(event.crawler)
         if is_new:
             self._policy.crawler_added(index)
-            return self._give_own_subnet(index, event)
+            if self._policy.scope is not Scope.SITE:
+                return self._holdings.give_own(index, event.now_s)
         return []
-
-    def _give_own_subnet(self, index: int, event: CrawlerJoined) -> list[Action]:
-        """Delegate the subnet that a crawler stands in to it, unless somebody has it."""
-        if self._policy.scope is Scope.SITE:
-            return []
-        key = key_of(self._tree, event.crawler.address)
-        if self.ledger.get(key) is not None or key in self._open_by_key:
-            return []
-        held = Held(
-            crawler=index,
-            evidence=Evidence.INHERITED,
-            rtt_ms=None,
-            probes=0,
-            created_s=event.now_s,
-            expires_s=event.now_s + self.config.lifetime_s,
-            fleet_size=len(self.fleet),
-            location=event.crawler.location,
-        )
-        self.ledger.give(key, held, self._organisation(key))
-        own = Considered(
-            crawler=event.crawler.name, verdict=Verdict.CHOSEN, reason="it stands in this subnet"
-        )
-        return [Delegated(key, self.delegation(key, held), Account((own,)))]
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:
         """Let a crawler go; what it holds is revoked when it is next needed."""
@@ -373,14 +328,7 @@ class Delegator:
         return actions
 
     def _delegation_expired(self, event: DelegationExpired) -> list[Action]:
-        return self._revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
-
-    def _revoke(self, key: int, step: Step, reason: str) -> list[Action]:
-        held = self.ledger.get(key)
-        if held is None:
-            return []
-        self.ledger.free(key, step, self._organisation(key))
-        return [Revoked(key, self.delegation(key, held), reason)]
+        return self._holdings.revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
     def restore(
         self,
@@ -393,35 +341,4 @@ class Delegator:
 
         `fleet_size` is the number of crawlers that had joined when it was made: later ones may be nearer.
         """
-        crawler = self.fleet.index_of(delegation.crawler)
-        if crawler is None:
-            return False
-        held = Held(
-            crawler=crawler,
-            evidence=delegation.evidence,
-            rtt_ms=delegation.rtt_ms,
-            probes=delegation.probes,
-            created_s=delegation.created_s,
-            expires_s=delegation.expires_s,
-            fleet_size=len(self.fleet) if fleet_size is None else fleet_size,
-            location=location,
-        )
-        self.ledger.give(key, held, self._organisation(key))
-        return True
-
-    def delegation(self, key: int, held: Held) -> Delegation:
-        """Spell out a held subnet."""
-        first, last = bounds_of(self._tree, key)
-        return Delegation(
-            first=first,
-            last=last,
-            crawler=self.fleet.name(held.crawler),
-            evidence=held.evidence,
-            rtt_ms=held.rtt_ms,
-            probes=held.probes,
-            created_s=held.created_s,
-            expires_s=held.expires_s,
-        )
-
-    def _organisation(self, key: int) -> int:
-        return self._tree.organisation_number(key) if key >= 0 else 0
+        return self._holdings.restore(key, delegation, location, fleet_size)

@@ -2,7 +2,8 @@
 
 A subnet is FREE until an attempt opens; it is then CONTESTED until the attempt ends, and HELD until its
 delegation expires or its crawler leaves. A held subnet is contested again when a crawler joined that may be
-nearer. An attempt is OPEN until its policy asks, WAITING while probes are out, and SETTLED or ABANDONED at its end.
+nearer. An attempt is OPEN until its policy asks, WAITING while probes are out, and SETTLED or ABANDONED at
+its end.
 """
 
 from __future__ import annotations

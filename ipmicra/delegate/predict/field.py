@@ -92,7 +92,8 @@ class Field:
         """Take in the samples of one site, as logarithms; `prior` is what was expected of it."""
         if prior.sites != self._sites:  # other sites taught something meanwhile
             prior = self.expect(prior.outlook, prior.branch)
-        inverse: Floats = np.linalg.inv(prior.covariance[crawlers[:, None], crawlers])
+        seen: Floats = prior.covariance[crawlers[:, None], crawlers]
+        inverse: Floats = np.asarray(np.linalg.inv(seen), np.float64)
         pull = inverse @ (values - prior.mean[crawlers])
         self._learn_within(crawlers, inverse, pull)
         self._learn_line(_line(prior.outlook.mean[crawlers]), inverse, pull)

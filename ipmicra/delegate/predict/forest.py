@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.geometry import Floats
 
-NOWHERE = -1
+Floats32 = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,29 +75,16 @@ class Forest:
 
     def expect(self, branch: Branch) -> tuple[Floats, Floats]:
         """Give mean and variance of every crawler at the end of a branch."""
-        precision, weight = self._precision, self._weight
-        mean = np.zeros((branch.trees.shape[1], self._crawlers))
-        variance = np.zeros_like(mean)
-        last = len(branch.trees) - 1
-        for level, square in enumerate(branch.tree_squares):
-            nodes = branch.trees[level]
-            below = branch.trees[level + 1] if level < last else branch.common[:1]
-            below_square = branch.tree_squares[level + 1] if level < last else branch.common_squares[0]
-            mean, variance = _descend(
-                (mean, variance + square),
-                (precision[nodes], weight[nodes]),
-                _rise(precision[below], weight[below], below_square),
-            )
-        mean, variance = mean.mean(0), variance.mean(0)
-        last = len(branch.common) - 1
-        for level, square in enumerate(branch.common_squares):
-            node = branch.common[level]
-            message = None
-            if level < last:
-                below = branch.common[level + 1]
-                message = _rise(precision[below], weight[below], branch.common_squares[level + 1])
-            mean, variance = _descend((mean, variance + square), (precision[node], weight[node]), message)
-        return mean, variance
+        common = self._precision[branch.common].astype(np.float64), self._weight[branch.common]
+        squares = np.array(branch.common_squares)[:, None]
+        rising = _rise(*common, squares)
+        trees = self._precision[branch.trees].astype(np.float64), self._weight[branch.trees]
+        tree_squares = np.array(branch.tree_squares)[:, None, None]
+        start = np.zeros(trees[0].shape[1:])
+        told = _without_child(trees, _rise(*trees, tree_squares), (rising[0][0], rising[1][0]))
+        mean, variance = _descend((start, start), told, branch.tree_squares)
+        middle = mean.sum(axis=0) / len(mean), variance.sum(axis=0) / len(variance)
+        return _descend(middle, _without_child(common, rising, None), branch.common_squares)
 
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
@@ -127,25 +114,36 @@ class Forest:
         )
 
 
-def _rise(
-    precision: NDArray[np.floating], weight: NDArray[np.floating], square: float
-) -> tuple[Floats, Floats]:
-    """Give a node's message to its parent: weaker by the node's own spread."""
-    damping = 1.0 / (1.0 + precision * square)
+def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:
+    """Give nodes' messages to their parents: weaker by the nodes' own spreads."""
+    damping = 1.0 / (1.0 + precision * squares)
     return precision * damping, weight * damping
 
 
-def _descend(
-    prior: tuple[Floats, Floats],
-    own: tuple[NDArray[np.floating], NDArray[np.floating]],
-    below: tuple[Floats, Floats] | None,
+def _without_child(
+    own: tuple[Floats, Floats32], rising: tuple[Floats, Floats], last: tuple[Floats, Floats] | None
 ) -> tuple[Floats, Floats]:
-    """Give mean and variance at a node from its parent's and its own messages, without the child's."""
-    mean, variance = prior
-    precision = 1.0 / variance + own[0]
-    weight = mean / variance + own[1]
-    if below is not None:
-        # Single precision may lose the child's share: a node never knows less than its parent told it.
-        precision = np.maximum(precision - below[0], 1.0 / variance)
-        weight = weight - below[1]
-    return weight / precision, 1.0 / precision
+    """Give what nodes know besides the next node of the branch, level by level.
+
+    `last` is what rises into the last level, if anything does.
+    """
+    precision, weight = own[0].copy(), own[1].astype(np.float64)
+    precision[:-1] -= rising[0][1:]
+    weight[:-1] -= rising[1][1:]
+    if last is not None:
+        precision[-1] -= last[0]
+        weight[-1] -= last[1]
+    # Single precision may lose the child's share: a node never knows less than its parent told it.
+    return np.maximum(precision, 0.0), weight
+
+
+def _descend(
+    start: tuple[Floats, Floats], told: tuple[Floats, Floats], squares: tuple[float, ...]
+) -> tuple[Floats, Floats]:
+    """Go down level by level: what the parent expects, wider by the spread, joined with what a node knows."""
+    mean, variance = start
+    for precision, weight, square in zip(*told, squares, strict=True):
+        inverse = 1.0 / (variance + square)
+        variance = 1.0 / (inverse + precision)
+        mean = (mean * inverse + weight) * variance
+    return mean, variance

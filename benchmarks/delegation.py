@@ -1,0 +1,200 @@
+"""Delegation: how often the nearest crawler is found, for how many probes, how quickly.
+
+The quality on a world of real round trips is measured where `IPMICRA_DATA` names a folder with
+`worlds/atlas-anchors` and `registry-2018-10`; the rest needs no data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytricia
+
+from benchmarks.bench import SEED, Bench
+from benchmarks.measure import run, side_by_side
+from benchmarks.results import Row, Target, number_text, seconds_text
+from benchmarks.scratch import build_hierarchy
+from ipmicra.app.evaluate import POLICIES, EvaluateOptions, evaluate
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.events import CrawlerJoined, SiteArrived
+from ipmicra.delegate.policies.predict import Predict
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.site import Site
+from ipmicra.simulate.contest import Contest, contestants
+from ipmicra.simulate.synthetic import PAPER_PLAN, invent
+from ipmicra.simulate.world import LocationKind, locations_of
+
+WORLD, REGISTRY = Path("worlds") / "atlas-anchors", "registry-2018-10"
+TRAIN = 57
+PUBLISHED = "Papapetrou & Samaras 2004: 75 % at 2.99 probes, other sites"
+LIMITS = {
+    (LocationKind.WORLD, "default"): (0.90, 0.97, 2.0),
+    (LocationKind.COUNTRY, "default"): (0.82, 0.92, 2.0),
+    (LocationKind.WORLD, "frugal"): (0.76, None, 1.2),
+}
+"""Least share optimal, least share within 2 ms, most probes a site."""
+_CHILD = "benchmarks.child_delegate"
+
+
+def measure_delegation(bench: Bench) -> list[Row]:
+    """Measure quality, then speed and memory."""
+    return [*_real(bench), *_paper_size(bench), *_speed(bench), *_large(bench)]
+
+
+def _real(bench: Bench) -> list[Row]:
+    """Replay all policies on real round trips."""
+    data = os.environ.get("IPMICRA_DATA")
+    if not data:
+        return [Row(what="quality on real round trips", missing="IPMICRA_DATA names no folder")]
+    bench.say("replaying real round trips")
+    folder = Path(data)
+    dumps = sorted((folder / REGISTRY).glob("*.gz"))
+    hierarchy = bench.scratch.made("registry.ipm", lambda path: build_hierarchy(dumps, path))
+    rows: list[Row] = []
+    for kind in (LocationKind.WORLD, LocationKind.COUNTRY, LocationKind.NONE):
+        policies = POLICIES if kind is LocationKind.WORLD else ("predict",)
+        options = EvaluateOptions(
+            world=folder / WORLD,
+            hierarchy=hierarchy,
+            location=kind,
+            train=TRAIN,
+            seeds=3 if bench.sizes.is_quick else 20,
+            policies=policies,
+        )
+        for found in evaluate(options).rows:
+            rows += _quality(found, kind)
+    return rows
+
+
+def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:
+    """Give the rows of one contestant; several where there are several targets."""
+    name = f"{found['policy']} {found['setting']}".strip() + f", places: {kind}"
+    optimal, near, probes = (float(found[key]) for key in ("optimal", "within_2ms", "probes_per_site"))
+    figures = (
+        f"within 2 ms {100 * near:.1f} %",
+        f"{probes:.2f} probes a site",
+        f"{float(found['training_probes_per_site']):.2f} in training",
+        f"{float(found['mean_excess_ms']):.2f} ms over the shortest",
+    )
+    limits = LIMITS.get((kind, str(found["setting"])))
+    if limits is None or found["policy"] != "predict":
+        extra = (PUBLISHED,) if found["policy"] == "paper" else ()
+        return [Row(what=f"{name}: optimal", value=100 * optimal, unit="%", figures=figures + extra)]
+    least, least_near, most = limits
+    rows = [
+        Row(
+            what=f"{name}: optimal",
+            value=100 * optimal,
+            unit="%",
+            target=Target(sense="≥", limit=100 * least),
+            figures=figures,
+        ),
+        Row(what=f"{name}: probes a site", value=probes, unit="", target=Target(sense="≤", limit=most)),
+    ]
+    if least_near is not None:
+        target = Target(sense="≥", limit=100 * least_near)
+        rows.insert(1, Row(what=f"{name}: within 2 ms", value=100 * near, unit="%", target=target))
+    return rows
+
+
+def _paper_size(bench: Bench) -> list[Row]:
+    """Replay an invented world of the paper's size."""
+    bench.say("replaying an invented world of the paper's size")
+    world, tree = invent(PAPER_PLAN, np.random.default_rng(SEED))
+    contest = Contest(
+        world=world,
+        tree=tree,
+        locations=locations_of(world, LocationKind.WORLD, {}),
+        train=650,
+        seeds=2 if bench.sizes.is_quick else 10,
+    )
+    rows = []
+    for one in contestants(["predict", "paper", "geo"], thresholds_ms=(50.0,), prices_ms=(), nearest=(2,)):
+        scores = [test for _training, test in contest.run(one)]
+        optimal, near, probes = (
+            float(np.mean([getattr(found, key) for found in scores]))
+            for key in ("optimal", "within_2ms", "probes_per_site")
+        )
+        figures = f"within 2 ms {100 * near:.1f} %", f"{probes:.2f} probes a site"
+        what = f"{one.policy} {one.setting}, invented, 12 crawlers, 650 + 350 sites: optimal"
+        rows.append(Row(what=what, value=100 * optimal, unit="%", figures=figures))
+    return rows
+
+
+def _speed(bench: Bench) -> list[Row]:
+    """Time answers from delegations beside a look-up in pytricia."""
+    bench.say("answers without a probe")
+    with Hierarchy.open(bench.shared_hierarchy()) as tree:
+        rng = np.random.default_rng(SEED)
+        sites = [
+            Site("", tree.bounds(int(row))[0])
+            for row in rng.integers(1, len(tree.bounds_array(4)), bench.sizes.single)
+        ]
+        sites = [site for site in sites if tree.parent(tree.row_of(str(site.address))) is not None]
+        delegator = Delegator(tree, Predict())
+        delegator.handle(CrawlerJoined(Crawler(name="a", address=sites[0].address), 0.0))
+        events = [SiteArrived(site, 1.0) for site in sites]
+        for event in events:
+            delegator.handle(event)
+        texts = [str(site.address) for site in sites]
+        trie = pytricia.PyTricia(32)
+        for text in texts:
+            trie[f"{text}/32"] = 1
+        actions = {"ours": partial(_handled, delegator, events), "theirs": partial(_got, trie, texts)}
+        times = side_by_side(actions, bench.sizes.short_rounds)
+    ours, theirs = (times[name].scaled(1 / len(events)) for name in ("ours", "theirs"))
+    pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
+    return [
+        Row(
+            what="an answer without a probe, times a `get` of pytricia",
+            value=ours.median / theirs.median,
+            low=min(pairs),
+            high=max(pairs),
+            target=Target(sense="≤", limit=30),
+            figures=(seconds_text(ours.median), f"pytricia {seconds_text(theirs.median)}"),
+        )
+    ]
+
+
+def _handled(delegator: Delegator, events: list[SiteArrived]) -> None:
+    for event in events:
+        delegator.handle(event)
+
+
+def _got(trie: pytricia.PyTricia, texts: list[str]) -> None:
+    for text in texts:
+        trie.get(text)
+
+
+def _large(bench: Bench) -> list[Row]:
+    """Delegate the large invented world in a process of its own."""
+    sites = 20_000 if bench.sizes.is_quick else 1_000_000
+    bench.say(f"delegating {sites:,} invented sites")
+    told = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
+    what = f"{sites:,} sites in {sites // 5:,} subnets, 50 crawlers"
+    figures = (
+        f"{told['probed']:,} of {told['decided']:,} decisions with {told['probes_each']:.2f} probes each",
+        f"{100 * told['optimal']:.1f} % optimal",
+    )
+    return [
+        Row(
+            what=f"{what}: a decision with probes",
+            value=told["probed_ms"],
+            unit="ms",
+            target=Target(sense="≤", limit=1.0),
+            figures=figures,
+        ),
+        Row(
+            what=f"{what}: memory, the world itself included",
+            value=told["peak_bytes"] / 1e9,
+            unit="GB",
+            target=Target(sense="<", limit=2.0),
+            figures=(f"{number_text(told['seconds'])} s of processor time in all",),
+        ),
+    ]
