@@ -20,6 +20,7 @@ from benchmarks.bench import Bench
 from benchmarks.building import measure_building, measure_memory, measure_size
 from benchmarks.coordinates import measure_coordinates
 from benchmarks.delegation import measure_delegation
+from benchmarks.keeping import measure_keeping
 from benchmarks.locating import measure_locating
 from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
 from benchmarks.machine import machine_facts
@@ -66,6 +67,7 @@ MEASUREMENTS = {
     "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
     "partition": Measurement(title="Partitioning whole lists", measure=measure_partitioning),
     "balance": Measurement(title="Fair load: churn and assigning", measure=measure_balance),
+    "keeping": Measurement(title="Keeping what a batch writes", measure=measure_keeping),
     "importing": Measurement(title="Importing", measure=measure_importing),
     "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
 }

@@ -18,7 +18,7 @@ STEP_MS = 12.0
 
 
 def site_address(number: int) -> IPv4Address:
-    """Public addresses, none of which is ever contacted: eight in each subnet, of which the first are used."""
+    """Public addresses, none of which is ever contacted: the first two of each eight."""
     subnet, place = divmod(number, PER_SUBNET)
     return IPv4Address(int(IPv4Address("203.0.112.0")) + 8 * subnet + place + 1)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ipmicra.delegate.carry import Carried, Fate, carry_over
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, StorePort
+from ipmicra.model.delegation import Delegation
 
 EDITION = "edition of delegations"
 """Key of the store's word that names the hierarchy whose subnets are delegated."""
@@ -77,13 +78,11 @@ def _carry(
     report.counts.update({fate.value: count for fate, count in carried.counts.items()})
 
 
-def _stays(one: Carried, delegations: dict[int, object]) -> bool:
+def _stays(one: Carried, delegations: dict[int, Delegation]) -> bool:
     """Tell whether a delegation's own bounds are among those it got: put there, it is replaced."""
     bounds = one.old.first, one.old.last
     return any(
-        (new.first, new.last) == bounds  # type: ignore[attr-defined]
-        for key in one.keys
-        if (new := delegations.get(key)) is not None
+        (new.first, new.last) == bounds for key in one.keys if (new := delegations.get(key)) is not None
     )
 
 

@@ -101,7 +101,8 @@ def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
 async def _resolved(store: StorePort, text: str, dns: ClientConfig) -> Site | UnresolvedSeed:
     async with AsyncExitStack() as stack:
         resolver = BulkResolver(NamesOnDemand(dns, stack), store.names)
-        return [found async for found in resolver.resolve([text])][0]
+        (found,) = [one async for one in resolver.resolve([text])]
+        return found
 
 
 def _decided(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ipaddress import summarize_address_range
+from ipaddress import IPv4Network, IPv6Network, summarize_address_range
 
 import pytricia
 
@@ -37,7 +37,7 @@ class GraftedTree:
         version = graft.first.version
         if not graft.is_known:
             return
-        prefixes = list(summarize_address_range(graft.first, graft.last))  # type: ignore[type-var]
+        prefixes: list[IPv4Network | IPv6Network] = list(summarize_address_range(graft.first, graft.last))
         if min(prefix.prefixlen for prefix in prefixes) < WIDEST[version]:
             return
         for prefix in prefixes:

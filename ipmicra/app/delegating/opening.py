@@ -58,9 +58,9 @@ def prepare(driver: Driver, store: StorePort, tree: SubnetTree, roster: Roster) 
     now_s = driver.clock()
     own: list[Delegated] = []
     for crawler in roster.crawlers:
-        for action in driver.machine.handle(CrawlerJoined(crawler, now_s)):
-            if isinstance(action, Delegated) and crawler.state is not CrawlerState.LEFT:
-                own.append(action)
+        actions = driver.machine.handle(CrawlerJoined(crawler, now_s))
+        if crawler.state is not CrawlerState.LEFT:
+            own += [action for action in actions if isinstance(action, Delegated)]
     _mark(driver.machine, store, roster)
     held, unplaced = set(), 0
     for record in store.delegations.all():

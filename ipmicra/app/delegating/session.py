@@ -245,12 +245,15 @@ class Session:
             yield found
 
     def pinned(self, sites: list[Site]) -> list[Site]:
-        """Pin the addresses of sites; those that had one keep it."""
-        self.store.sites.put_many(sites, self.clock())
-        kept = (self.store.sites.get(site.host) for site in sites)
+        """Pin the addresses of hosts; those that had one keep it. An address is its own pin."""
+        named = [site for site in sites if site.host != str(site.address)]
+        if not named:
+            return sites
+        self.store.sites.put_many(named, self.clock())
+        pins = {site.host: self.store.sites.get(site.host) for site in named}
         return [
-            site if pin is None else replace(site, address=pin.address)
-            for site, pin in zip(sites, kept, strict=True)
+            site if (pin := pins.get(site.host)) is None else replace(site, address=pin.address)
+            for site in sites
         ]
 
     async def until(self, is_done: Callable[[], bool]) -> None:

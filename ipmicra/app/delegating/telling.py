@@ -76,7 +76,8 @@ def _known(told: Explanation, record: DelegationRecord) -> Iterator[str]:
     place = record.location
     if place is not None:
         land = f", {place.country}" if place.country else ""
-        yield f"  It is thought to be at {place.latitude:.2f}, {place.longitude:.2f}{land}, within {place.radius_km:.0f} km."
+        point = f"{place.latitude:.2f}, {place.longitude:.2f}{land}"
+        yield f"  It is thought to be at {point}, within {place.radius_km:.0f} km."
     else:
         yield "  Nobody knew where it is."
     for one in told.considered(Verdict.KNOWN):

@@ -16,8 +16,8 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `sites` | sites with their pinned address | `put_many`, `get`, `all`, `at(address)`, `forget` |
 | `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `newest`, `count` |
 | `names` | answers of the DNS until they expire | `get_many(names, now_s)`, `put_many`, `prune` |
-| `budget` | orders and what they cost | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
-| `delegations` | who holds which subnet, and why | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
+| `budget` | orders, paid for | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
+| `delegations` | who holds which subnet | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
 | `batches` | commands that were begun | `begin`, `end`, `all` |
 | `results` | what each site of a batch got | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
 | `marks` | samples that cannot be true | `add_many`, `all` |

@@ -14,7 +14,7 @@ from ipmicra.model.delegation import Evidence
 _BATCH = "id, key, words, started_s, ended_s"
 _RESULT = "host, address, first, last, crawler, evidence, rtt_ms, probes"
 _GET_RESULT = f"SELECT {_RESULT} FROM results"  # noqa: S608 - our own names
-_ADD = f"INSERT OR IGNORE INTO results (batch, {_RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD = f"INSERT OR IGNORE INTO results (batch, {_RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
 

@@ -165,11 +165,11 @@ def _record_of(row: Row) -> DelegationRecord:
 
 
 def _account_text(account: Iterable[Considered]) -> str:
-    """Write an account: a line for each crawler, tabs between the fields; JSON takes several times as long."""
+    """Write an account: a line for each crawler, tabs between the fields."""
     return "\n".join(
         [
             f"{one.crawler}\t{one.verdict}\t{one.reason}\t"
-            f"{one.expected_ms}\t{one.saving_ms}\t{one.rtt_ms}\t{one.loss}"
+            f"{one.expected_ms!r}\t{one.saving_ms!r}\t{one.rtt_ms!r}\t{one.loss}"
             for one in account
         ]
     )

@@ -1,0 +1,206 @@
+"""`ipmicra delegate` and `ipmicra explain` as a user runs them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from ipmicra.edge.loopback.internet import LoopbackInternet
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import InputError, MissingHierarchyError
+from ipmicra.model.crawler import Crawler
+from tests.cli.command_line import invoked, ran, told
+from tests.delegating_worlds import enrol, hierarchy_of, nearest_of, seeds_of, site_address, split_world
+from tests.servers.dns_server import DnsServer, Zone
+
+SITES, CRAWLERS = 8, 2
+COLUMNS = ["host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes"]
+QUICK = ("--first-rung", "head", "--samples", "1", "--location", "none")
+
+
+@pytest.fixture(scope="module")
+def internet() -> Iterator[LoopbackInternet]:
+    with LoopbackInternet(split_world(SITES, CRAWLERS)) as running:
+        yield running
+
+
+@pytest.fixture
+def home(tmp_path: Path, internet: LoopbackInternet, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("IPMICRA_AGENT_TOKEN", internet.token)
+    hierarchy_of(tmp_path, SITES)
+    with Store.open(str(tmp_path / "state.db")) as store:
+        enrol(store, list(internet.crawlers.values()))
+    (tmp_path / "seeds.txt").write_text("\n".join(["# ours", *seeds_of(SITES, internet.port)]))
+    return tmp_path
+
+
+def test_every_format_has_the_same_columns_and_sites(home: Path) -> None:
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--policy", "everyone")
+    as_json = json.loads(invoked(*words, "--json").stdout)
+    lines = [json.loads(line) for line in invoked(*words, "--format", "jsonl").stdout.splitlines()]
+    rows = list(csv.DictReader(io.StringIO(invoked(*words, "--format", "csv").stdout)))
+    table = invoked(*words, "--format", "table").stdout.splitlines()
+    hosts = {str(site_address(i)) for i in range(SITES)}
+    for records in (as_json, lines, rows):
+        assert {record["host"] for record in records} == hosts
+        assert all(list(record) == COLUMNS for record in records)
+    assert table[0].split() == COLUMNS
+    assert {line.split()[0] for line in table[1:]} == hosts
+    assert {one["host"]: one["crawler"] for one in as_json} == {
+        str(site_address(i)): nearest_of(i, CRAWLERS) for i in range(SITES)
+    }
+    assert sum(one["probes"] for one in as_json) == SITES * CRAWLERS
+    assert sum(one["probes"] for one in lines) == 0
+
+
+def test_without_seeds_there_is_an_empty_list(home: Path) -> None:
+    done = invoked("--home", home, "delegate", "-", *QUICK, "--json", stdin="# nothing\n")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, [])
+
+
+def test_missing_seeds_end_with_code_3_and_their_reasons(
+    home: Path, internet: LoopbackInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zones = {"one.example": Zone(addresses=(str(site_address(0)),))}
+    with DnsServer(zones) as server:
+        monkeypatch.setattr("ipmicra.edge.resolver.client.system_servers", lambda: (server.place,))
+        words = (f"http://one.example:{internet.port}", "two.example", "ftp://three")
+        done = invoked("--home", home, "delegate", *words, *QUICK, "--json")
+        assert done.exit_code == 3
+        assert [one["host"] for one in json.loads(done.stdout)] == ["one.example"]
+        assert "two.example: there is no such host name" in done.stderr
+        assert "ftp://three: this is not a name" in done.stderr
+        nothing = invoked("--home", home, "delegate", "two.example", *QUICK, "--json")
+        assert (nothing.exit_code, json.loads(nothing.stdout)) == (1, [])
+
+
+def test_dry_run_counts_and_sends_nothing(home: Path, internet: LoopbackInternet) -> None:
+    before = dict(internet.servers.requests)
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--json", "--dry-run")
+    plan = json.loads(invoked(*words).stdout)
+    assert plan == {
+        "sites": SITES,
+        "subnets": SITES // 2,
+        "subnets_held": 0,
+        "crawlers": CRAWLERS,
+        "most_probes": SITES // 2 * CRAWLERS,
+        "expected_probes": 8,
+        "missing": 0,
+    }
+    assert json.loads(invoked(*words, "--policy", "everyone").stdout)["expected_probes"] == SITES * CRAWLERS
+    assert json.loads(invoked(*words, "--policy", "hash").stdout)["most_probes"] == 0
+    assert json.loads(invoked(*words, "--probe-budget", "3").stdout)["most_probes"] == 3
+    assert internet.servers.requests == before
+    with Store.open(str(home / "state.db")) as store:
+        assert store.delegations.count() == 0
+
+
+def test_budget_holds_for_the_whole_list(home: Path) -> None:
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--policy", "everyone")
+    done = invoked(*words, "--probe-budget", "3", "--json")
+    assert done.exit_code == 0
+    assert "3 of 3 probes of the budget spent" in done.stderr
+    assert sum(one["probes"] for one in json.loads(done.stdout)) == 3
+
+
+def test_listed_anycast_goes_to_the_least_loaded_without_a_probe(home: Path) -> None:
+    prefixes = home / "anycast.txt"
+    prefixes.write_text("203.0.112.0/20 # all of it\nnonsense\n")
+    done = invoked("--home", home, "delegate", home / "seeds.txt", *QUICK, "--json", "--anycast", prefixes)
+    found = json.loads(done.stdout)
+    assert {one["evidence"] for one in found} == {"anycast"}
+    assert sum(one["probes"] for one in found) == 0
+    assert sorted(one["crawler"] for one in found) == ["c0"] * (SITES // 2) + ["c1"] * (SITES // 2)
+    assert "line 2" in done.stderr
+
+
+def test_explanation_tells_who_was_asked_and_who_was_not(home: Path) -> None:
+    site = str(site_address(2))
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--policy", "geo", "--nearest", "1")
+    assert invoked(*words).exit_code == 0
+    text = invoked("--home", home, "explain", site).stdout
+    for part in (
+        f"{site} belongs to c0",
+        "203.0.0.0/16  WIDE, GR; nobody's",
+        "203.0.112.8/29  N1, GR; nobody's",
+        "1. c0: near on the map; it measured",
+        "c1: farther away on the map.",
+        "Evidence: probed, with one probe.",
+    ):
+        assert part in text
+    known = json.loads(invoked("--home", home, "explain", site, "--json").stdout)
+    assert (known["crawler"], known["evidence"]) == ("c0", "probed")
+    assert [one["crawler"] for one in known["asked"]] == ["c0"]
+    assert [one["crawler"] for one in known["not_asked"]] == ["c1"]
+    assert [one["subnet"] for one in known["lineage"]] == ["203.0.0.0/16", "203.0.112.8/29"]
+    assert known["samples"][0]["rtt_ms"] == known["asked"][0]["rtt_ms"]
+
+
+def test_site_without_a_crawler_is_told_what_to_do(home: Path) -> None:
+    done = invoked("--home", home, "explain", str(site_address(0)))
+    assert done.exit_code == 1
+    assert "`ipmicra delegate 203.0.112.1` finds one" in done.stdout
+
+
+def test_explanation_of_a_subnet_that_changed_hands_has_its_history(home: Path) -> None:
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK)
+    assert invoked(*words).exit_code == 0
+    assert invoked("--home", home, "crawler", "remove", "c0").exit_code == 0
+    assert invoked(*words).exit_code == 0
+    told_of = [invoked("--home", home, "explain", str(site_address(i))).stdout for i in range(0, SITES, 2)]
+    assert all("belongs to c1" in text for text in told_of)
+    assert any("Who had it before" in text and "its crawler left" in text for text in told_of)
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "complaint"),
+    [
+        (("delegate", "192.0.2.1", "--policy", "best"), InputError, "there are predict"),
+        (("delegate", "192.0.2.1", "--probe-price-ms", "0"), InputError, "above 0"),
+        (("delegate", "192.0.2.1", "--location", "nowhere.csv"), InputError, "nor a file"),
+        (("explain", "a b"), InputError, "not a name"),
+    ],
+)
+def test_mistake_is_told_with_the_next_step(
+    home: Path, words: tuple[str, ...], error: type[Exception], complaint: str
+) -> None:
+    result = invoked("--home", home, *words)
+    assert isinstance(result.exception, error)
+    assert complaint in str(result.exception)
+
+
+def test_missing_hierarchy_and_missing_crawlers_are_told(tmp_path: Path) -> None:
+    assert isinstance(invoked("--home", tmp_path, "delegate", "192.0.2.1").exception, MissingHierarchyError)
+    hierarchy_of(tmp_path, SITES)
+    nobody = invoked("--home", tmp_path, "delegate", "192.0.2.1")
+    assert "ipmicra crawler add" in str(nobody.exception)
+    dry = invoked("--home", tmp_path, "delegate", "192.0.2.1", "--dry-run")
+    assert "ipmicra crawler add" in str(dry.exception)
+
+
+def test_process_of_its_own_writes_data_to_stdout_and_the_rest_to_stderr(
+    home: Path, internet: LoopbackInternet
+) -> None:
+    done: subprocess.CompletedProcess[bytes] = ran(
+        "--home", home, "delegate", home / "seeds.txt", *QUICK, IPMICRA_AGENT_TOKEN=internet.token
+    )
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)) == SITES
+    assert f"{SITES} sites; " in told(done)
+
+
+def test_agents_that_are_all_silent_end_with_code_1(tmp_path: Path) -> None:
+    hierarchy_of(tmp_path, SITES)
+    with Store.open(str(tmp_path / "state.db")) as store:
+        silent = Crawler(name="a", address=ip_address("198.51.99.1"), agent_url="http://127.0.0.1:1")
+        enrol(store, [silent])
+    done = ran("--home", tmp_path, "delegate", "192.0.2.1", IPMICRA_AGENT_TOKEN="x" * 20)
+    assert done.returncode == 1
+    assert "no agent answers" in told(done)

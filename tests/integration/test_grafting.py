@@ -1,0 +1,155 @@
+"""Registrations that the dumps lack, asked for by RDAP on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+
+import pytest
+
+from ipmicra.app.delegating.batch import Batch
+from ipmicra.app.delegating.grafting import KEPT_S, GraftedTree, Grafter
+from ipmicra.app.delegating.options import DelegateOptions
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.rdap import RdapConfig, RdapSource, read_rdap
+from ipmicra.edge.store.ports import Address, Graft, ResultRecord
+from ipmicra.errors import FetchError
+from ipmicra.model.crawler import Crawler
+from tests.cli.command_line import built_file
+from tests.delegating_worlds import enrol
+from tests.fakes.store import FakeStore
+from tests.servers.rdap_server import RdapServer, network
+
+INSIDE, OUTSIDE, NOBODYS = (ip_address(text) for text in ("10.1.2.3", "80.1.2.3", "80.9.9.9"))
+QUICK = RdapConfig(interval_s=0.0, tries=0, pause_s=0, timeout_s=5)
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[RdapServer]:
+    with RdapServer({"80.1.2.3": network("80.1.0.0", "80.1.127.255")}) as server:
+        monkeypatch.setattr("ipwhois.rdap.BOOTSTRAP_URL", server.url)
+        yield server
+
+
+@pytest.fixture
+def hierarchy(tmp_path: Path) -> Iterator[Hierarchy]:
+    with Hierarchy.open(built_file(tmp_path)) as opened:
+        yield opened
+
+
+def test_registration_is_read_from_a_registry(registry: RdapServer) -> None:
+    found = RdapSource(QUICK, clock=lambda: 5.0).ask(OUTSIDE)
+    assert found == Graft(
+        first=IPv4Address("80.1.0.0"),
+        last=IPv4Address("80.1.127.255"),
+        handle="NET-1",
+        name="EXAMPLE",
+        country="GR",
+        asked_s=5.0,
+    )
+    assert registry.asked == ["80.1.2.3"]
+
+
+def test_address_that_no_registry_gives_out_is_not_asked_for(registry: RdapServer) -> None:
+    assert RdapSource(QUICK).ask(ip_address("10.0.0.1")) is None
+    assert registry.asked == []
+
+
+def test_registry_that_does_not_know_is_an_error_of_its_own(registry: RdapServer) -> None:
+    with pytest.raises(FetchError, match=r"80\.9\.9\.9"):
+        RdapSource(QUICK).ask(NOBODYS)
+    assert registry.asked == ["80.9.9.9"]
+
+
+def test_questions_keep_their_distance(registry: RdapServer) -> None:
+    slept: list[float] = []
+    source = RdapSource(RdapConfig(interval_s=3.0, tries=0), clock=lambda: 100.0, sleep=slept.append)
+    source.ask(OUTSIDE)
+    source.ask(OUTSIDE)
+    assert slept == [0.0, 3.0]
+    assert len(registry.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"network": None},
+        {"network": {"cidr": "nonsense"}},
+        {"network": {"start_address": "1.0.0.0", "end_address": "1.0.0.255"}},
+    ],
+)
+def test_answer_that_is_not_around_the_address_is_none(answer: dict[str, object]) -> None:
+    assert read_rdap(answer, OUTSIDE, 1.0) is None
+
+
+class FakeRegistry:
+    def __init__(self, *known: Graft) -> None:
+        self.known, self.asked = known, 0
+
+    def ask(self, address: Address) -> Graft | None:
+        self.asked += 1
+        if address == NOBODYS:
+            return None
+        for graft in self.known:
+            if graft.first <= address <= graft.last:  # type: ignore[operator]
+                return graft
+        raise FetchError("RDAP", "nobody answers")
+
+
+def graft(first: str, last: str, asked_s: float = 100.0) -> Graft:
+    return Graft(
+        first=ip_address(first),
+        last=ip_address(last),
+        handle="ORG-9",
+        name="NINE",
+        country="FR",
+        asked_s=asked_s,
+    )
+
+
+def test_graft_becomes_a_subnet_below_the_root(hierarchy: Hierarchy) -> None:
+    tree = GraftedTree(hierarchy, [graft("80.1.0.0", "80.1.2.255"), graft("80.2.0.0", "80.2.0.255")])
+    row = tree.row_of("80.1.2.3")
+    assert tree.bounds(row) == (IPv4Address("80.1.0.0"), IPv4Address("80.1.2.255"))
+    assert (tree.parent(row), list(tree.descendants(row)), tree.country(row)) == (0, [], "FR")
+    assert tree.organisation_number(row) == tree.organisation_number(tree.row_of("80.2.0.9")) < 0
+    assert tree.row_of("80.1.3.0") == 0
+    assert tree.row_of(str(INSIDE)) == hierarchy.row_of(str(INSIDE))
+    assert tree.registry_number(row) == hierarchy.registry_number(0)
+
+
+def test_region_of_a_registry_is_no_graft(hierarchy: Hierarchy) -> None:
+    tree = GraftedTree(hierarchy, [graft("80.0.0.0", "95.255.255.255")])
+    assert tree.is_outside(OUTSIDE)
+
+
+def test_registry_is_asked_once_and_answers_are_kept(hierarchy: Hierarchy) -> None:
+    store, registry = FakeStore(), FakeRegistry(graft("80.1.0.0", "80.1.255.255"))
+    for now_s, asked in ((100.0, 2), (200.0, 2), (100.0 + KEPT_S + 1, 4)):
+        grafter = Grafter(GraftedTree(hierarchy), store, registry, lambda now_s=now_s: now_s)  # type: ignore[misc]
+        for address in (INSIDE, OUTSIDE, ip_address("80.1.200.1"), NOBODYS, NOBODYS):
+            assert grafter.graft(address) is None
+        assert registry.asked == asked
+    assert "nobody answers" in str(grafter.graft(ip_address("81.0.0.1")))
+
+
+def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy) -> None:
+    store, registry = FakeStore(), FakeRegistry(graft("80.1.0.0", "80.1.255.255", 4e9))
+    enrol(store, [Crawler(name="one", address=ip_address("10.0.0.1"))])
+    found: list[ResultRecord] = []
+    batch = Batch(
+        store,
+        hierarchy,
+        DelegateOptions(policy="paper", location="none", grafts=True),
+        found.append,
+        registrations=registry,
+    )
+    with pytest.raises(Exception, match="no crawler"):
+        batch.run(["x"], ["80.1.2.3"])
+    batch.options = DelegateOptions(policy="hash", location="none", grafts=True)
+    report = batch.run(["x"], ["80.1.2.3", "10.1.2.3", "81.0.0.1"])
+    assert sorted(str(one.address) for one in found) == ["10.1.2.3", "80.1.2.3", "81.0.0.1"]
+    assert any("nobody answers" in note for note in report.notes)
+    assert report.is_complete

@@ -1,0 +1,63 @@
+"""A registry that answers RDAP on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+class RdapServer:
+    """Answers `/ip/ADDRESS` with what it is told; anything else is not found."""
+
+    def __init__(self, answers: dict[str, dict[str, Any]]) -> None:
+        self.asked: list[str] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                address = self.path.rsplit("/", 1)[-1]
+                server.asked.append(address)
+                answer = answers.get(address)
+                body = json.dumps(answer or {"errorCode": 404}).encode()
+                self.send_response(200 if answer else 404)
+                self.send_header("Content-Type", "application/rdap+json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join(5)
+        self._server.server_close()
+
+
+def network(first: str, last: str, **more: object) -> dict[str, Any]:
+    return {
+        "objectClassName": "ip network",
+        "handle": "NET-1",
+        "startAddress": first,
+        "endAddress": last,
+        "ipVersion": "v4",
+        "name": "EXAMPLE",
+        "type": "ASSIGNED PA",
+        "country": "GR",
+        "links": [],
+        "entities": [],
+        **more,
+    }
