@@ -41,24 +41,28 @@ def share_face(one: Box, other: Box) -> bool:
     return touching == 1 and overlapping == len(one[0]) - 1
 
 
-def shifted(box: Box, axis: int, by: float) -> Box:
-    low, high = list(box[0]), list(box[1])
-    low[axis] += by
-    high[axis] += by
-    return tuple(low), tuple(high)
+def share_face_around(one: Box, other: Box, overlay: Overlay) -> bool:
+    """Touch across the ends of the space in one dimension, overlap in all the others."""
+    ends = list(zip(overlay.space.low.tolist(), overlay.space.high.tolist(), strict=True))
+    for axis, (start, end) in enumerate(ends):
+        meets = (one[1][axis] == end and other[0][axis] == start) or (
+            other[1][axis] == end and one[0][axis] == start
+        )
+        rest = [k for k in range(len(ends)) if k != axis]
+        if meets and all(one[0][k] < other[1][k] and other[0][k] < one[1][k] for k in rest):
+            return True
+    return False
 
 
 def neighbours_of(overlay: Overlay, crawler: int) -> list[int]:
-    spans = (overlay.space.high - overlay.space.low).tolist()
     every = boxes_of(overlay)
-    found = set()
-    for box, owner in every:
-        images = [box]
-        if overlay.options.is_torus:
-            images += [shifted(box, k, sign * spans[k]) for k in range(len(spans)) for sign in (-1, 1)]
-        mine = [own for own, who in every if who == crawler]
-        if any(share_face(own, image) for own in mine for image in images):
-            found.add(owner)
+    mine = [box for box, owner in every if owner == crawler]
+    found = {
+        owner
+        for box, owner in every
+        for own in mine
+        if share_face(own, box) or (overlay.options.is_torus and share_face_around(own, box, overlay))
+    }
     return sorted(found - {crawler})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ipmicra.assign.overlay.kernels.tree import ON_EDGE
+from ipmicra.assign.overlay.kernels.tree import leaf_of
 
 DEPTH = 4096
 """Room for zones still to be looked at; a path down the tree leaves at most one on each level."""
@@ -74,7 +74,7 @@ def neighbours_of(tree, zone, is_torus, found):
 
 @numba.njit(nogil=True, cache=True)
 def distance_to(tree, zone, point, is_torus):
-    """Give the squared distance from a point to a zone, 0 only if the zone holds the point."""
+    """Give the squared distance from a point to a zone."""
     total = 0.0
     for k in range(len(point)):
         low, high = tree.low[zone, k], tree.high[zone, k]
@@ -83,36 +83,76 @@ def distance_to(tree, zone, point, is_torus):
             span = tree.high[0, k] - tree.low[0, k]
             away = min(away, max(low - point[k] + span, 0.0), max(point[k] + span - high, 0.0))
         total += away * away
-        is_inside = low <= point[k] and (point[k] < high or high == tree.high[0, k])
-        if away == 0 and not is_inside:  # on a face that belongs to the zone beyond, or to the other end
-            total += ON_EDGE
     return total
+
+
+@numba.njit(nogil=True, cache=True)
+def _is_within(tree, zone, point, k):
+    """Tell whether a zone holds a point as far as one dimension goes."""
+    is_below_end = point[k] < tree.high[zone, k] or tree.high[zone, k] == tree.high[0, k]
+    return tree.low[zone, k] <= point[k] and is_below_end
+
+
+@numba.njit(nogil=True, cache=True)
+def _holds(tree, zone, point):
+    """Tell whether a zone holds a point."""
+    for k in range(len(point)):
+        if not _is_within(tree, zone, point, k):
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True)
+def _across(tree, zone, point, is_torus):
+    """Give the neighbour across the first face beyond which a point lies.
+
+    Compares bounds only, so that it also tells zones apart whose distances are rounded to the same number.
+    """
+    inside = np.empty(len(point))
+    axis = -1
+    for k in range(len(point)):
+        low, high = tree.low[zone, k], tree.high[zone, k]
+        if axis < 0 and not _is_within(tree, zone, point, k):
+            axis = k
+        inside[k] = min(max(point[k], low), np.nextafter(high, low))
+    low, high = tree.low[zone, axis], tree.high[zone, axis]
+    start, end = tree.low[0, axis], tree.high[0, axis]
+    is_up = point[axis] >= high
+    if is_torus:
+        straight = point[axis] - high if is_up else low - point[axis]
+        around = low - point[axis] + (end - start) if is_up else point[axis] + (end - start) - high
+        is_up = is_up == (straight <= around)
+    if is_up:
+        inside[axis] = high if high < end else start
+    else:
+        inside[axis] = np.nextafter(low, -np.inf) if low > start else end
+    return leaf_of(tree, inside)
 
 
 @numba.njit(nogil=True, cache=True)
 def route(tree, start, point, is_torus, path):
     """Walk from a zone to the one that holds a point, always to the neighbour nearest to it; give the hops.
 
-    A hop uses nothing but the zones of one's neighbours, as a real crawler would. The zone across the face
-    on the way to the point is always nearer, so the walk ends. -1 if `path` is too short.
+    A hop uses nothing but the zones of one's neighbours, as a real crawler would. The zone across the face on
+    the way to the point is always nearer, so the walk ends. -1 if `path` is too short.
     """
     found = np.empty(256, np.int32)
     here = start
-    left = distance_to(tree, here, point, is_torus)
     hops = 0
-    while left > 0:
+    while not _holds(tree, here, point):
+        if hops == len(path):
+            return -1
         count = neighbours_of(tree, here, is_torus, found)
         if count > len(found):
             found = np.empty(2 * count, np.int32)
             neighbours_of(tree, here, is_torus, found)
+        left = distance_to(tree, here, point, is_torus)
         best = here
         for i in range(count):
             away = distance_to(tree, found[i], point, is_torus)
-            if away < left:
+            if away < left or (away == 0 and _holds(tree, found[i], point)):
                 best, left = found[i], away
-        if best == here or hops == len(path):
-            return -1
-        here = best
+        here = best if best != here else _across(tree, here, point, is_torus)
         path[hops] = here
         hops += 1
     return hops
@@ -121,6 +161,6 @@ def route(tree, start, point, is_torus, path):
 @numba.njit(nogil=True, cache=True)
 def hops_of_many(tree, starts, points, is_torus, hops):
     """Count the hops of many walks."""
-    path = np.empty(1 << 16, np.int32)
+    path = np.empty(tree.counts[0] + 1, np.int32)
     for i in range(len(starts)):
         hops[i] = route(tree, starts[i], points[i], is_torus, path)

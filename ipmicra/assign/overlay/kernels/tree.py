@@ -12,8 +12,6 @@ Tree = namedtuple("Tree", "low high axis cut child parent owner free counts")  #
 stack."""
 DIMENSION_LOOP, MIDDLE_POINT = 0, 1
 """Schemes that this file knows."""
-ON_EDGE = 1e-300
-"""Counts beside a distance of 0 only: the target lies on a face that belongs to the zone beyond."""
 
 
 @numba.njit(nogil=True, cache=True)

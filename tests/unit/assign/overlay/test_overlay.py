@@ -249,3 +249,11 @@ def test_any_altered_byte_of_a_saved_overlay_is_found() -> None:
 def test_a_space_without_room_is_refused(low: list[float], high: list[float]) -> None:
     with pytest.raises(InputError):
         Space(low=np.array(low), high=np.array(high))
+
+
+@pytest.mark.parametrize("is_torus", [False, True])
+def test_walks_find_their_way_among_zones_too_small_for_distances(is_torus: bool) -> None:
+    overlay = made("DL", [[0.0, 0.0]] * 60 + [[0.0, 1e-220], [1e-220, 0.0], [1.0, 1.0]], is_torus=is_torus)
+    for point in ([0.0, 0.0], [0.0, 1e-220], [1e-220, 1e-220], [1.0, 1.0], [0.5, 0.0]):
+        for start in overlay.crawlers().tolist():
+            assert [start, *overlay.route(start, point)][-1] == overlay.owner(point)
