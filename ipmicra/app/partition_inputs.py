@@ -69,6 +69,8 @@ class Gathered:
     problem: Problem
     hosts: list[str]
     addresses: list[IPv4Address | IPv6Address | None]
+    crawler_addresses: list[IPv4Address | IPv6Address | None]
+    hierarchy: Hierarchy | None
     notes: list[str]
     unusable: int
     """Seeds that are no sites."""
@@ -101,7 +103,13 @@ def gather(inputs: PartitionInputs) -> Gathered:
         metis=inputs.metis,
     )
     return Gathered(
-        problem=problem, hosts=rows.hosts, addresses=rows.addresses, notes=notes, unusable=unusable
+        problem=problem,
+        hosts=rows.hosts,
+        addresses=rows.addresses,
+        crawler_addresses=crawler_rows.addresses if crawler_rows else [],
+        hierarchy=hierarchy,
+        notes=notes,
+        unusable=unusable,
     )
 
 

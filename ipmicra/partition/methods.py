@@ -9,6 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from ipmicra.errors import InputError
+from ipmicra.partition.by_assigner import by_load, by_overlay
 from ipmicra.partition.by_hash import at_random, by_host, by_subsite, centralised
 from ipmicra.partition.by_rtt import rtt_balanced, rtt_best
 from ipmicra.partition.circle import chord, consistent
@@ -25,8 +26,9 @@ class Need(StrEnum):
     COUNTRIES = "countries of sites (--sites with country, or --world)"
     HOLDERS = "holders of addresses (--hierarchy, or --sites with holder)"
     LINKS = "links (--links FILE or --generate-links SEED)"
+    CRAWLER_LOCATIONS = "locations of crawlers (--crawlers with latitude and longitude, or --world)"
     ROUND_TRIPS = "round trips (--world)"
-    COLUMN = "a column of crawlers that somebody else worked out (--assigned NAME=FILE)"
+    HIERARCHY = "a hierarchy and round trips (--hierarchy and --world)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +47,7 @@ class Method:
 
 
 def _given_only(problem: Problem) -> Column:
-    raise InputError(f"{problem.parts} parts were asked for; give {Need.COLUMN.value}")
+    raise InputError(f"{problem.parts} parts were asked for; give {Need.HIERARCHY.value}")
 
 
 _METHODS = (
@@ -69,9 +71,9 @@ _METHODS = (
     ),
     Method(name="rtt-best", partition=rtt_best, needs=(Need.ROUND_TRIPS,)),
     Method(name="rtt-balanced", partition=rtt_balanced, needs=(Need.ROUND_TRIPS,)),
-    Method(name="delegated", partition=_given_only, needs=(Need.COLUMN,)),
-    Method(name="can", partition=_given_only, needs=(Need.COLUMN,)),
-    Method(name="balance", partition=_given_only, needs=(Need.COLUMN,)),
+    Method(name="delegated", partition=_given_only, needs=(Need.HIERARCHY,)),
+    Method(name="can", partition=by_overlay, needs=(Need.LOCATIONS, Need.CRAWLER_LOCATIONS)),
+    Method(name="balance", partition=by_load, needs=(Need.ROUND_TRIPS,)),
 )
 METHODS = {method.name: method for method in _METHODS}
 """In the order in which reports list them."""
@@ -108,7 +110,8 @@ def missing(method: Method, problem: Problem) -> list[Need]:
         Need.HOLDERS: bool((sites.holder >= 0).any()),
         Need.LINKS: problem.links is not None,
         Need.ROUND_TRIPS: problem.rtt_ms is not None,
-        Need.COLUMN: False,
+        Need.CRAWLER_LOCATIONS: bool(np.isfinite(problem.crawlers.latitude).all()),
+        Need.HIERARCHY: False,
     }
     return [need for need in method.needs if not has[need]]
 

@@ -54,6 +54,29 @@ def complaint(*words: str | Path) -> str:
     return str(result.exception)
 
 
+def test_delegator_overlay_and_fair_load_are_methods_too(tmp_path: Path) -> None:
+    """Three towns far apart with a crawler each: the delegator and fair load find them by round trips."""
+    hierarchy = built_file(tmp_path)
+    rows = rows_of(
+        "--world",
+        world(tmp_path),
+        "--hierarchy",
+        hierarchy,
+        "-m",
+        "delegated",
+        "-m",
+        "can",
+        "-m",
+        "balance",
+        "-m",
+        "rtt-best",
+    )
+    assert list(rows) == ["delegated", "can", "balance", "rtt-best"]
+    assert rows["delegated"]["download_s"] == pytest.approx(rows["rtt-best"]["download_s"])
+    assert rows["balance"]["load_variation"] <= rows["rtt-best"]["load_variation"] + 1e-9
+    assert rows["can"]["parts"] == 3
+
+
 def test_world_is_parted_by_every_method_that_can_run(tmp_path: Path) -> None:
     rows = rows_of("--world", world(tmp_path), "--generate-links", "1")
     assert {"hash", "two-level", "city", "country", "metis-multi", "rtt-best", "rtt-balanced"} <= rows.keys()
@@ -170,7 +193,7 @@ def test_table_is_for_people(tmp_path: Path) -> None:
         (["a.example", "-n", "0"], "make no sense"),
         (["a.example", "-n", "2", "-m", "nearest"], "no method nearest; there are hash"),
         (["a.example", "-n", "2", "-m", "metis-links"], "metis-links needs links (--links FILE"),
-        (["a.example", "-n", "2", "-m", "delegated"], "--assigned NAME=FILE"),
+        (["a.example", "-n", "2", "-m", "delegated"], "--hierarchy and --world"),
         (["a.example", "-n", "2", "--sites", "nowhere.csv"], "there is no file nowhere.csv"),
         (["--world", "tests"], "there is no file tests/sites.csv"),
     ],

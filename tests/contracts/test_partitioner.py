@@ -14,7 +14,7 @@ from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.unit.partition.problems import clustered, links_of
 
-RUNNABLE = [method for method in METHODS.values() if Need.COLUMN not in method.needs]
+RUNNABLE = [method for method in METHODS.values() if Need.HIERARCHY not in method.needs]
 
 
 def complete(problem: Problem) -> Problem:
@@ -24,8 +24,19 @@ def complete(problem: Problem) -> Problem:
         country=np.full(len(problem.sites), 0x4752),
         holder=np.arange(len(problem.sites)) % 3,
     )
-    rtt_ms = np.random.default_rng(5).uniform(1, 200, (len(sites), problem.parts))
-    return replace(problem, sites=sites, rtt_ms=rtt_ms, links=problem.links or links_of([]))
+    chance = np.random.default_rng(5)
+    crawlers = replace(
+        problem.crawlers,
+        latitude=chance.uniform(-60, 60, problem.parts),
+        longitude=chance.uniform(-180, 180, problem.parts),
+    )
+    return replace(
+        problem,
+        sites=sites,
+        crawlers=crawlers,
+        rtt_ms=chance.uniform(1, 200, (len(sites), problem.parts)),
+        links=problem.links or links_of([]),
+    )
 
 
 @pytest.fixture(params=RUNNABLE, ids=lambda method: method.name)

@@ -7,10 +7,13 @@ from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipmicra.assign.coordinate.space import Space
+from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.edge.store.ports import (
     BudgetState,
     Member,
@@ -255,3 +258,25 @@ def test_new_assignments_of_a_host_replace_all_its_old_ones(store: StorePort) ->
     store.assignments.put_many([assignment("a.org", 1, 2), assignment("a.org", 2, 2), assignment("b.org")])
     store.assignments.put_many([assignment("a.org", who="ber")])
     assert store.assignments.all() == [assignment("a.org", who="ber"), assignment("b.org")]
+
+
+def test_saved_state_is_given_back_until_it_is_replaced_or_forgotten(store: StorePort) -> None:
+    assert store.states.get("overlay") is None
+    store.states.put("overlay", b"\x00one", 1.0)
+    store.states.put("overlay", b"\xfftwo", 2.0)
+    assert store.states.get("overlay") == b"\xfftwo"
+    assert store.states.forget("overlay")
+    assert not store.states.forget("overlay")
+    assert store.states.get("overlay") is None
+
+
+def test_overlay_comes_back_from_the_store_as_it_was(store: StorePort) -> None:
+    space = Space(low=np.zeros(2), high=np.ones(2))
+    overlay = Overlay(space)
+    points = np.random.default_rng(3).random((20, 2))
+    overlay.join_many(points)
+    store.states.put("overlay", overlay.to_bytes(), 1.0)
+    saved = store.states.get("overlay")
+    assert saved is not None
+    sites = np.random.default_rng(4).random((200, 2))
+    assert Overlay.from_bytes(saved).owners(sites).tolist() == overlay.owners(sites).tolist()

@@ -308,6 +308,20 @@ class FakeAssignments:
         return [one for one in self.all() if one.host == host]
 
 
+class FakeStates:
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def get(self, name: str) -> bytes | None:
+        return self.kept.get(name)
+
+    def put(self, name: str, data: bytes, at_s: float) -> None:
+        self.kept[name] = data
+
+    def forget(self, name: str) -> bool:
+        return self.kept.pop(name, None) is not None
+
+
 class FakeStore:
     """Keeps everything in memory; a failed transaction is undone from a copy."""
 
@@ -324,6 +338,7 @@ class FakeStore:
         self.marks = FakeMarks()
         self.grafts = FakeGrafts()
         self.assignments = FakeAssignments()
+        self.states = FakeStates()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -20,6 +20,7 @@ from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
 from ipmicra.edge.store.samples import create_samples
 from ipmicra.edge.store.sites import create_sites
+from ipmicra.edge.store.states import create_states
 from ipmicra.errors import StoreError
 
 
@@ -44,6 +45,7 @@ MIGRATIONS = (
     Migration(number=9, name="marks", apply=create_marks),
     Migration(number=10, name="grafts", apply=create_grafts),
     Migration(number=11, name="assignments", apply=create_assignments),
+    Migration(number=12, name="states", apply=create_states),
 )
 
 

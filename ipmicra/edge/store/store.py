@@ -19,6 +19,7 @@ from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
 from ipmicra.edge.store.samples import SampleTable
 from ipmicra.edge.store.sites import SiteTable
+from ipmicra.edge.store.states import StateTable
 
 
 class Store:
@@ -39,6 +40,7 @@ class Store:
         self.marks = MarkTable(connection)
         self.grafts = GraftTable(connection)
         self.assignments = AssignmentTable(connection)
+        self.states = StateTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

@@ -1,0 +1,34 @@
+"""Saved states of things that learn or grow: network coordinates, overlays."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.connection import Connection
+
+
+def create_states(database: Database) -> None:
+    """Make the table of saved states."""
+    states = database["states"]
+    states.create({"name": str, "data": bytes, "at_s": float}, pk="name", not_null=("data", "at_s"))  # type: ignore[union-attr]
+
+
+class StateTable:
+    """Bytes by name; what they mean, whoever wrote them checks when they are read."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def get(self, name: str) -> bytes | None:
+        """Give a saved state; None if there is none."""
+        found = self._connection.row("SELECT data FROM states WHERE name = ?", (name,))
+        return None if found is None else bytes(found[0])
+
+    def put(self, name: str, data: bytes, at_s: float) -> None:
+        """Save a state in place of the one before."""
+        self._connection.execute("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (name, data, at_s))
+
+    def forget(self, name: str) -> bool:
+        """Drop a saved state; say whether there was one."""
+        return self._connection.execute("DELETE FROM states WHERE name = ?", (name,)) > 0
