@@ -127,6 +127,7 @@ def test_region_of_a_registry_is_no_graft(hierarchy: Hierarchy) -> None:
 
 def test_registry_is_asked_once_and_answers_are_kept(hierarchy: Hierarchy) -> None:
     store, registry = FakeStore(), FakeRegistry(graft("80.1.0.0", "80.1.255.255"))
+    grafter = Grafter(GraftedTree(hierarchy), store, registry, lambda: 0.0)
     for now_s, asked in ((100.0, 2), (200.0, 2), (100.0 + KEPT_S + 1, 4)):
         grafter = Grafter(GraftedTree(hierarchy), store, registry, lambda now_s=now_s: now_s)  # type: ignore[misc]
         for address in (INSIDE, OUTSIDE, ip_address("80.1.200.1"), NOBODYS, NOBODYS):
