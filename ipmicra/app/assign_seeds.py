@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign, stamped
-from ipmicra.app.round_trips import SampledRoundTrips
+from ipmicra.app.round_trips import Address, DelegatedRoundTrips, SampledRoundTrips
 from ipmicra.app.targets import host_of
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
@@ -42,7 +42,7 @@ class AssignRequest:
 def assign_seeds(
     store: StorePort, request: AssignRequest, clock: Callable[[], float] = time.time
 ) -> tuple[AssignReport, Unresolved]:
-    """Assign seeds by the samples in the store, and keep the result unless told otherwise."""
+    """Assign seeds by the samples and delegations in the store; keep the result unless told otherwise."""
     if request.backend not in BACKENDS:
         raise InputError(f"no backend named {request.backend!r}; there are {', '.join(BACKENDS)}")
     options = AssignOptions(
@@ -56,13 +56,25 @@ def assign_seeds(
     report = assign(
         sites,
         [member.crawler for member in members],
-        SampledRoundTrips(samples=store.samples),
+        DelegatedRoundTrips(
+            measured=SampledRoundTrips(samples=store.samples), delegated=_delegated(store, sites)
+        ),
         options,
         store.assignments.all(),
     )
     if request.is_kept:
         store.assignments.put_many(stamped(report, clock()))
     return report, unresolved
+
+
+def _delegated(store: StorePort, sites: list[Site]) -> dict[Address, tuple[str, float]]:
+    """Give the crawler that each site was delegated to, and the round trip that this rests on."""
+    found = {}
+    for site in sites:
+        result = store.results.latest(site.host)
+        if result is not None and result.rtt_ms is not None:
+            found[site.address] = result.crawler, result.rtt_ms
+    return found
 
 
 def _sites(store: StorePort, request: AssignRequest) -> tuple[list[Site], Unresolved]:

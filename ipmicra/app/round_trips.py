@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
@@ -53,6 +53,25 @@ class SampledRoundTrips:
                         found[number, column[name]] = sample.rtt_ms
                 rows[address] = found[number]
             found[number] = rows[address]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegatedRoundTrips:
+    """Round trips as measured, and where a site was not probed itself, those its delegation rests on."""
+
+    measured: RoundTrips
+    delegated: Mapping[Address, tuple[str, float]]
+    """Crawler and round trip of each address's delegation."""
+
+    def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
+        """Give what was measured, and what was expected where nothing was."""
+        found = self.measured.expected_ms(addresses, crawlers)
+        column = {crawler.name: number for number, crawler in enumerate(crawlers)}
+        for row, address in enumerate(addresses):
+            name, rtt_ms = self.delegated.get(address, ("", 0.0))
+            if name in column and np.isnan(found[row, column[name]]):
+                found[row, column[name]] = rtt_ms
         return found
 
 

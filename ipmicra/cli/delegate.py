@@ -67,6 +67,7 @@ LocationOption = Annotated[
         help="Where sites are: locate, none, or a CSV of address, latitude, longitude.",
     ),
 ]
+TimeoutOption = Annotated[float, typer.Option(min=1, max=10000, help="Longest wait for one round trip.")]
 AnycastOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Prefixes that are in many places: any crawler will do for them."),
@@ -90,9 +91,7 @@ def delegate(
         bool, typer.Option("--dry-run", help="Only say how many probes it could take; send none.")
     ] = False,
     samples: Annotated[int, typer.Option(min=1, max=10, help="Round trips of each probe.")] = 3,
-    timeout_ms: Annotated[
-        float, typer.Option(min=1, max=10000, help="Longest wait for one round trip.")
-    ] = 2000,
+    timeout_ms: TimeoutOption = 2000,
     first_rung: Annotated[Rung, typer.Option(help="Where the ladder starts.")] = Rung.TCP,
     token_file: TokenFile = None,
     ca: Authority = None,

@@ -143,6 +143,24 @@ def test_explanation_tells_who_was_asked_and_who_was_not(home: Path) -> None:
     assert known["samples"][0]["rtt_ms"] == known["asked"][0]["rtt_ms"]
 
 
+def test_assignment_goes_by_delegations_and_explain_tells_its_load(home: Path) -> None:
+    """One site of a subnet is probed; the others inherit, and are assigned without samples of their own."""
+    assert invoked("--home", home, "delegate", home / "seeds.txt", *QUICK).exit_code == 0
+    done = invoked("--home", home, "assign", home / "seeds.txt", "--json")
+    assert done.exit_code == 0, done.output
+    rows = {row["host"]: row for row in json.loads(done.stdout)}
+    assert {host: row["crawler"] for host, row in rows.items()} == {
+        str(site_address(i)): nearest_of(i, CRAWLERS) for i in range(SITES)
+    }
+    site = str(site_address(2))
+    assert (
+        f"is assigned to {rows[site]['crawler']} by balance: nearest"
+        in invoked("--home", home, "explain", site).stdout
+    )
+    (load,) = json.loads(invoked("--home", home, "explain", site, "--json").stdout)["load"]
+    assert (load["crawler"], load["crawler_tasks"]) == (rows[site]["crawler"], SITES // 2)
+
+
 def test_site_without_a_crawler_is_told_what_to_do(home: Path) -> None:
     done = invoked("--home", home, "explain", str(site_address(0)))
     assert done.exit_code == 1

@@ -8,10 +8,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from ipmicra.app.assign_findings import explain_load
 from ipmicra.app.delegating.carrying import EDITION
 from ipmicra.app.delegating.grafting import grafted
 from ipmicra.app.delegating.session import NamesOnDemand
-from ipmicra.app.fleet import time_text
+from ipmicra.app.fleet import PRESENT, time_text
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -48,6 +49,8 @@ class Explanation:
     history: tuple[EndedDelegation, ...]
     samples: tuple[Sample, ...]
     """The last of each crawler, of the site's address."""
+    load: tuple[dict[str, Any], ...]
+    """Why each piece of the site is assigned where it is; empty before `ipmicra assign`."""
     is_current: bool
     """Whether the hierarchy is the one that was delegated."""
     now_s: float
@@ -77,9 +80,18 @@ def explain_site(
         result=result,
         history=tuple(store.delegations.history(*bounds)),
         samples=tuple(store.samples.latest(site.address).values()),
+        load=_load(store, site.host),
         is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},
         now_s=now_s,
     )
+
+
+def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
+    """Tell why load put the site where it is; the fleet's loads are summed up only if it was assigned."""
+    if not store.assignments.of(host):
+        return ()
+    crawlers = [member.crawler for member in store.crawlers.all(PRESENT)]
+    return tuple(explain_load(host, store.assignments.all(), crawlers))
 
 
 def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
@@ -167,6 +179,7 @@ def describe_explanation(told: Explanation) -> dict[str, Any]:
             {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
             for one in told.history
         ],
+        "load": list(told.load),
         "edition_is_current": told.is_current,
     }
 

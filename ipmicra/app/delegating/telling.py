@@ -33,12 +33,27 @@ def tell(told: Explanation) -> Iterator[str]:
         yield from _not_asked(told)
         yield from ("", "Why it ended there")
         yield from _end(told, told.decided)
+    if told.load:
+        yield from ("", "What load made of it")
+        yield from _load(told)
     if told.history:
         yield from ("", "Who had it before")
         yield from _history(told)
     if not told.is_current:
         yield ""
         yield "The hierarchy is another one than was delegated: the next `ipmicra delegate` carries all over."
+
+
+def _load(told: Explanation) -> Iterator[str]:
+    for one in told.load:
+        piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
+        if one["crawler"] is None:
+            yield f"  {piece}is assigned to nobody: {one['reason']}."
+            continue
+        yield f"  {piece}is assigned to {one['crawler']} by {one['backend']}: {one['reason']}."
+        if one["relative_page_load"] is not None and one["mean_page_load"]:
+            share = one["relative_page_load"] / one["mean_page_load"]
+            yield f"  {one['crawler']} has {one['crawler_tasks']} sites and {share:.0%} of the mean load."
 
 
 def _headline(told: Explanation) -> Iterator[str]:
