@@ -40,10 +40,21 @@ ROWS = 200_000
 
 
 def measure_probing(bench: Bench) -> list[Row]:
+    load = os.getloadavg()[0]
     bench.say("probing: agent beside a bare loop, many at once, accuracy")
     rows = [*_rates(bench.sizes.short_rounds), *_at_once(bench.sizes.short_rounds), *_accuracy()]
     bench.say("probing: resolving and keeping")
-    return [*rows, _resolving(bench.sizes.short_rounds), _keeping(bench.sizes.short_rounds)]
+    rows += [_resolving(bench.sizes.short_rounds), _keeping(bench.sizes.short_rounds)]
+    return [*rows, _others(load)]
+
+
+def _others(load: float) -> Row:
+    """Tell how busy the machine was with other things: most of these figures suffer from it."""
+    return Row(
+        what="processes that wanted a core when probing was measured",
+        value=load,
+        unit=f"of {os.cpu_count()} cores",
+    )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ class RdapServer:
         server = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802 - the library's name
+            def do_GET(self) -> None:
                 address = self.path.rsplit("/", 1)[-1]
                 server.asked.append(address)
                 answer = answers.get(address)
