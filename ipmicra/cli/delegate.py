@@ -73,6 +73,12 @@ AnycastOption = Annotated[
     typer.Option(metavar="FILE", help="Prefixes that are in many places: any crawler will do for them."),
 ]
 
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only say how many probes it could take; send none.")
+]
+CertificateOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Our own, for mutual TLS.")]
+KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --client-cert.")]
+
 
 def delegate(
     context: typer.Context,
@@ -87,16 +93,14 @@ def delegate(
     graft: Annotated[
         bool, typer.Option("--graft", help="Ask registries (RDAP) for addresses outside the hierarchy.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how many probes it could take; send none.")
-    ] = False,
+    dry_run: DryRunOption = False,
     samples: Annotated[int, typer.Option(min=1, max=10, help="Round trips of each probe.")] = 3,
     timeout_ms: TimeoutOption = 2000,
     first_rung: Annotated[Rung, typer.Option(help="Where the ladder starts.")] = Rung.TCP,
     token_file: TokenFile = None,
     ca: Authority = None,
-    client_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Our own, for mutual TLS.")] = None,
-    client_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --client-cert.")] = None,
+    client_cert: CertificateOption = None,
+    client_key: KeyOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,

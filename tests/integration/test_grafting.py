@@ -133,7 +133,14 @@ def test_registry_is_asked_once_and_answers_are_kept(hierarchy: Hierarchy) -> No
         for address in (INSIDE, OUTSIDE, ip_address("80.1.200.1"), NOBODYS, NOBODYS):
             assert grafter.graft(address) is None
         assert registry.asked == asked
-    assert "nobody answers" in str(grafter.graft(ip_address("81.0.0.1")))
+
+
+def test_registry_that_does_not_answer_is_told_and_asked_again(hierarchy: Hierarchy) -> None:
+    registry = FakeRegistry()
+    grafter = Grafter(GraftedTree(hierarchy), FakeStore(), registry, lambda: 1.0)
+    for asked in (1, 2):
+        assert "nobody answers" in str(grafter.graft(ip_address("81.0.0.1")))
+        assert registry.asked == asked
 
 
 def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy) -> None:

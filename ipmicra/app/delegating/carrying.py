@@ -28,7 +28,7 @@ class CarryingReport:
         """Say it for people."""
         if not self.counts:
             return []
-        fates = ", ".join(f"{count:,} {fate}" for fate, count in self.counts.items())
+        fates = ", ".join(f"{count:,} {fate}" for fate, count in self.counts.items() if count)
         told = [f"the hierarchy has changed: {self.counts.total():,} delegations carried over ({fates})"]
         return told + self.lost
 
