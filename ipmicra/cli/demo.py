@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "policy",
-    "nearest",
+    "optimal",
     "within 2 ms",
     "probes/site",
     "mean RTT",
@@ -78,6 +77,8 @@ def demo(
     from ipmicra.app.demo.run import Demo, DemoFiles
 
     print_format = chosen(output_format, as_json)
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {output.absolute().parent} for the report")
     named = folder or _home_of(context)
     with _folder(named) as place, _bar(sites) as told, _stopped_by_sigterm():
         the_demo = Demo(
@@ -102,9 +103,7 @@ def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> No
         if keep:
             _play(the_demo.files, outcome)
         else:
-            say(
-                "Try next: `ipmicra demo --keep` leaves it running for `ipmicra explain`, `lookup` and `probe`."
-            )
+            say("try next: `ipmicra demo --keep` leaves it running for `ipmicra explain`, `lookup`, `probe`")
     if stays:
         say(f"all files: {the_demo.files.folder}")
 
@@ -129,8 +128,8 @@ def _print_table(outcome: DemoOutcome) -> None:
     )
     print_table(title, COLUMNS, rows)
     say(
-        f"{outcome.rows[0].policy} was measured by probes; the others were replayed on the world's true round "
-        "trips. Pages/hour: while every connection has work; to the end: until the last crawler is done."
+        f"{outcome.rows[0].policy} was measured by probes; the others were replayed on the world's true "
+        "round trips. Pages/hour: while all connections have work; to the end: until the last one is done."
     )
 
 
@@ -166,10 +165,10 @@ def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
 def _home_of(context: typer.Context) -> Path | None:
     """Give the home that the command line names; one of the environment is for work, not for play."""
     above = context.parent
-    if above is None or above.get_parameter_source("home") is not click.core.ParameterSource.COMMANDLINE:
+    source = above.get_parameter_source("home") if above else None
+    if above is None or source is None or source.name != "COMMANDLINE":
         return None
-    home: Path = above.params["home"]
-    return home
+    return Path(above.params["home"])
 
 
 @contextmanager

@@ -188,7 +188,7 @@ def round_trips(
     cities: NDArray[np.int64],
     crawler_cities: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Give round trips in ms, (crawler, site); `places` are degrees north and east, the others number them."""
+    """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
     points = unit_vectors(places[:, 0], places[:, 1])
     straight = distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
     detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))

@@ -37,6 +37,10 @@ from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
 Told = Callable[[ResultRecord], object]
+NOTE = (
+    "Holders, sites and round trips are invented; the probes were real, on this machine's loopback. "
+    "Figures rest on the true round trips of the world, which the delegation did not know."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,10 +210,7 @@ class Demo:
             when=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
             command="ipmicra demo",
             true_rtt_ms=played.world.rtt_ms.astype(float),
-            notes=(
-                "Holders, sites and round trips are invented; the probes were real, on this machine's "
-                "loopback. Figures rest on the round trips of the world, which the delegation did not know.",
-            ),
+            notes=(NOTE,),
         )
         return with_hierarchy(data, hierarchy)
 

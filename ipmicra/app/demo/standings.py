@@ -5,7 +5,7 @@ A way that is added to `standings`, such as a placing under capacity, gets its r
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,10 @@ class DemoStanding:
     mean_rtt_ms: float
     pages_per_hour: float
     """Of the fleet, while all its connections have work."""
-    against_hash: float
-    """The same in relation to a hash of the site's name."""
     pages_per_hour_to_the_end: float
     """Until the last crawler is done: uneven loads count."""
+    against_hash: float = 1.0
+    """Pages per hour in relation to a hash of the sites' names."""
 
     def as_record(self) -> dict[str, Any]:
         """Give the figures by name, short enough to read."""
@@ -58,13 +58,13 @@ def standings(
     columns = Columns(data)
     hashed = columns.hash_crawler
     assert hashed is not None  # noqa: S101 - a world has its round trips
-    by_hash = _standing(columns, "site hash", hashed, np.zeros(len(columns), np.int64), 1.0)
-    base = by_hash.pages_per_hour
-    rows = [_standing(columns, data.policy, columns.crawler, columns.probes, base)]
-    for policy in REPLAYED:
-        rows.append(_standing(columns, policy, *_replayed(policy, world, tree, locations, config), base))
-    by_hash = _standing(columns, "site hash", hashed, np.zeros(len(columns), np.int64), base)
-    return [*rows, by_hash]
+    ways = [
+        (data.policy, columns.crawler, columns.probes),
+        *((policy, *_replayed(policy, world, tree, locations, config)) for policy in REPLAYED),
+        ("site hash", hashed, np.zeros(len(columns), np.int64)),
+    ]
+    rows = [_standing(columns, *way) for way in ways]
+    return [replace(one, against_hash=one.pages_per_hour / rows[-1].pages_per_hour) for one in rows]
 
 
 def _replayed(
@@ -84,7 +84,6 @@ def _standing(
     policy: str,
     crawler: NDArray[np.int64],
     probes: NDArray[np.int64],
-    base: float,
 ) -> DemoStanding:
     true_ms, nearest_ms = columns.data.true_rtt_ms, columns.oracle_ms
     assert true_ms is not None  # noqa: S101 - a world has its round trips
@@ -100,6 +99,5 @@ def _standing(
         probes_per_site=float(probes.mean()),
         mean_rtt_ms=float(rtt_ms.mean()),
         pages_per_hour=rates.busy,
-        against_hash=rates.busy / base,
         pages_per_hour_to_the_end=rates.to_the_end or 0.0,
     )
