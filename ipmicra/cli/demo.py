@@ -48,7 +48,7 @@ DumpsOption = Annotated[
 ]
 FolderOption = Annotated[
     Path | None,
-    typer.Option("--home", metavar="DIR", help="New folder for all files, which stays; else one that goes."),
+    typer.Option("--home", metavar="DIR", help="New folder for all files; without it and --keep they go."),
 ]
 KeepOption = Annotated[
     bool, typer.Option("--keep", help="Leave agents and servers running to play with, until Ctrl-C.")
@@ -80,6 +80,8 @@ def demo(
     if not output.absolute().parent.is_dir():
         raise InputError(f"there is no folder {output.absolute().parent} for the report")
     named = folder or _home_of(context)
+    if keep and named is None:
+        named = Path(tempfile.mkdtemp(prefix="ipmicra-demo-"))  # whoever plays may want to look at it after
     with _folder(named) as place, _bar(sites) as told, _stopped_by_sigterm():
         the_demo = Demo(
             files=DemoFiles(folder=place),
