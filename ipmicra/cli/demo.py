@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -105,7 +106,8 @@ def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> No
         if keep:
             _play(the_demo.files, outcome)
         else:
-            say("try next: `ipmicra demo --keep` leaves it running for `ipmicra explain`, `lookup`, `probe`")
+            again = shlex.join([*_program(), "demo", "--keep"])
+            say(f"try next: `{again}` leaves it running, and tells what to do with it")
     if stays:
         say(f"all files: {the_demo.files.folder}")
 
@@ -151,7 +153,7 @@ def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
     from ipmicra.app.demo.run import url_of
 
     result = max(outcome.results.values(), key=lambda one: one.probes)
-    own = ["ipmicra", "--home", str(files.folder)]
+    own = [*_program(), "--home", str(files.folder)]
     token = ["--token-file", str(files.token), "--first-rung", "head"]
     words = [
         [*own, "explain", result.host],
@@ -159,9 +161,17 @@ def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
         [*own, "probe", url_of(result.host, outcome.port), "--from", "all", *token],
         [*own, "crawler", "list"],
         [*own, "delegate", str(files.seeds), "--policy", "paper", *token],
-        ["ipmicra", "evaluate", str(files.world), "--hierarchy", str(files.home.hierarchy)],
+        [*own, "evaluate", str(files.world)],
     ]
     return [shlex.join(one) for one in words]
+
+
+def _program() -> list[str]:
+    """Give the words that start ipmicra from here: in a checkout it is not on the path."""
+    beside = Path(sys.executable).with_name("ipmicra")
+    if shutil.which("ipmicra"):
+        return ["ipmicra"]
+    return [str(beside)] if beside.exists() else [sys.executable, "-m", "ipmicra"]
 
 
 def _home_of(context: typer.Context) -> Path | None:
@@ -209,7 +219,7 @@ def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
 
 @contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM clean up as Ctrl-C does."""
+    """Let SIGTERM clean up as Ctrl-C does, and say so when it is done."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -217,5 +227,8 @@ def _stopped_by_sigterm() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    except KeyboardInterrupt:
+        say("interrupted; nothing is left running")
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
