@@ -1,7 +1,8 @@
 """Write the sample dumps in `rir_dumps/sample`: small, invented, one or more in each dialect.
 
 The bulk is drawn from a seed; the hand-written hard cases of `sample_hard_cases.py` stand in between. The
-same seed and number of members give the same dumps. To grow the sample: `bin/make-sample --members 30`.
+same seed and number of members give the same dumps. Names are invented; each member has its seat in a real
+city, so that places and distances make sense.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 
 SAMPLE = Path(__file__).resolve().parent.parent / "rir_dumps" / "sample"
 SEED = 20260131
-MEMBERS = 6
-MOST_MEMBERS = 30
+MEMBERS = MOST_MEMBERS = 30
 """More members of one registry would run into the ranges of the hard cases."""
 
 STEMS = "Zorvane Quillo Brentari Mulvex Ostrelle Tandrig Velluno Yarrowex Pindalo Kestrova Lumbrey".split()
@@ -53,8 +53,8 @@ class Region:
     pools: tuple[str, ...]
     """First addresses of its prefixes of 8 bits."""
     pool6: str
-    countries: tuple[str, ...]
-    cities: tuple[str, ...]
+    seats: tuple[str, ...]
+    """Cities of its members, each with its country: `Athens GR`."""
 
 
 REGIONS = {
@@ -62,52 +62,108 @@ REGIONS = {
         label="RIPE",
         pools=("62.0.0.0", "80.0.0.0", "193.0.0.0"),
         pool6="2a00::",
-        countries=("DE", "GR", "SE", "PL", "FR"),
-        cities=("Musterstadt", "Übungsheim", "Échantillon-sur-Mer", "Prøvehavn", "Paradeigma"),
+        seats=(
+            "Frankfurt DE",
+            "Köln DE",
+            "Athens GR",
+            "Thessaloniki GR",
+            "Stockholm SE",
+            "Göteborg SE",
+            "Warsaw PL",
+            "Paris FR",
+            "Orléans FR",
+            "Madrid ES",
+            "Istanbul TR",
+            "Dubai AE",
+        ),
     ),
     "apnic": Region(
         label="APNIC",
         pools=("60.0.0.0", "202.0.0.0"),
         pool6="2400::",
-        countries=("AU", "JP", "KR", "IN", "NZ"),
-        cities=("Samplebury", "見本市", "Port Example", "Namunapur", "Te Tauira"),
+        seats=(
+            "Sydney AU",
+            "Perth AU",
+            "Tōkyō JP",
+            "Osaka JP",
+            "Seoul KR",
+            "Busan KR",
+            "Mumbai IN",
+            "Chennai IN",
+            "Auckland NZ",
+            "Singapore SG",
+            "Jakarta ID",
+        ),
     ),
     "afrinic": Region(
         label="AFRINIC",
         pools=("41.0.0.0", "105.0.0.0"),
         pool6="2c00::",
-        countries=("ZA", "KE", "EG", "SN", "MU"),
-        cities=("Sampleville", "Mfano", "Voorbeeldfontein", "Témoin", "Exemplaire"),
+        seats=(
+            "Johannesburg ZA",
+            "Cape Town ZA",
+            "Nairobi KE",
+            "Mombasa KE",
+            "Cairo EG",
+            "Alexandria EG",
+            "Dakar SN",
+            "Thiès SN",
+            "Lagos NG",
+            "Curepipe MU",
+        ),
     ),
     "lacnic": Region(
         label="LACNIC",
         pools=("190.0.0.0", "200.0.0.0"),
         pool6="2800::",
-        countries=("BR", "AR", "CL", "UY", "PE"),
-        cities=("São Modelo", "Ciudad Ejemplo", "Muestra del Mar", "Vila Amostra", "Ñuñoa Ficticia"),
+        seats=(
+            "São Paulo BR",
+            "Fortaleza BR",
+            "Buenos Aires AR",
+            "Córdoba AR",
+            "Santiago CL",
+            "Valparaíso CL",
+            "Montevideo UY",
+            "Lima PE",
+            "Bogotá CO",
+            "Quito EC",
+        ),
     ),
     "arin": Region(
         label="ARIN",
         pools=("63.0.0.0", "23.0.0.0"),
         pool6="2600::",
-        countries=("US", "CA", "JM", "US", "US"),
-        cities=("Sampleton", "Exampleville", "Fiction Falls", "Placeholder City", "Specimen"),
+        seats=(
+            "New York US",
+            "Chicago US",
+            "Dallas US",
+            "Seattle US",
+            "Miami US",
+            "Denver US",
+            "Toronto CA",
+            "Vancouver CA",
+            "Montreal CA",
+            "Kingston JM",
+        ),
     ),
 }
 
 
 def draw_members(rng: random.Random, region: Region, count: int) -> list[Member]:
-    """Invent the members of a registry."""
-    return [
-        Member(
-            number=number,
-            name=f"{rng.choice(STEMS)} Example {rng.choice(KINDS)}",
-            city=rng.choice(region.cities),
-            country=rng.choice(region.countries),
-            date=dt.date(1996, 1, 1) + dt.timedelta(days=rng.randrange(9000)),
+    """Invent the members of a registry; all its cities have some."""
+    members = []
+    for number in range(1, count + 1):
+        city, country = region.seats[number % len(region.seats)].rsplit(" ", 1)
+        members.append(
+            Member(
+                number=number,
+                name=f"{rng.choice(STEMS)} Example {rng.choice(KINDS)}",
+                city=city,
+                country=country,
+                date=dt.date(1996, 1, 1) + dt.timedelta(days=rng.randrange(9000)),
+            )
         )
-        for number in range(1, count + 1)
-    ]
+    return members
 
 
 def draw_allocation(rng: random.Random, region: Region, member: Member, family: int) -> Subnet:

@@ -2,48 +2,233 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import signal
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from ipmicra.app.demo import DEMO_ADDRESSES, sample_dumps
-from ipmicra.app.lookups import lineage_of, open_hierarchy
-from ipmicra.app.targets import Target, read_target
-from ipmicra.cli.build import print_report
-from ipmicra.cli.lookup import print_lineage
-from ipmicra.cli.output import say
+from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_object, print_table, say
+from ipmicra.cli.service_extra import need_service
+from ipmicra.errors import InputError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from ipmicra.app.demo.run import Demo, DemoFiles, DemoOutcome
+    from ipmicra.edge.store.ports import ResultRecord
+
+COLUMNS = (
+    "policy",
+    "optimal",
+    "within 2 ms",
+    "probes/site",
+    "mean RTT",
+    "pages/hour",
+    "vs hash",
+    "to the end",
+)
+
+DumpsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--dumps",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="Folder of dumps; by default the samples.",
+    ),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--home", metavar="DIR", help="New folder for all files; without it and --keep they go."),
+]
+KeepOption = Annotated[
+    bool, typer.Option("--keep", help="Leave agents and servers running to play with, until Ctrl-C.")
+]
+OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Report to write.")]
 
 
 def demo(
-    dumps: Annotated[
-        Path | None,
-        typer.Option(
-            "--dumps",
-            metavar="DIR",
-            exists=True,
-            file_okay=False,
-            help="Folder of dumps; by default the samples.",
-        ),
-    ] = None,
-    keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FILE", help="Keep the hierarchy in this file.")
-    ] = None,
+    context: typer.Context,
+    dumps: DumpsOption = None,
+    crawlers: Annotated[int, typer.Option(min=2, max=12, help="Agents to start.")] = 12,
+    sites: Annotated[int, typer.Option(min=10, max=2000, help="Web servers to start.")] = 300,
+    keep: KeepOption = False,
+    folder: FolderOption = None,
+    output: OutputOption = Path("demo.html"),
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Build a hierarchy from the sample dumps and look addresses up in it."""
-    from ipmicra.app.build import build
+    """Show the whole path on this machine: hierarchy, agents, probes, delegation, report.
 
-    paths = sample_dumps(dumps)
-    with tempfile.TemporaryDirectory(prefix="ipmicra-demo-") as folder:
-        output = keep or Path(folder) / "hierarchy.ipm"
-        say(f"building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
-        print_report(build(paths, output, say=say))
-        hierarchy = open_hierarchy(output)
-        for address in DEMO_ADDRESSES:
-            typer.echo(f"\n$ ipmicra lookup {address}")
-            for target in read_target(address, lambda _name: []):
-                if isinstance(target, Target):
-                    print_lineage(target, lineage_of(hierarchy, target))
-    if keep:
-        say(f"kept: try `ipmicra lookup --hierarchy {keep} {DEMO_ADDRESSES[0]}`")
+    Starts real agents and web servers on loopback addresses, with the round trips of an invented world
+    between them, and delegates the sites by real probes. Everything printed is computed in this run.
+    """
+    need_service()
+    from ipmicra.app.demo.config import DemoConfig
+    from ipmicra.app.demo.run import Demo, DemoFiles
+
+    print_format = chosen(output_format, as_json)
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {output.absolute().parent} for the report")
+    named = folder or _home_of(context)
+    if keep and named is None:
+        named = Path(tempfile.mkdtemp(prefix="ipmicra-demo-"))  # whoever plays may want to look at it after
+    with _folder(named) as place, _bar(sites) as told, _stopped_by_sigterm():
+        the_demo = Demo(
+            files=DemoFiles(folder=place),
+            report=output.absolute(),
+            config=DemoConfig(crawlers=crawlers, sites=sites),
+            dumps=dumps,
+            say=say,
+            told=told,
+        )
+        _run(the_demo, print_format, keep=keep, stays=named is not None)
+
+
+def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> None:
+    with the_demo.running() as outcome:
+        if print_format is Format.TABLE:
+            _print_table(outcome)
+        else:
+            print_object(outcome.as_record(), print_format)
+        sys.stdout.flush()
+        say(f"report: {outcome.report}")
+        if keep:
+            _play(the_demo.files, outcome)
+        else:
+            again = shlex.join([*_program(), "demo", "--keep"])
+            say(f"try next: `{again}` leaves it running, and tells what to do with it")
+    if stays:
+        say(f"all files: {the_demo.files.folder}")
+
+
+def _print_table(outcome: DemoOutcome) -> None:
+    rows = [
+        (
+            one.policy,
+            f"{one.optimal:.1%}",
+            f"{one.within_2ms:.1%}",
+            f"{one.probes_per_site:.2f}",
+            f"{one.mean_rtt_ms:.1f} ms",
+            f"{one.pages_per_hour:,.0f}",
+            f"{one.against_hash:.2f} x",
+            f"{one.pages_per_hour_to_the_end:,.0f}",
+        )
+        for one in outcome.rows
+    ]
+    title = (
+        f"{outcome.batch.sites:,} sites delegated in {outcome.delegated_s:.1f} s "
+        f"with {outcome.batch.probes:,} probes"
+    )
+    print_table(title, COLUMNS, rows)
+    say(
+        f"{outcome.rows[0].policy} was measured by probes; the others were replayed on the world's true "
+        "round trips. Pages/hour: while all connections have work; to the end: until the last one is done."
+    )
+
+
+def _play(files: DemoFiles, outcome: DemoOutcome) -> None:
+    """Say what can be done with what runs, and wait."""
+    for line in commands(files, outcome):
+        say(f"  {line}")
+    say("Running until Ctrl-C.")
+    try:
+        signal.pause()
+    except KeyboardInterrupt:
+        say("stopping")
+
+
+def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
+    """Write commands that work while the demonstration runs."""
+    from ipmicra.app.demo.run import url_of
+
+    result = max(outcome.results.values(), key=lambda one: one.probes)
+    own = [*_program(), "--home", str(files.folder)]
+    token = ["--token-file", str(files.token), "--first-rung", "head"]
+    words = [
+        [*own, "explain", result.host],
+        [*own, "lookup", str(result.address)],
+        [*own, "probe", url_of(result.host, outcome.port), "--from", "all", *token],
+        [*own, "crawler", "list"],
+        [*own, "delegate", str(files.seeds), "--policy", "paper", *token],
+        [*own, "evaluate", str(files.world)],
+    ]
+    return [shlex.join(one) for one in words]
+
+
+def _program() -> list[str]:
+    """Give the words that start ipmicra from here: in a checkout it is not on the path."""
+    beside = Path(sys.executable).with_name("ipmicra")
+    if shutil.which("ipmicra"):
+        return ["ipmicra"]
+    return [str(beside)] if beside.exists() else [sys.executable, "-m", "ipmicra"]
+
+
+def _home_of(context: typer.Context) -> Path | None:
+    """Give the home that the command line names; one of the environment is for work, not for play."""
+    above = context.parent
+    source = above.get_parameter_source("home") if above else None
+    if above is None or source is None or source.name != "COMMANDLINE":
+        return None
+    return Path(above.params["home"])
+
+
+@contextmanager
+def _folder(named: Path | None) -> Iterator[Path]:
+    """Give the folder that was named, which must be new, or one that is removed at the end."""
+    if named is None:
+        with tempfile.TemporaryDirectory(prefix="ipmicra-demo-") as folder:
+            yield Path(folder)
+        return
+    if named.exists() and (not named.is_dir() or any(named.iterdir())):
+        raise InputError(f"{named} is there already: name a new or empty folder for the demonstration")
+    named.mkdir(parents=True, exist_ok=True)
+    yield named.absolute()
+
+
+@contextmanager
+def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
+    """Show progress on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _result: None
+        return
+    columns = (TextColumn("   {task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    probes = 0
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=sites, visible=False)
+
+        def told(result: ResultRecord) -> None:
+            nonlocal probes
+            probes += result.probes
+            done = int(progress.tasks[0].completed) + 1
+            text = f"{probes:,} probes, {probes / done:.2f} a site"
+            progress.update(task, description=text, completed=done, visible=done < sites)
+
+        yield told
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM clean up as Ctrl-C does, and say so when it is done."""
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("interrupted; nothing is left running")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

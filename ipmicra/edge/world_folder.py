@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
+from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import WorldError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
@@ -134,3 +136,35 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if isfinite(value) else None
+
+
+def save_world(world: World, folder: Path, pages: Sequence[int]) -> None:
+    """Write a world as `load_world` reads it, with the pages of its sites."""
+    folder.mkdir(parents=True, exist_ok=True)
+    crawlers = [(one.name, one.address, *_degrees(one.location)) for one in world.crawlers]
+    sites = [
+        (site.host, site.address, *_degrees(place), count)
+        for site, place, count in zip(world.sites, world.places, pages, strict=True)
+    ]
+    pairs = [
+        (crawler.name, site.address, f"{world.rtt_ms[i, j]:.3f}")
+        for i, crawler in enumerate(world.crawlers)
+        for j, site in enumerate(world.sites)
+        if isfinite(world.rtt_ms[i, j])
+    ]
+    degrees = ("latitude", "longitude", "country")
+    _write(folder / CRAWLERS, ("name", "address", *degrees), crawlers)
+    _write(folder / SITES, ("host", "address", *degrees, "pages"), sites)
+    _write(folder / ROUND_TRIPS, ("crawler", "address", "rtt_ms"), pairs)
+
+
+def _degrees(place: Location | None) -> tuple[object, ...]:
+    return (place.latitude, place.longitude, place.country or "") if place else ("", "", "")
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    write_atomically(path, [text.getvalue().encode()])

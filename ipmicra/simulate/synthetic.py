@@ -164,7 +164,7 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
         for i, city in enumerate(crawler_cities)
     )
     cities = subnet_cities[homes]
-    rtt_ms = _round_trips(plan, rng, city_places, cities, crawler_cities)
+    rtt_ms = round_trips(plan, rng, city_places, cities, crawler_cities)
     lands = tuple(country_code(int(land)) for land in city_countries[cities])
     return World("invented", crawlers, sites, rtt_ms, tuple(locations[city] for city in cities), lands), tree
 
@@ -181,23 +181,23 @@ def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, NDArray[
     return places, np.repeat(np.arange(plan.countries), plan.cities_per_country)
 
 
-def _round_trips(
+def round_trips(
     plan: WorldPlan,
     rng: np.random.Generator,
     places: Floats,
     cities: NDArray[np.int64],
     crawler_cities: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Give round trips in ms, (crawler, site)."""
+    """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
     points = unit_vectors(places[:, 0], places[:, 1])
     straight = distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
     detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))
     towards = (
-        straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (plan.crawlers, 1))
+        straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (len(crawler_cities), 1))
     ).astype(np.float32)
     access = rng.exponential(plan.access_ms, len(cities)).astype(np.float32)
-    rtt_ms = np.empty((plan.crawlers, len(cities)), np.float32)
-    for crawler in range(plan.crawlers):
+    rtt_ms = np.empty((len(crawler_cities), len(cities)), np.float32)
+    for crawler in range(len(crawler_cities)):
         noise = np.exp(plan.pair_spread * np.abs(rng.standard_normal(len(cities), np.float32)))
         rtt_ms[crawler] = (towards[crawler, cities] + access + 0.1) * noise
     if plan.loss:

@@ -1,39 +1,56 @@
-"""`ipmicra demo` as a newcomer meets it."""
+"""`ipmicra demo` as a newcomer meets it; what it shows is tested in tests/integration/test_demo.py."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ipmicra import Hierarchy
-from ipmicra.app.demo import DEMO_ADDRESSES
 from tests.cli.command_line import DUMP, dump_file, invoked, ran, told
 
 
-def test_demo_builds_the_samples_and_looks_addresses_up() -> None:
-    done = ran("demo")
-    text = done.stdout.decode()
+def test_newcomer_sees_steps_table_and_report(tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    page = tmp_path / "page.html"
+    done = ran("demo", "--crawlers", "3", "--sites", "10", "-f", "table", "-o", page, TMPDIR=str(temporary))
+    text, said = done.stdout.decode(), told(done)
     assert done.returncode == 0
-    assert "building a hierarchy from" in told(done)
-    for address in DEMO_ADDRESSES:
-        assert f"$ ipmicra lookup {address}" in text
-    assert "\x1b" not in text
+    for word in ("predict", "everyone", "site hash", "probes/site", "pages/hour", "10 sites delegated"):
+        assert word in text
+    assert "\x1b" not in text + said
+    for step in ("1. building", "2. starting 3 agents and 10 web", "3. delegating 10 sites", "4. ", "5. "):
+        assert step in said
+    assert f"report: {page}" in said
+    assert page.read_text().lstrip().lower().startswith("<!doctype html")
+    assert not list(temporary.iterdir()), "the temporary folder is gone"
 
 
-def test_demo_addresses_lie_deep_in_the_samples(tmp_path: Path) -> None:
-    output = tmp_path / "kept.ipm"
-    result = invoked("demo", "--keep", output)
-    assert result.exit_code == 0
-    assert f"ipmicra lookup --hierarchy {output}" in result.stderr
-    hierarchy = Hierarchy.open(output)
-    assert DEMO_ADDRESSES
-    assert all(hierarchy.lookup(address).depth >= 3 for address in DEMO_ADDRESSES)
+def test_users_own_home_is_not_touched(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    done = ran(
+        "demo", "--crawlers", "2", "--sites", "10", "-o", tmp_path / "page.html", IPMICRA_HOME=str(home)
+    )
+    assert done.returncode == 0, told(done)
+    assert not list(home.iterdir())
 
 
-def test_demo_of_a_folder_of_ones_own(tmp_path: Path) -> None:
+def test_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_text("precious")
+    for words in (("demo", "--home", tmp_path), ("--home", tmp_path, "demo")):
+        done = ran(*words)
+        assert done.returncode == 2
+        assert "name a new or empty folder" in told(done)
+    assert (tmp_path / "state.db").read_text() == "precious"
+
+
+def test_dumps_that_no_world_can_be_made_of_are_told(tmp_path: Path) -> None:
     folder = tmp_path / "dumps"
     folder.mkdir()
     dump_file(folder, DUMP)
-    assert "3 subnets of 2 organisations" in invoked("demo", "--dumps", folder).stdout
+    done = ran("demo", "--dumps", folder, "-o", tmp_path / "page.html")
+    assert done.returncode == 2
+    assert "no world can be made" in told(done)
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_folder_without_dumps_is_told(tmp_path: Path) -> None:
@@ -41,3 +58,10 @@ def test_folder_without_dumps_is_told(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert str(tmp_path) in told(done)
     assert invoked("demo", "--dumps", tmp_path / "none").exit_code == 2
+
+
+def test_report_that_cannot_be_written_is_told_before_anything_is_done(tmp_path: Path) -> None:
+    done = ran("demo", "-o", tmp_path / "none" / "page.html")
+    assert done.returncode == 2
+    assert "none" in told(done)
+    assert "building" not in told(done)

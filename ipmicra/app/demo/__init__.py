@@ -1,0 +1,10 @@
+"""The demonstration: the whole path of delegating on one machine, with real agents, sites and probes.
+
+| file | has |
+|---|---|
+| `config.py` | every number of it |
+| `dumps.py` | the dumps it starts from |
+| `world.py` | the world that is played: crawlers, sites in the hierarchy's subnets, round trips |
+| `run.py` | the steps, one after another |
+| `standings.py` | what the delegation is worth beside other ways of assigning the same sites |
+"""

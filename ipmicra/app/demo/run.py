@@ -1,0 +1,246 @@
+"""The steps of the demonstration: build, invent, start, delegate, compare, report."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ipmicra.app.build import BuildReport, build
+from ipmicra.app.delegating.batch import Batch, BatchReport
+from ipmicra.app.delegating.options import DelegateOptions
+from ipmicra.app.delegating.places import LocatedSites
+from ipmicra.app.demo.config import DemoConfig
+from ipmicra.app.demo.dumps import sample_dumps
+from ipmicra.app.demo.standings import DemoStanding, standings
+from ipmicra.app.demo.world import DemoWorld, invent_world
+from ipmicra.app.fleet import Fleet
+from ipmicra.app.home import Home
+from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
+from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.app.report.write import write_report
+from ipmicra.app.targets import read_texts
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.coordinator.orders import DeskConfig
+from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
+from ipmicra.edge.loopback.apart import InternetApart
+from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort
+from ipmicra.edge.store.store import Store
+from ipmicra.edge.world_folder import save_world
+from ipmicra.errors import IpmicraError
+from ipmicra.model.delegation import Evidence
+from ipmicra.model.sample import Rung
+from ipmicra.model.site import Site
+
+Told = Callable[[ResultRecord], object]
+NOTE = (
+    "Holders, sites and round trips are invented; the probes were real, on this machine's loopback. "
+    "Figures rest on the true round trips of the world, which the delegation did not know."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoFiles:
+    """What lies in the folder of the demonstration."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Home:
+        """The folder as other commands know it."""
+        return Home(folder=self.folder)
+
+    @property
+    def world(self) -> Path:
+        """Crawlers, sites and round trips."""
+        return self.folder / "world"
+
+    @property
+    def seeds(self) -> Path:
+        """The list that is delegated."""
+        return self.folder / "seeds.txt"
+
+    @property
+    def token(self) -> Path:
+        """What lets a coordinator into the agents."""
+        return self.folder / "token"
+
+    @property
+    def log(self) -> Path:
+        """Complaints of the servers and agents."""
+        return self.folder / "internet.log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOutcome:
+    """All that the demonstration found out."""
+
+    build: BuildReport
+    batch: BatchReport
+    rows: list[DemoStanding]
+    results: dict[str, ResultRecord]
+    """By host."""
+    report: Path
+    port: int
+    delegated_s: float
+    """How long the delegation took."""
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the figures by name."""
+        return {
+            "subnets": self.build.subnets,
+            "organisations": self.build.organisations,
+            "sites": self.batch.sites,
+            "probes": self.batch.probes,
+            "delegated_s": round(self.delegated_s, 1),
+            "policies": [row.as_record() for row in self.rows],
+            "report": str(self.report),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """A demonstration in a folder of its own."""
+
+    files: DemoFiles
+    report: Path
+    config: DemoConfig
+    dumps: Path | None = None
+    say: Callable[[str], None] = lambda _message: None
+    told: Told = lambda _result: None
+    """Told each result as it comes."""
+
+    @contextmanager
+    def running(self) -> Iterator[DemoOutcome]:
+        """Take all steps; agents and servers run until the context ends."""
+        paths = sample_dumps(self.dumps)
+        self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
+        built = build(paths, self.files.home.hierarchy, say=self.say)
+        self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
+        with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
+            played = invent_world(hierarchy, self.config)
+            save_world(played.world, self.files.world, played.pages.tolist())
+            self.say(
+                f"2. starting {len(played.world.crawlers)} agents and "
+                f"{len(played.world.sites):,} web servers on loopback"
+            )
+            with (
+                InternetApart(self.files.world, self.files.log) as internet,
+                Store.open(self.files.home.store) as store,
+            ):
+                yield self._delegated(built, hierarchy, played, store, internet)
+
+    def _delegated(
+        self,
+        built: BuildReport,
+        hierarchy: Hierarchy,
+        played: DemoWorld,
+        store: StorePort,
+        internet: InternetApart,
+    ) -> DemoOutcome:
+        self._enrol(hierarchy, played, store, internet)
+        self.say(f"3. delegating {len(played.world.sites):,} sites by real probes")
+        results: dict[str, ResultRecord] = {}
+
+        def take(result: ResultRecord) -> None:
+            results[result.host] = result
+            self.told(result)
+
+        begun_s = time.monotonic()
+        batch = Batch(store, hierarchy, self._options(internet), take)
+        words = [str(self.files.seeds)]
+        done = batch.run(words, read_texts(words))
+        taken_s = time.monotonic() - begun_s
+        if not done.is_complete:
+            reason = done.stopped or next(iter(done.missing), "")
+            raise IpmicraError(f"{done.missing.total()} sites were not delegated: {reason}")
+        # Placing under capacity comes here: it changes the crawlers of `results` and adds a row below.
+        self.say("4. comparing with other ways of assigning the same sites")
+        data = self._report_data(hierarchy, played, results)
+        rows = standings(data, played.world, hierarchy, LocatedSites(hierarchy), self.config)
+        self.say("5. writing the report")
+        write_report(data, self.report)
+        return DemoOutcome(
+            build=built,
+            batch=done,
+            rows=rows,
+            results=results,
+            report=self.report,
+            port=internet.port,
+            delegated_s=taken_s,
+        )
+
+    def _enrol(
+        self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetApart
+    ) -> None:
+        """Let the crawlers join, make the sites' names known, and write the seed list."""
+        sites = played.world.sites
+        Fleet(store, hierarchy).add_many(
+            replace(one, agent_url=internet.urls[one.name]) for one in played.world.crawlers
+        )
+        store.names.put_many(_answers(sites, time.time() + self.config.names_s))
+        seeds = "".join(f"{url_of(site.host, internet.port)}\n" for site in sites)
+        write_atomically(self.files.seeds, [seeds.encode()])
+        self.files.token.touch(mode=0o600)
+        self.files.token.write_text(internet.token + "\n")
+
+    def _options(self, internet: InternetApart) -> DelegateOptions:
+        """Start at HEAD: on loopback the kernel itself completes handshakes, at no distance."""
+        return DelegateOptions(
+            policy="predict",
+            desk=DeskConfig(samples=self.config.samples, first_rung=Rung.HEAD),
+            access=AgentAccess(token=internet.token),
+        )
+
+    def _report_data(
+        self, hierarchy: Hierarchy, played: DemoWorld, results: dict[str, ResultRecord]
+    ) -> ReportData:
+        data = ReportData(
+            crawlers=tuple(
+                ReportCrawler(name=one.name, address=one.address, place=one.location)
+                for one in played.world.crawlers
+            ),
+            sites=tuple(_report_sites(played, results)),
+            title="The demonstration: an invented world on this machine",
+            policy="predict",
+            when=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+            command="ipmicra demo",
+            true_rtt_ms=played.world.rtt_ms.astype(float),
+            notes=(NOTE,),
+        )
+        return with_hierarchy(data, hierarchy)
+
+
+def url_of(host: str, port: int) -> str:
+    """Name a site as a seed does."""
+    return f"http://{host}:{port}/"
+
+
+def _answers(sites: tuple[Site, ...], expires_s: float) -> Iterator[NameAnswer]:
+    """Answer for the DNS, which does not know names that are invented."""
+    for site in sites:
+        yield NameAnswer(
+            name=site.host, status=NameStatus.FOUND, addresses=(site.address,), expires_s=expires_s
+        )
+
+
+def _report_sites(played: DemoWorld, results: dict[str, ResultRecord]) -> Iterator[ReportSite]:
+    numbers = {crawler.name: i for i, crawler in enumerate(played.world.crawlers)}
+    for i, site in enumerate(played.world.sites):
+        result = results[site.host]
+        yield ReportSite(
+            host=site.host,
+            address=site.address,
+            country=played.world.countries[i],
+            place=played.world.places[i],
+            crawler=numbers[result.crawler],
+            rtt_ms=result.rtt_ms,
+            is_expected=result.evidence is not Evidence.PROBED,
+            evidence=result.evidence,
+            probes=result.probes,
+            pages=int(played.pages[i]),
+        )

@@ -1,0 +1,71 @@
+"""A loopback world in a process of its own, so that whoever measures does not delay what is measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Self
+
+from ipmicra.errors import IpmicraError
+
+STOP_S = 10.0
+"""How long a stop may take before the process is killed."""
+
+
+class InternetApart:
+    """Runs the world of a folder; use as a context. The process ends with ours, even if ours is killed."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        """Name the folder of the world, and a file for complaints."""
+        self._folder, self._log = folder, log
+        self._child: subprocess.Popen[str] | None = None
+        self.port = 0
+        """Of all sites."""
+        self.token = ""
+        """Lets a coordinator into the agents."""
+        self.urls: dict[str, str] = {}
+        """Of the agents, by crawler."""
+
+    def __enter__(self) -> Self:
+        """Start, and wait until servers and agents are there."""
+        with self._log.open("w", encoding="utf-8") as log:
+            self._child = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", "ipmicra.edge.loopback", str(self._folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        try:
+            self._listen(self._child)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _listen(self, child: subprocess.Popen[str]) -> None:
+        line = child.stdout.readline() if child.stdout else ""
+        if not line:
+            words = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            reason = words[-1] if words else "it did not say why"
+            raise IpmicraError(f"the servers and agents on loopback did not start: {reason}")
+        told: dict[str, Any] = json.loads(line)
+        self.port, self.token, self.urls = told["port"], told["token"], told["urls"]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is still there."""
+        return self._child is not None and self._child.poll() is None
+
+    def __exit__(self, *_error: object) -> None:
+        """Stop: the end of its input tells it to."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        try:
+            child.communicate(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()

@@ -1,0 +1,209 @@
+"""A small demonstration end to end: its figures against its own world, and what it leaves behind."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ipmicra.app.home import Home
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import ResultRecord
+from ipmicra.edge.store.store import Store
+from ipmicra.model.delegation import Evidence
+from tests.cli.command_line import ROOT, ran, told
+
+CRAWLERS, SITES = 4, 30
+SMALL = ("--crawlers", str(CRAWLERS), "--sites", str(SITES))
+PATIENCE_S = 120
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@dataclass
+class Played:
+    """A demonstration that is over, read from its files."""
+
+    folder: Path
+    record: dict[str, Any]
+    page: str
+
+    def __post_init__(self) -> None:
+        self.crawlers = [row["name"] for row in rows_of(self.folder / "world" / "crawlers.csv")]
+        self.sites = rows_of(self.folder / "world" / "sites.csv")
+        self.rtt_ms = {
+            (row["crawler"], row["address"]): float(row["rtt_ms"])
+            for row in rows_of(self.folder / "world" / "rtt.csv")
+        }
+        with Store.open(Home(folder=self.folder).store) as store:
+            self.results: dict[str, ResultRecord] = {one.host: one for one in store.results.all(1)}
+
+    def standing(self, policy: str) -> dict[str, Any]:
+        (row,) = [row for row in self.record["policies"] if row["policy"] == policy]
+        return dict(row)
+
+    def nearest_ms(self, site: dict[str, str]) -> float:
+        return min(self.rtt_ms[crawler, site["address"]] for crawler in self.crawlers)
+
+    def pages_per_hour(self, rtts_ms: list[float]) -> float:
+        """Ten pages over a connection: two round trips, ten pages of 10 kB at 1 Mb/s, 0.1 s of politeness."""
+        pages = [int(site["pages"]) for site in self.sites]
+        taken_s = sum(n / 10 * (2 * rtt / 1000 + 0.8 + 0.1) for n, rtt in zip(pages, rtts_ms, strict=True))
+        return sum(pages) / taken_s * 5 * len(self.crawlers) * 3600
+
+    def agrees(self, policy: str, rtts_ms: list[float]) -> None:
+        """See that a row of the table is what these round trips give."""
+        row = self.standing(policy)
+        nearest = [self.nearest_ms(site) for site in self.sites]
+        optimal = sum(rtt <= best for rtt, best in zip(rtts_ms, nearest, strict=True)) / len(nearest)
+        assert row["optimal"] == pytest.approx(optimal, abs=1e-4)
+        assert row["mean_rtt_ms"] == pytest.approx(statistics.mean(rtts_ms), abs=1e-3)
+        assert row["pages_per_hour"] == pytest.approx(self.pages_per_hour(rtts_ms), rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    folder = tmp_path_factory.mktemp("demo")
+    done = ran("demo", *SMALL, "--home", folder / "home", "-o", folder / "demo.html", "--json")
+    assert done.returncode == 0, told(done)
+    return Played(folder / "home", json.loads(done.stdout), (folder / "demo.html").read_text())
+
+
+def test_every_site_of_the_list_has_a_crawler(played: Played) -> None:
+    seeds = (played.folder / "seeds.txt").read_text().split()
+    assert len(seeds) == len(played.results) == played.record["sites"] == SITES
+    assert {site["host"] for site in played.sites} == set(played.results)
+    assert len(played.crawlers) == CRAWLERS
+
+
+def test_figures_of_the_delegation_are_those_of_the_world(played: Played) -> None:
+    rtts = [played.rtt_ms[played.results[site["host"]].crawler, site["address"]] for site in played.sites]
+    played.agrees("predict", rtts)
+    spent = sum(one.probes for one in played.results.values())
+    assert played.standing("predict")["probes_per_site"] == pytest.approx(spent / SITES, abs=1e-4)
+    assert spent == played.record["probes"]
+
+
+def test_figures_of_the_others_are_those_of_the_world(played: Played) -> None:
+    played.agrees("everyone", [played.nearest_ms(site) for site in played.sites])
+    assert played.standing("everyone")["probes_per_site"] == CRAWLERS
+    picked = []
+    for site in played.sites:
+        number = int.from_bytes(hashlib.sha256(site["host"].encode()).digest()[:8], "big")
+        picked.append(played.rtt_ms[played.crawlers[number % CRAWLERS], site["address"]])
+    played.agrees("site hash", picked)
+    ours, by_hash = (played.standing(name)["pages_per_hour"] for name in ("predict", "site hash"))
+    assert played.standing("predict")["against_hash"] == pytest.approx(ours / by_hash, abs=1e-4)
+
+
+def test_probes_measured_what_the_world_is_like(played: Played) -> None:
+    beyond = [
+        one.rtt_ms - played.rtt_ms[one.crawler, str(one.address)]
+        for one in played.results.values()
+        if one.evidence is Evidence.PROBED and one.probes and one.rtt_ms is not None
+    ]
+    assert beyond
+    assert min(beyond) > -1.0, "nobody answers sooner than the round trip"
+    assert statistics.median(beyond) < 25.0
+
+
+def test_sites_lie_in_registered_subnets_of_several_continents(played: Played) -> None:
+    with Hierarchy.open(played.folder / "hierarchy.ipm") as hierarchy:
+        found = [hierarchy.lookup(site["address"]) for site in played.sites]
+    assert all(subnet.depth >= 2 for subnet in found)
+    assert len({subnet.registry for subnet in found}) >= 4
+    assert len({site["country"] for site in played.sites}) >= 8
+
+
+def test_report_shows_the_sites_and_crawlers(played: Played) -> None:
+    assert all(name in played.page for name in played.crawlers)
+    assert played.sites[0]["host"] in played.page
+
+
+# --- processes
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Give the command lines of processes that name a folder."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return [line for line in lines if f"{folder}/world" in line]
+
+
+def waited_for(folder: Path) -> list[str]:
+    """Wait until no process names a folder; give those that are left."""
+    deadline = time.monotonic() + 20
+    while (left := processes_of(folder)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+class KeptDemo:
+    """A demonstration that was told to stay."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "home"
+        words = ["demo", *SMALL, "--keep", "--home", self.folder, "-o", folder / "demo.html", "--json"]
+        self.child = subprocess.Popen(
+            [sys.executable, "-m", "ipmicra", *map(str, words)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.commands: list[list[str]] = []
+        assert self.child.stderr is not None
+        for line in self.child.stderr:
+            if re.match(r"  \S", line):
+                self.commands.append(shlex.split(line))
+            if "until Ctrl-C" in line:
+                return
+        raise AssertionError(f"it did not stay: {self.child.wait()}")
+
+    def stop(self, number: signal.Signals) -> tuple[int, str]:
+        os.kill(self.child.pid, number)
+        _, said = self.child.communicate(timeout=PATIENCE_S)
+        return self.child.returncode, said
+
+
+def test_kept_demonstration_can_be_played_with_and_stops_cleanly(tmp_path: Path) -> None:
+    kept = KeptDemo(tmp_path)
+    assert len(processes_of(kept.folder)) == 1
+    assert {"explain", "lookup", "probe", "delegate", "evaluate"} <= {w for one in kept.commands for w in one}
+    for words in kept.commands:
+        done = subprocess.run(words, capture_output=True, check=False, timeout=PATIENCE_S)
+        assert done.returncode == 0, (words, told(done))
+        assert done.stdout
+        if "probe" in words:
+            assert len(json.loads(done.stdout)) == CRAWLERS
+    code, said = kept.stop(signal.SIGINT)
+    assert code == 0
+    assert "Traceback" not in said
+    assert not waited_for(kept.folder)
+
+
+def test_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
+    kept = KeptDemo(tmp_path)
+    assert processes_of(kept.folder)
+    kept.stop(signal.SIGKILL)
+    assert not waited_for(kept.folder)
