@@ -26,15 +26,12 @@ if TYPE_CHECKING:
     from ipmicra.app.demo.run import Demo, DemoFiles, DemoOutcome
     from ipmicra.edge.store.ports import ResultRecord
 
-COLUMNS = (
-    "policy",
-    "optimal",
-    "within 2 ms",
-    "probes/site",
-    "mean RTT",
-    "pages/hour",
-    "vs hash",
-    "to the end",
+COLUMNS = ("policy", "optimal", "in 2 ms", "probes", "RTT ms", "pages/h", "vs hash", "to end")
+"""Short, so that the table fits a terminal of 80 columns."""
+
+LEGEND = (
+    "predict was delegated by real probes; the others are replayed on the world's true round trips.",
+    "probes: a site; pages/h: while all connections have work; to end: until the last crawler is done.",
 )
 
 DumpsOption = Annotated[
@@ -119,7 +116,7 @@ def _print_table(outcome: DemoOutcome) -> None:
             f"{one.optimal:.1%}",
             f"{one.within_2ms:.1%}",
             f"{one.probes_per_site:.2f}",
-            f"{one.mean_rtt_ms:.1f} ms",
+            f"{one.mean_rtt_ms:.1f}",
             f"{one.pages_per_hour:,.0f}",
             f"{one.against_hash:.2f} x",
             f"{one.pages_per_hour_to_the_end:,.0f}",
@@ -131,10 +128,8 @@ def _print_table(outcome: DemoOutcome) -> None:
         f"with {outcome.batch.probes:,} probes"
     )
     print_table(title, COLUMNS, rows)
-    say(
-        f"{outcome.rows[0].policy} was measured by probes; the others were replayed on the world's true "
-        "round trips. Pages/hour: while all connections have work; to the end: until the last one is done."
-    )
+    for line in LEGEND:
+        say(line)
 
 
 def _play(files: DemoFiles, outcome: DemoOutcome) -> None:
@@ -203,18 +198,23 @@ def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
         yield lambda _result: None
         return
     columns = (TextColumn("   {task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    probes = 0
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=sites, visible=False)
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task("", total=sites)
+    done = probes = 0
 
-        def told(result: ResultRecord) -> None:
-            nonlocal probes
-            probes += result.probes
-            done = int(progress.tasks[0].completed) + 1
-            text = f"{probes:,} probes, {probes / done:.2f} a site"
-            progress.update(task, description=text, completed=done, visible=done < sites)
+    def told(result: ResultRecord) -> None:
+        nonlocal done, probes
+        done, probes = done + 1, probes + result.probes
+        if done == 1:
+            progress.start()
+        progress.update(task, description=f"{probes:,} probes, {probes / done:.2f} a site", completed=done)
+        if done == sites:
+            progress.stop()
 
+    try:
         yield told
+    finally:
+        progress.stop()
 
 
 @contextmanager

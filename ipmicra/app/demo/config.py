@@ -16,7 +16,7 @@ FLEET = (
     ("tyo", "Tokyo", "JP", 35.68, 139.69),
     ("sea", "Seattle", "US", 47.61, -122.33),
     ("bom", "Mumbai", "IN", 19.08, 72.88),
-    ("ist", "Istanbul", "TR", 41.01, 28.98),
+    ("saw", "Istanbul", "TR", 41.01, 28.98),
     ("dal", "Dallas", "US", 32.78, -96.80),
     ("nbo", "Nairobi", "KE", -1.29, 36.82),
 )

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ipmicra.edge.countries import country_middles
-from ipmicra.edge.world_folder import load_world
+from ipmicra.edge.world_folder import load_world, save_world
 from ipmicra.errors import WorldError
+from ipmicra.simulate.synthetic import WorldPlan, invent
 
 FILES = {
     "crawlers.csv": "name,address,latitude,longitude,country\na,192.0.2.1,52,4,nl\nb,192.0.2.2,,,\n",
@@ -93,3 +94,16 @@ def test_middle_of_a_country_is_where_its_people_are() -> None:
     assert abs(middles["DE"].latitude - 51) < 1
     assert abs(middles["DE"].longitude - 10) < 1
     assert middles["LU"].radius_km < middles["FR"].radius_km < middles["US"].radius_km
+
+
+def test_world_that_is_saved_is_read_as_it_was(tmp_path: Path) -> None:
+    world, _tree = invent(WorldPlan(crawlers=3, sites=20, subnets=10, loss=0.2), np.random.default_rng(5))
+    save_world(world, tmp_path / "new" / "world", range(1, 21))
+    findings: list[str] = []
+    again = load_world(tmp_path / "new" / "world", findings)
+    assert not findings
+    assert again.sites == world.sites
+    assert [one.name for one in again.crawlers] == [one.name for one in world.crawlers]
+    assert again.places == world.places
+    assert again.countries == world.countries
+    np.testing.assert_allclose(again.rtt_ms, world.rtt_ms, atol=6e-4)
