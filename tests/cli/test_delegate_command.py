@@ -161,6 +161,13 @@ def test_assignment_goes_by_delegations_and_explain_tells_its_load(home: Path) -
     assert (load["crawler"], load["crawler_tasks"]) == (rows[site]["crawler"], SITES // 2)
 
 
+def test_missing_token_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IPMICRA_AGENT_TOKEN")
+    done = invoked("--home", home, "delegate", str(site_address(0)), *QUICK)
+    assert done.exit_code != 0
+    assert "--token-file FILE or IPMICRA_AGENT_TOKEN" in done.stderr + str(done.exception)
+
+
 def test_site_without_a_crawler_is_told_what_to_do(home: Path) -> None:
     done = invoked("--home", home, "explain", str(site_address(0)))
     assert done.exit_code == 1

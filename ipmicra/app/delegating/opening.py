@@ -19,6 +19,9 @@ from ipmicra.model.crawler import Crawler, CrawlerState
 
 NOBODY = "no crawler can be asked: add one with `ipmicra crawler add NAME ADDRESS --agent-url URL`"
 ALL_SILENT = "no agent answers: start them with `ipmicra agent`, or look at `ipmicra crawler list`"
+NOT_LET_IN = (
+    "no agent lets us in, and no token was given: name it with --token-file FILE or IPMICRA_AGENT_TOKEN"
+)
 
 
 @dataclass(slots=True)

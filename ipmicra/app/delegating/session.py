@@ -15,7 +15,7 @@ import aiohttp
 from ipmicra.app.delegating.carrying import CarryingReport, carry_delegations
 from ipmicra.app.delegating.driver import Driver
 from ipmicra.app.delegating.grafting import GraftedTree, Grafter
-from ipmicra.app.delegating.opening import ALL_SILENT, Roster, make_roster, prepare, teach
+from ipmicra.app.delegating.opening import ALL_SILENT, NOT_LET_IN, Roster, make_roster, prepare, teach
 from ipmicra.app.delegating.options import DelegateOptions
 from ipmicra.app.delegating.places import make_locations, read_anycast
 from ipmicra.app.delegating.probes import Pair, Probes
@@ -213,7 +213,7 @@ class Session:
         asked = [one for one in roster.crawlers if one.agent_url and one.state is not CrawlerState.LEFT]
         health = dict(zip((one.name for one in asked), await self._health(asked), strict=True))
         if not any(health.values()):
-            raise IpmicraError(ALL_SILENT)
+            raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_LET_IN)
         for i, one in enumerate(roster.crawlers):
             if one.name in health:
                 state = CrawlerState.JOINED if health[one.name] else CrawlerState.UNREACHABLE
