@@ -145,11 +145,11 @@ def atlas_rows() -> list[Row]:
     if folder is None:
         return [Row(what=label, missing="there is no such world here; name it with IPMICRA_ATLAS_WORLD")]
     problem = gather(PartitionInputs(world=folder, generate_links=SEED)).problem
-    names = ("hash", "metis-geo", "rtt-balanced", "rtt-best", "city", "metis-multi")
+    names = ("hash", "metis-geo", "rtt-balanced", "rtt-best", "city", "can", "balance", "metis-multi")
     costs = {name: costs_of(problem, partition(METHODS[name], problem)) for name in names}
     shown = tuple(f"{name} {number_text(one.download_s)} s" for name, one in costs.items())
     pairs = (("hash", "metis-geo", "download_s"), ("hash", "metis-geo", "exchange_s"))
-    pairs += (("metis-geo", "rtt-balanced", "download_s"),)
+    pairs += (("metis-geo", "rtt-balanced", "download_s"), ("metis-geo", "balance", "download_s"))
     rows = [
         Row(
             what=f"{label}: {figure} of `{slow}` ÷ `{quick}`",
