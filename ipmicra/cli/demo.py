@@ -222,7 +222,7 @@ def _stopped_by_sigterm() -> Iterator[None]:
     """Let SIGTERM clean up as Ctrl-C does, and say so when it is done."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)  # an event loop that runs knows how to end on it
 
     before = signal.signal(signal.SIGTERM, stop)
     try:

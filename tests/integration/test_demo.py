@@ -207,3 +207,32 @@ def test_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
     assert processes_of(kept.folder)
     kept.stop(signal.SIGKILL)
     assert not waited_for(kept.folder)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_demonstration_cleans_up(tmp_path: Path, number: signal.Signals) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "ipmicra", "demo", "-o", str(tmp_path / "demo.html")],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    for line in child.stderr:
+        if line.startswith("3. "):
+            break
+    time.sleep(0.7)  # into the midst of the probing
+    (folder,) = temporary.iterdir()
+    child.send_signal(number)
+    said = child.stderr.read()
+    assert child.wait(PATIENCE_S) == 130
+    child.stderr.close()
+    assert "nothing is left running" in said
+    assert "Traceback" not in said
+    assert not waited_for(folder)
+    assert not list(temporary.iterdir())
+    assert not (tmp_path / "demo.html").exists()
