@@ -1,14 +1,19 @@
-"""What all tests share: hypothesis profiles and the choice of tests that need the internet."""
+"""What all tests share: interrupts, hypothesis profiles and the choice of tests that need the internet."""
 
 from __future__ import annotations
 
 import os
+import signal
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     import pytest
+
+# A shell that runs the tests in the background has interrupts ignored, and commands that tests start and
+# interrupt would inherit that; a handler of ours is theirs to replace.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:
 # a failure there is the change's doing, and chance finds its bugs where somebody can look into them.
