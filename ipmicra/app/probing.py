@@ -6,12 +6,11 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from ipaddress import IPv4Address
 from typing import Any
 
 from ipmicra.app.fleet import Fleet, time_text
 from ipmicra.edge.coordinator.agent_client import AgentAccess
-from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
+from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
 from ipmicra.edge.resolver.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -20,7 +19,6 @@ from ipmicra.errors import InputError
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
-from ipmicra.wire.orders import ProbeOrder
 
 HERE = "here"
 """Name under which samples taken from this machine are shown."""
@@ -130,7 +128,7 @@ async def _sites(
         seeds = [read_seed(text) for text in texts]
         report.unresolved += [seed for seed in seeds if isinstance(seed, UnresolvedSeed)]
         return [
-            Site(seed.host, seed.address or IPv4Address(0), seed.scheme, seed.port)
+            Site(seed.host, seed.address or UNRESOLVED, seed.scheme, seed.port)
             for seed in seeds
             if isinstance(seed, Seed)
         ]
@@ -179,28 +177,18 @@ async def _samples_from_here(probes: list[Probe], options: ProbeOptions) -> Asyn
     async with NameClient(options.dns) as client:
         prober = Prober(dialler=Dialler(permit=policy.refusal), resolve=resolving(client))
         granted = probes if options.budget is None else probes[: options.budget]
-        orders = tuple(_order(number, probe, options.desk) for number, probe in enumerate(granted))
+        orders = tuple(order_of(str(number), probe, options.desk) for number, probe in enumerate(granted))
         for probe in probes[len(granted) :]:
             yield _unpaid(probe)
         async for answers in ProbeService(prober).answers(ProbeRequest(orders=orders)):
             for answer in answers:
-                yield Sample(
-                    crawler=HERE,
-                    address=answer.address or IPv4Address(0),
-                    rtt_ms=answer.rtt_ms,
-                    loss=answer.loss,
-                    rung=answer.rung,
-                    all_ms=answer.all_ms,
-                    timings=answer.timings,
-                    detail=answer.detail,
-                    taken_s=answer.taken_s,
-                )
+                yield sample_of(HERE, None, answer)
 
 
 def _unpaid(probe: Probe) -> Sample:
     return Sample(
         crawler=probe.crawler,
-        address=probe.address or IPv4Address(0),
+        address=probe.address or UNRESOLVED,
         rtt_ms=None,
         loss=Loss.BUDGET,
         detail="the probe budget is spent",
@@ -218,20 +206,6 @@ def resolving(client: NameClient) -> Callable[[str], Any]:
         return list(answer.addresses)
 
     return resolve
-
-
-def _order(number: int, probe: Probe, desk: DeskConfig) -> ProbeOrder:
-    return ProbeOrder(
-        id=str(number),
-        address=probe.address,
-        host=probe.host,
-        scheme=probe.scheme,
-        port=probe.port,
-        samples=desk.samples,
-        timeout_ms=desk.timeout_ms,
-        wait_ms=desk.wait_ms,
-        first_rung=desk.first_rung,
-    )
 
 
 def describe_sample(target: str, sample: Sample) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class OrderDesk:
 
     async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
         """Give a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
-        sent = [_Sent(self._order(probe), probe.crawler) for probe in probes]
+        sent = [_Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler) for probe in probes]
         records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
         granted = self._store.budget.reserve(self._config.budget, records, self._clock())
         for one in sent[granted:]:
@@ -199,7 +199,7 @@ class OrderDesk:
             window_s = (started_s, self._clock())
             samples = [
                 believed(
-                    self._sample(waiting[answer.order], answer),
+                    sample_of(waiting[answer.order].crawler, waiting[answer.order].order, answer),
                     waiting[answer.order].order,
                     elapsed_ms,
                     window_s,
@@ -223,32 +223,6 @@ class OrderDesk:
             raise NotSentError("the desk is closed: use it as `async with`")
         return AgentClient(crawler.agent_url, self._session, self._access, self._config.client)
 
-    def _order(self, probe: Probe) -> ProbeOrder:
-        return ProbeOrder(
-            id=uuid.uuid4().hex,
-            address=probe.address,
-            host=probe.host,
-            scheme=probe.scheme,
-            port=probe.port,
-            samples=self._config.samples,
-            timeout_ms=self._config.timeout_ms,
-            wait_ms=self._config.wait_ms,
-            first_rung=self._config.first_rung,
-        )
-
-    def _sample(self, sent: _Sent, answer: Answer) -> Sample:
-        return Sample(
-            crawler=sent.crawler,
-            address=answer.address or sent.order.address or UNRESOLVED,
-            rtt_ms=answer.rtt_ms,
-            loss=answer.loss,
-            rung=answer.rung,
-            all_ms=answer.all_ms,
-            timings=answer.timings,
-            detail=answer.detail,
-            taken_s=answer.taken_s,
-        )
-
     def _lost(self, sent: _Sent, loss: Loss, detail: str) -> Sample:
         return Sample(
             crawler=sent.crawler,
@@ -258,6 +232,37 @@ class OrderDesk:
             detail=detail[: LIMITS.max_detail],
             taken_s=self._clock(),
         )
+
+
+def order_of(name: str, probe: Probe, config: DeskConfig) -> ProbeOrder:
+    """Make the order for a probe."""
+    return ProbeOrder(
+        id=name,
+        address=probe.address,
+        host=probe.host,
+        scheme=probe.scheme,
+        port=probe.port,
+        samples=config.samples,
+        timeout_ms=config.timeout_ms,
+        wait_ms=config.wait_ms,
+        first_rung=config.first_rung,
+    )
+
+
+def sample_of(crawler: str, order: ProbeOrder | None, answer: Answer) -> Sample:
+    """Make a sample of an answer; one that names no address is about the order's, if that has one."""
+    ordered = order.address if order else None
+    return Sample(
+        crawler=crawler,
+        address=answer.address or ordered or UNRESOLVED,
+        rtt_ms=answer.rtt_ms,
+        loss=answer.loss,
+        rung=answer.rung,
+        all_ms=answer.all_ms,
+        timings=answer.timings,
+        detail=answer.detail,
+        taken_s=answer.taken_s,
+    )
 
 
 def _batches(sent: list[_Sent], size: int) -> list[list[_Sent]]:
