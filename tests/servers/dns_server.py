@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import struct
 import threading
@@ -51,6 +52,19 @@ def record(owner: bytes, kind: int, ttl_s: int, content: bytes) -> bytes:
     return owner + struct.pack("!HHIH", kind, 1, ttl_s, len(content)) + content
 
 
+def pair_of_sockets() -> tuple[socket.socket, socket.socket]:
+    """Take one port over UDP and TCP; a port that one of them has may be another's over the other."""
+    while True:
+        udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        udp.bind(("127.0.0.1", 0))
+        try:
+            return udp, socket.create_server(udp.getsockname())
+        except OSError as error:
+            udp.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+
+
 class DnsServer:
     """Answers from a table, and counts what it was asked."""
 
@@ -58,9 +72,7 @@ class DnsServer:
         self.zones = zones or {}
         self.asked: Counter[str] = Counter()
         self._silences: Counter[str] = Counter()
-        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._udp.bind(("127.0.0.1", 0))
-        self._tcp = socket.create_server(self._udp.getsockname())
+        self._udp, self._tcp = pair_of_sockets()
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._serve_udp, self._serve_tcp)
         ]
