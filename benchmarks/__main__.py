@@ -24,6 +24,7 @@ from ipmicra.edge.hierarchy_file import write_atomically
 
 RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "benchmarks" / "RESULTS.md"
 FAILED, FOUND, INTERRUPTED = 1, 3, 130
+ALL_WELL = "All targets are met, and nothing is worse than in the run before."
 
 
 def say(message: str) -> None:
@@ -60,12 +61,11 @@ def measured(name: str, bench: Bench, commit: str, before: Group | None) -> Grou
     return remembering(group, before)
 
 
-def write(groups: Mapping[str, Group]) -> dict[str, Group]:
-    """Write both files, each whole or not at all; give the groups in the order of the page."""
+def write(groups: Mapping[str, Group]) -> None:
+    """Write both files in the order of the page, each whole or not at all."""
     ordered = {name: groups[name] for name in GROUPS if name in groups}
     save(ordered, RESULTS)
     write_atomically(PAGE, [page(ordered).encode()])
-    return ordered
 
 
 def measure_all(options: Namespace, done: dict[str, Group]) -> None:
@@ -108,7 +108,7 @@ def tell(options: Namespace, done: Mapping[str, Group]) -> None:
     if options.quick:
         print("Small sizes: targets are shown, but are not meant for them.")
     else:
-        print(closing_text(done) or "All targets are met, and nothing is worse than in the run before.")
+        print(closing_text(done) or ALL_WELL)
     for name, group in done.items():
         print(f"{name:<12} {took_text(group)}")
     total = sum(group.seconds or 0 for group in done.values())
@@ -122,10 +122,12 @@ def main() -> int:
         stored = load(RESULTS)
         print(list_text({name: group.seconds for name, group in stored.items() if group.seconds}))
         return 0
-    if options.show:
-        stored = {name: group for name, group in load(RESULTS).items() if name in options.groups}
-        print(closing_text(stored) or "All targets are met, and nothing is worse than in the run before.")
-        return exit_code(options, stored)
+    if options.page:
+        stored = load(RESULTS)
+        write_atomically(PAGE, [page(stored).encode()])
+        chosen = {name: group for name, group in stored.items() if name in options.groups}
+        print(closing_text(chosen) or ALL_WELL)
+        return exit_code(options, chosen)
     done: dict[str, Group] = {}
     try:
         measure_all(options, done)

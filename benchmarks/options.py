@@ -39,7 +39,9 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
         "--check", action="store_true", help="exit with 3 if a target is missed or a figure fell"
     )
     parser.add_argument(
-        "--show", action="store_true", help="measure nothing; tell what the stored results say"
+        "--page",
+        action="store_true",
+        help="measure nothing; write the page of the stored results anew, and tell what stands out in them",
     )
     parser.add_argument("--list", action="store_true", help="list the groups and how long they take")
     default = Path(tempfile.gettempdir()) / "ipmicra-benchmarks"
@@ -48,10 +50,8 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--keep", action="store_true", help="keep what is made of the dumps as well")
     options = parser.parse_args(words)
-    if options.quick and (options.check or options.show):
-        parser.error(
-            "--quick writes nothing and its sizes are too small for targets: leave out --check, --show"
-        )
+    if options.quick and (options.check or options.page):
+        parser.error("--quick writes nothing, and its sizes are too small for targets: no --check, no --page")
     try:
         options.groups = _chosen(options)
     except UnknownGroupError as error:

@@ -87,7 +87,7 @@ class Row:
         """Make a row of what `dataclasses.asdict` made of it; older results lack some of it."""
         kinds = (("target", Target), ("last", Past), ("best", Past))
         parts = {name: kind(**stored[name]) for name, kind in kinds if stored.get(name)}
-        return cls(**{**stored, **parts, "figures": tuple(stored["figures"])})
+        return cls(**{**stored, **parts, "figures": tuple(stored.get("figures", ()))})
 
 
 def against(

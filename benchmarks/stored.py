@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,16 @@ class Group:
         return cls(**{**stored, "rows": rows, "gone": tuple(stored.get("gone", ()))})
 
 
+def told(one: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Give what JSON needs to know of a record: what is as it would be anyway is left out."""
+    if isinstance(one, tuple):
+        return [told(part) for part in one]
+    if not is_dataclass(one):
+        return one
+    parts = {field.name: (getattr(one, field.name), field.default) for field in fields(one)}
+    return {name: told(value) for name, (value, default) in parts.items() if value != default}
+
+
 def load(path: Path) -> dict[str, Group]:
     """Read stored results; none if there are none yet."""
     if not path.exists():
@@ -62,6 +72,6 @@ def load(path: Path) -> dict[str, Group]:
 
 def save(groups: Mapping[str, Group], path: Path) -> None:
     """Write results, all or none."""
-    stored = {name: asdict(group) for name, group in groups.items()}
+    stored = {name: told(group) for name, group in groups.items()}
     text = json.dumps(stored, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, [text.encode()])
