@@ -100,18 +100,23 @@ def side_by_side(
     """
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     elapsed: dict[str, list[float]] = {name: [] for name in actions}
-    for number in range(-untimed, rounds):
-        for name, action in actions.items():
-            if before:
-                before()
-            gc.collect()
-            began, start = time.perf_counter(), clock()
-            result = action()
-            taken, passed = clock() - start, time.perf_counter() - began
-            del result  # its memory is given back before the next one starts
-            if number >= 0:
-                seconds[name].append(taken)
-                elapsed[name].append(passed)
+    gc.collect()
+    gc.freeze()  # what was there before is not gone through again and again
+    try:
+        for number in range(-untimed, rounds):
+            for name, action in actions.items():
+                if before:
+                    before()
+                gc.collect()
+                began, start = time.perf_counter(), clock()
+                result = action()
+                taken, passed = clock() - start, time.perf_counter() - began
+                del result  # its memory is given back before the next one starts
+                if number >= 0:
+                    seconds[name].append(taken)
+                    elapsed[name].append(passed)
+    finally:
+        gc.unfreeze()
     keeps = clock is not time.perf_counter
     return {
         name: Times(seconds=tuple(taken), elapsed_s=tuple(elapsed[name]) if keeps else ())
