@@ -33,7 +33,7 @@ from ipmicra.wire.orders import ProbeOrder
 
 TOKEN = "token-of-the-benchmarks"
 SAMPLES = 3
-CONCURRENT, DELAY_MS = 1_000, 100.0
+DELAY_MS = 100.0
 AT_ONCE, LEAST_MS, MOST_MS, PLACES = 25, 2.0, 80.0, 250
 
 
@@ -148,13 +148,14 @@ def _rates(bench: Bench) -> Row:
 
 
 def _at_once(bench: Bench) -> Row:
+    count = bench.sizes.at_once
     ideal_s = SAMPLES * DELAY_MS / 1e3
     with sites_and_agent(50, DELAY_MS, DELAY_MS) as (port, url):
         times = side_by_side(
-            {"agent": lambda: ask(url, orders(CONCURRENT, 50, port, SAMPLES, Rung.HEAD))},
+            {"agent": lambda: ask(url, orders(count, 50, port, SAMPLES, Rung.HEAD))},
             bench.sizes.short_rounds,
         )["agent"]
-    what = f"{CONCURRENT:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time"
+    what = f"{count:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time"
     told = f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)"
     return timed(what, times.scaled(1 / ideal_s), TIMES, Target(sense="≤", limit=1.5), [told])
 

@@ -42,6 +42,8 @@ class Sizes:
     """Times that the sets of host names are located, digits changed each time."""
     connections: int
     """Handshakes of one round, of the agent and of the bare loop."""
+    at_once: int
+    """Probes that are ordered at once."""
     accurate: int
     """Probes whose round trip is known."""
     names: int
@@ -70,6 +72,8 @@ class Sizes:
     """Sites for which the best assignment is found."""
     rounds: int
     """Times that each contestant has its turn."""
+    command_rounds: int
+    """The same where a turn is a whole command that builds."""
     short_rounds: int
     """The same where a turn takes little time."""
     is_quick: bool = False
@@ -92,6 +96,7 @@ FULL = Sizes(
     cost_hosts=1_000_000,
     located=20,
     connections=3000,
+    at_once=1000,
     accurate=1000,
     names=20_000,
     kept=200_000,
@@ -107,6 +112,7 @@ FULL = Sizes(
     assigned=400_000,
     sliced=2000,
     rounds=5,
+    command_rounds=5,
     short_rounds=11,
 )
 QUICK = Sizes(
@@ -125,10 +131,11 @@ QUICK = Sizes(
     multi_parts=(5, 20),
     cost_hosts=100_000,
     located=2,
-    connections=900,
-    accurate=200,
-    names=4000,
-    kept=20_000,
+    connections=600,
+    at_once=200,
+    accurate=100,
+    names=2000,
+    kept=10_000,
     world_seeds=1,
     paper_seeds=1,
     delegated=10_000,
@@ -141,6 +148,7 @@ QUICK = Sizes(
     assigned=20_000,
     sliced=500,
     rounds=3,
+    command_rounds=2,
     short_rounds=3,
     is_quick=True,
 )
