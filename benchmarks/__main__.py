@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import signal
 import sys
 import traceback
 from argparse import Namespace
@@ -141,4 +142,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends a run keeps what it measured
     sys.exit(main())

@@ -45,7 +45,7 @@ GROUPS = {
         tells="compressed dumps into columns of registrations",
         beside="zcat, gzip, igzip, a loop of Python, IRRd",
         home="reading:measure_reading",
-        typical_s=260,
+        typical_s=180,
     ),
     "building": About(
         title="Building, the whole command",
@@ -53,7 +53,7 @@ GROUPS = {
         tells="`ipmicra build` from one dump and from five",
         beside="zcat",
         home="building:measure_building",
-        typical_s=230,
+        typical_s=220,
         headline="5 dumps at once",
     ),
     "memory": About(
@@ -70,7 +70,7 @@ GROUPS = {
         tells="bytes a subnet of the written file",
         beside="a limit",
         home="building:measure_size",
-        typical_s=30,
+        typical_s=10,
         headline="size on disk, large",
     ),
     "nesting": About(
@@ -79,7 +79,7 @@ GROUPS = {
         tells="ten million shuffled ranges into a tree",
         beside="np.argsort",
         home="nesting:measure_nesting",
-        typical_s=60,
+        typical_s=40,
     ),
     "opening": About(
         title="Opening and first answer",
@@ -87,7 +87,7 @@ GROUPS = {
         tells="opening a file of ten million subnets, first answer, whole command",
         beside="pytricia's pickle",
         home="opening:measure_opening",
-        typical_s=50,
+        typical_s=30,
     ),
     "many": About(
         title="Looking up many at once",
@@ -103,7 +103,7 @@ GROUPS = {
         tells="single addresses given as text",
         beside="pytricia, maxminddb, py-radix",
         home="looking_up:measure_scalar",
-        typical_s=120,
+        typical_s=100,
     ),
     "grid": About(
         title="Looking up: hit and miss, both families, one and many",
@@ -111,7 +111,7 @@ GROUPS = {
         tells="all kinds of addresses in two hierarchies",
         beside="nothing",
         home="looking_up:measure_grid",
-        typical_s=120,
+        typical_s=100,
     ),
     "locate": About(
         title="Locating",
@@ -119,7 +119,7 @@ GROUPS = {
         tells="precision, recall and speed on host names; physics on true places",
         beside="the truth, a scan of the gazetteer",
         home="locating:measure_locating",
-        typical_s=60,
+        typical_s=40,
         headline="`written_last`: precision",
     ),
     "probing": About(
@@ -128,7 +128,7 @@ GROUPS = {
         tells="agent, accuracy of round trips, resolver, samples into SQLite",
         beside="a bare asyncio loop, the ideal time",
         home="probing:measure_probing",
-        typical_s=120,
+        typical_s=100,
     ),
     "keeping": About(
         title="Keeping what a batch writes",
@@ -136,7 +136,7 @@ GROUPS = {
         tells="samples, delegations and results into SQLite on disk",
         beside="a limit",
         home="keeping:measure_keeping",
-        typical_s=120,
+        typical_s=100,
     ),
     "delegation": About(
         title="Delegation",
@@ -144,7 +144,7 @@ GROUPS = {
         tells="share of optimal delegations, probes a site, speed, memory",
         beside="the paper's policy, nearest by place, hash; pytricia",
         home="delegation:measure_delegation",
-        typical_s=400,
+        typical_s=300,
     ),
     "coordinates": About(
         title="Coordinates of hosts",
@@ -152,7 +152,7 @@ GROUPS = {
         tells="placing hosts among landmarks",
         beside="scipy.optimize.minimize",
         home="coordinates:measure_coordinates",
-        typical_s=30,
+        typical_s=15,
         headline="× a loop of `scipy.optimize.minimize`",
     ),
     "overlay": About(
@@ -170,7 +170,7 @@ GROUPS = {
         tells="goodput under churn, assigning in batches, cost of an assignment",
         beside="site hash, LBI, linear_sum_assignment",
         home="balance:measure_balance",
-        typical_s=180,
+        typical_s=150,
         headline="goodput of balance beside lbi-split's",
     ),
     "partition": About(
@@ -179,7 +179,7 @@ GROUPS = {
         tells="download and exchange time, cuts, moves on a join, speed",
         beside="site hash, pymetis, numpy",
         home="partitioning:measure_partitioning",
-        typical_s=300,
+        typical_s=240,
     ),
     "importing": About(
         title="Importing",
@@ -187,7 +187,7 @@ GROUPS = {
         tells="importing the package and its parts",
         beside="python -c pass",
         home="starting:measure_importing",
-        typical_s=15,
+        typical_s=12,
         headline="the command line",
     ),
     "compiling": About(
@@ -196,7 +196,7 @@ GROUPS = {
         tells="compiling all kernels into an empty cache, and loading them",
         beside="nothing",
         home="starting:measure_compiling",
-        typical_s=90,
+        typical_s=70,
         is_long=True,
     ),
 }
