@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from benchmarks.results import TIMES, Past, Row, number_text
+from benchmarks.results import Past, Row, number_text
 from benchmarks.stored import Group
 
 
@@ -48,7 +48,7 @@ class Change:
 
 def change_from(row: Row, past: Past | None, config: CompareConfig = CONFIG) -> Change | None:
     """Tell how a row differs from a past value; None where that may be chance, or there is none."""
-    if past is None or row.value is None or row.value == past.value:
+    if past is None or row.value is None or row.value == past.value or row.is_disturbed:
         return None
     apart = row.value - past.value
     share = apart / abs(past.value) if past.value else math.copysign(math.inf, apart)
@@ -93,14 +93,18 @@ def misses(groups: Mapping[str, Group]) -> list[Row]:
 
 def remembering(new: Group, old: Group | None, config: CompareConfig = CONFIG) -> Group:
     """Give a group that knows the run before and the best of all runs before."""
+    marked = tuple(
+        replace(row, is_disturbed=new.is_disturbed and row.is_absolute and row.value is not None)
+        for row in new.rows
+    )
     if old is None:
-        return new
+        return replace(new, rows=marked)
     by_key = {row.what: row for row in old.rows} | {row.key: row for row in old.rows if row.key}
     is_same = all(new.machine.get(fact) == old.machine.get(fact) for fact in config.same)
     rows = []
-    for row in new.rows:
+    for row in marked:
         before = by_key.get(row.key) or by_key.get(row.what)
-        is_comparable = is_same or row.is_exact or row.unit == TIMES
+        is_comparable = is_same or not row.is_absolute
         rows.append(_remembering(row, before, old) if before and is_comparable else row)
     known = {name for row in new.rows for name in (row.key, row.what) if name}
     gone = (row.what for row in old.rows if row.what not in known and row.key not in known)
@@ -108,7 +112,7 @@ def remembering(new: Group, old: Group | None, config: CompareConfig = CONFIG) -
 
 
 def _remembering(row: Row, before: Row, old: Group) -> Row:
-    if before.value is None:
+    if before.value is None or before.is_disturbed:
         return replace(row, last=before.last, best=before.best)
     last = Past(
         value=before.value, low=before.low, high=before.high, measured=old.measured, commit=old.commit

@@ -65,6 +65,8 @@ class Row:
     """The same code gives the same value: neither the clock nor the machine has a part in it."""
     is_of_peer: bool = False
     """Measures a peer alone: what changes there is shown and not judged."""
+    is_disturbed: bool = False
+    """An absolute figure of a run that others disturbed: not judged, nor are later ones held against it."""
     last: Past | None = None
     """The run before."""
     best: Past | None = None
@@ -76,6 +78,11 @@ class Row:
         if self.target is None or self.value is None:
             return None
         return self.target.holds(self.value)
+
+    @property
+    def is_absolute(self) -> bool:
+        """Tell whether the value depends on how quick the machine is and how busy."""
+        return not self.is_exact and self.unit != TIMES
 
     @property
     def is_more_better(self) -> bool:
@@ -120,7 +127,7 @@ def timed(
     what: str, times: Times, unit: str, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
     """Make the row that says how long something took; in a unit of time, or in parts of any other time."""
-    scaled = times.scaled({"s": 1.0, "ms": 1e3, "ns": 1e9, TIMES: 1.0}[unit])
+    scaled = times.scaled({"ms": 1e3, "ns": 1e9}.get(unit, 1.0))
     return Row(
         what=what,
         value=scaled.median,

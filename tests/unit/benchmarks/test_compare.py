@@ -126,6 +126,21 @@ def test_on_another_machine_only_ratios_and_exact_figures_are_compared() -> None
     assert [row.last is not None for row in new.rows] == [True, False, True]
 
 
+def test_absolute_figures_of_a_disturbed_run_are_neither_judged_nor_held_against_later_ones() -> None:
+    def measured(speed: float, others_cores: float) -> Group:
+        rows = (Row(what="speed", value=speed, unit="names/s"), Row(what="ratio", value=speed))
+        return replace(group(*rows), others_cores=others_cores)
+
+    calm, busy, again = measured(9.0, 0.0), measured(3.0, 1.5), measured(6.0, 0.1)
+    second = remembering(busy, remembering(calm, None))
+    assert [change.row.what for change in changes({"g": second})] == ["ratio"]
+    third = remembering(again, second)
+    assert [(change.row.what, change.past.value) for change in changes({"g": third})] == [
+        ("speed", 9.0),
+        ("ratio", 3.0),
+    ]
+
+
 def test_peers_are_not_judged() -> None:
     row = Row(what="igzip", value=1.0, last=past(2.0))
     assert len(changes({"reading": group(row)})) == 1
