@@ -25,7 +25,7 @@ class About:
     home: str
     """Module and function that measure it."""
     typical_s: float
-    """What it takes at full size on two cores, once its dumps are there."""
+    """About what it takes at full size on two cores, once its dumps are there; stored results know better."""
     headline: str = ""
     """Words of the row that stands for the group; else the first with a target."""
     is_long: bool = False
@@ -144,7 +144,7 @@ GROUPS = {
         tells="share of optimal delegations, probes a site, speed, memory",
         beside="the paper's policy, nearest by place, hash; pytricia",
         home="delegation:measure_delegation",
-        typical_s=300,
+        typical_s=200,
     ),
     "coordinates": About(
         title="Coordinates of hosts",
@@ -170,7 +170,7 @@ GROUPS = {
         tells="goodput under churn, assigning in batches, cost of an assignment",
         beside="site hash, LBI, linear_sum_assignment",
         home="balance:measure_balance",
-        typical_s=150,
+        typical_s=140,
         headline="goodput of balance beside lbi-split's",
     ),
     "partition": About(
@@ -179,7 +179,7 @@ GROUPS = {
         tells="download and exchange time, cuts, moves on a join, speed",
         beside="site hash, pymetis, numpy",
         home="partitioning:measure_partitioning",
-        typical_s=240,
+        typical_s=80,
     ),
     "importing": About(
         title="Importing",
@@ -221,8 +221,9 @@ def list_text(seconds: Mapping[str, float]) -> str:
     """List the groups, with what they took the last time where that is known."""
     lines = []
     for name, about in GROUPS.items():
-        taken = seconds.get(name, about.typical_s)
-        lines.append(f"{name:<12} {about.topic:<12} {taken:>5.0f} s  {about.tells}; beside {about.beside}")
+        taken = f"{seconds[name]:.0f}" if name in seconds else f"~{about.typical_s:.0f}"
+        lines.append(f"{name:<12} {about.topic:<12} {taken:>5} s  {about.tells}; beside {about.beside}")
     total = sum(seconds.get(name, about.typical_s) for name, about in GROUPS.items())
     head = f"{'group':<12} {'topic':<12} {'full':>5}    what"
-    return "\n".join([head, *lines, f"All of it takes some {total / 60:.0f} minutes at full size."])
+    end = f"All of it takes some {total / 60:.0f} minutes at full size; ~ where it is not known from a run."
+    return "\n".join([head, *lines, end])
