@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers
+from ipmicra.app.assign_pieces import earlier_pieces, filters_of
+from ipmicra.app.recrawling import Turn
 from ipmicra.app.round_trips import RoundTrips, fleet_coordinates
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.balance.by_overlay import Burden, assign_by_overlay
@@ -42,8 +44,10 @@ class AssignOptions:
     backend: str = "balance"
     pages: Mapping[str, float] = field(default_factory=dict)
     """Pages of hosts, by the last crawl."""
+    piece_pages: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
+    """Pages of pieces (host, number, pieces in all), by the last crawl."""
     urls: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Known URLs of hosts, by which large ones are cut into pieces."""
+    """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
     pieces: PieceConfig = field(default_factory=PieceConfig)
     auction: AuctionConfig = field(default_factory=AuctionConfig)
 
@@ -57,6 +61,8 @@ class AssignReport:
     """What a user should know, one sentence each."""
     moved_load: float = 0.0
     """Part of the load that changed crawlers."""
+    turns: list[Turn] = field(default_factory=list)
+    """What to do with each assignment now, where a schedule is kept."""
 
     @property
     def unassigned(self) -> int:
@@ -141,13 +147,19 @@ def _burden(
 def _tasks(sites: Sequence[Site], options: AssignOptions, before: Sequence[Assignment]) -> list[Task]:
     """Cut what is to be cut; page counts of an earlier call are remembered."""
     remembered = {one.host: one.pages for one in before if one.of == 1 and one.pages is not None}
+    earlier = earlier_pieces(before)
     tasks = []
     for site in sites:
         pages = options.pages.get(site.host, remembered.get(site.host))
         urls = options.urls.get(site.host, ()) if options.backend in CUTTING else ()
-        pieces = cut_site(directories_of(urls), options.pieces) if urls else []
-        if len(pieces) > 1:
-            tasks += [Task(site=site, piece=piece, pages=piece.pages) for piece in pieces]
+        is_cutting = options.backend in CUTTING
+        pieces = cut_site(directories_of(urls), options.pieces) if urls else earlier.get(site.host, [])
+        if is_cutting and 1 < len(pieces) <= options.pieces.most:
+            told = options.piece_pages
+            tasks += [
+                Task(site=site, piece=one, pages=told.get((site.host, one.number, one.of), one.pages))
+                for one in pieces
+            ]
         else:
             tasks.append(Task(site=site, piece=None, pages=pages if pages is not None else len(urls) or None))
     return tasks
@@ -262,14 +274,10 @@ def _report(
                 backend=options.backend,
                 expected_ms=ms if np.isfinite(ms) else None,
                 pages=int(problem.load[row]) if task.pages is not None else None,
-                filters=_filters(piece) if piece else (),
+                filters=filters_of(piece) if piece else (),
             )
         )
     return AssignReport(assignments=assignments)
-
-
-def _filters(piece: Piece) -> tuple[str, ...]:
-    return (*piece.directories, *(f"-{name}" for name in piece.others))
 
 
 def stamped(report: AssignReport, now_s: float) -> list[Assignment]:

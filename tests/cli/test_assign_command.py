@@ -91,6 +91,31 @@ def test_pages_and_urls_are_read_from_files(home: Path, tmp_path: Path) -> None:
     assert "1 without a known number of pages" in result.stderr
 
 
+def test_crawlers_report_and_what_is_due_is_asked_for(home: Path, tmp_path: Path) -> None:
+    """Assigned with an interval, crawled long ago by a file, and due by now."""
+    assert {one["step"] for one in rows(home, *seeds(3), "--every", "1d")} == {"submit"}
+    assert rows(home, "--due") == []
+    path = tmp_path / "crawled.csv"
+    path.write_text("host,pages,crawled,started\nold.example,12,1000,900\nbad.example,x,1\n")
+    noted = rows(home, "--crawled", path, code=3)
+    assert [(one["host"], one["pages"], one["crawls"]) for one in noted] == [("old.example", 12, 1)]
+    path.write_text("s1.example,44,9999999999\n")
+    found = rows(home, *seeds(2), "--crawled", path)
+    assert [(one["pages"], one["state"]) for one in found] == [(44, "idle"), (None, "queued")]
+
+
+def test_a_schedule_that_makes_no_sense_is_told_with_the_next_step(home: Path, tmp_path: Path) -> None:
+    for words, told in (
+        ((), "--due"),
+        (("s1.example", "--every", "often"), "12h"),
+        (("--crawled", tmp_path / "none.csv"), "host,pages,crawled"),
+        (("--crawled", tmp_path / "none.csv", "--dry-run"), "exclude"),
+    ):
+        result = invoked("--home", home, "assign", *map(str, words))
+        assert isinstance(result.exception, InputError)
+        assert told in str(result.exception)
+
+
 def test_a_table_is_for_people(home: Path) -> None:
     result = invoked("--home", home, "assign", "s1.example", "--format", "table")
     assert result.exit_code == 0
