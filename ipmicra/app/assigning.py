@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers
 from ipmicra.app.assign_pieces import earlier_pieces, filters_of
+from ipmicra.app.assign_zones import OVERLAYS, ZoneQuestion, by_zones
 from ipmicra.app.recrawling import Turn
 from ipmicra.app.round_trips import RoundTrips, fleet_coordinates
 from ipmicra.assign.balance.assigner import Demand, assign_sites
-from ipmicra.assign.balance.by_overlay import Burden, assign_by_overlay
-from ipmicra.assign.balance.config import LBI_RTT, AuctionConfig, LbiConfig
+from ipmicra.assign.balance.by_overlay import Burden
+from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.load import believed_pages, units_of
 from ipmicra.assign.balance.pieces import Piece, PieceConfig, cut_site, directories_of
 from ipmicra.errors import InputError
@@ -25,13 +27,6 @@ from ipmicra.model.site import Site
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-OVERLAYS: dict[str, LbiConfig | None] = {
-    "can": None,
-    "lbi": LbiConfig(),
-    "lbi-rtt": LBI_RTT,
-    "lbi-split": LbiConfig(),
-}
-"""Backends that answer from the overlay, with how they balance."""
 BACKENDS = (*OVERLAYS, "balance")
 CUTTING = {"lbi-split", "balance"}
 """Backends that cut large sites into pieces."""
@@ -50,6 +45,8 @@ class AssignOptions:
     """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
     pieces: PieceConfig = field(default_factory=PieceConfig)
     auction: AuctionConfig = field(default_factory=AuctionConfig)
+    overlay: KeptOverlay | None = None
+    """Zones of the call before, which overlays go on from."""
 
 
 @dataclass(slots=True)
@@ -61,6 +58,8 @@ class AssignReport:
     """What a user should know, one sentence each."""
     moved_load: float = 0.0
     """Part of the load that changed crawlers."""
+    overlay: KeptOverlay | None = None
+    """Zones to go on from at the next call, where the backend has any."""
     turns: list[Turn] = field(default_factory=list)
     """What to do with each assignment now, where a schedule is kept."""
 
@@ -182,14 +181,18 @@ def _balanced(
             f"{options.backend} needs round trips between at least four crawlers: "
             "`ipmicra probe ADDRESS... --from all` with the crawlers' own addresses"
         )
-    lbi = OVERLAYS[options.backend]
-    chosen = assign_by_overlay(found.crawler_points, found.site_points(), problem.load, problem.burden, lbi)
-    names = [crawler.name for crawler in problem.crawlers]
-    reasons = [
-        "owner of its zone" if owner == taker else f"forwarded from {names[owner]}: load"
-        for owner, taker in zip(chosen.owner.tolist(), chosen.taker.tolist(), strict=True)
-    ]
-    return _report(problem, chosen.taker, reasons, expected, options)
+    same = [one for one in before if one.backend == options.backend]
+    question = ZoneQuestion(
+        names=[crawler.name for crawler in problem.crawlers],
+        addresses=[task.site.address for task in problem.tasks],
+        load=problem.load,
+        burden=problem.burden,
+        previous=_previous(problem, same),
+    )
+    placed = by_zones(found, question, options.backend, options.overlay)
+    report = _report(problem, placed.taker, placed.reasons, expected, options)
+    report.moved_load, report.overlay = placed.moved_load, placed.overlay
+    return report
 
 
 def _by_auction(

@@ -116,6 +116,30 @@ def test_a_schedule_that_makes_no_sense_is_told_with_the_next_step(home: Path, t
         assert told in str(result.exception)
 
 
+def test_zones_are_kept_in_the_store_and_damaged_ones_are_drawn_anew(home: Path) -> None:
+    """A crawler leaves a fleet of five whose crawlers measured each other, and then the saved zones rot."""
+    places = CRAWLERS | {"dub": 30.0, "edi": 70.0}
+    for number, name in enumerate(places):
+        invoked("--home", home, "crawler", "add", name, f"192.0.2.{number + 1}")
+    with Store.open(str(home / "state.db")) as store:
+        store.samples.add_many(
+            Sample(
+                crawler=one, address=ip_address(f"192.0.2.{number + 1}"), rtt_ms=abs(places[one] - place) + 1
+            )
+            for number, place in enumerate(places.values())
+            for one in places
+        )
+    before = {one["host"]: one["crawler"] for one in rows(home, *seeds(60), "--backend", "can")}
+    invoked("--home", home, "crawler", "remove", "ath")
+    after = {one["host"]: one["crawler"] for one in rows(home, *seeds(60), "--backend", "can")}
+    assert {before[host] for host in before if before[host] != after[host]} == {"ath"}
+    with Store.open(str(home / "state.db")) as store:
+        store.states.put("assign overlay", b"rot", 1.0)
+    result = invoked("--home", home, "assign", *seeds(60), "--backend", "can", "--json")
+    assert result.exit_code == 0
+    assert "drawn anew" in result.stderr
+
+
 def test_a_table_is_for_people(home: Path) -> None:
     result = invoked("--home", home, "assign", "s1.example", "--format", "table")
     assert result.exit_code == 0
