@@ -121,7 +121,7 @@ def test_connection_that_ends_elsewhere_is_dropped() -> None:
         socket.create_connection(listening.getsockname()) as made,
         pytest.raises(RefusedConnectError),
     ):
-        _check_peer(made, ("127.0.0.2", listening.getsockname()[1]))
+        _check_peer(made.getpeername(), ("127.0.0.2", listening.getsockname()[1]))
 
 
 def test_redirect_to_the_metadata_service_is_not_followed() -> None:
