@@ -10,7 +10,7 @@ import sys
 from ipaddress import ip_address
 
 from ipmicra.app.probing import resolving
-from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
+from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
 from ipmicra.edge.resolver.client import NameClient
 from ipmicra.errors import InputError, IpmicraError
 
@@ -47,9 +47,8 @@ async def _serve(settings: AgentSettings) -> None:
 
 def _listening(settings: AgentSettings) -> socket.socket:
     """Take the port before anything else, so that trouble is told in one line."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=512)
+        return listening(settings.host, settings.port)
     except OSError as error:
         reason = error.strerror or str(error)
         raise IpmicraError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
