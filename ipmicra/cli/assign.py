@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,6 +55,7 @@ def assign(
     """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can."""
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.targets import read_texts
+    from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
@@ -65,7 +67,9 @@ def assign(
         pieces=pieces,
         is_kept=not dry_run,
     )
-    with Store.open(store_url(context, store)) as opened:
+    url = store_url(context, store)
+    lock = nullcontext() if dry_run else one_at_a_time(url, "assign", f"ipmicra assign {' '.join(seeds)}")
+    with lock, Store.open(url) as opened:
         report, unresolved = assign_seeds(opened, request)
     _print(report, print_format)
     for text, reason in unresolved:

@@ -144,9 +144,14 @@ def _run(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], p
     from ipmicra.app.delegating.facade import describe_decision
     from ipmicra.app.targets import read_texts
     from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
-    with Hierarchy.open(places[0]) as hierarchy, Store.open(places[1]) as opened:
+    with (
+        Hierarchy.open(places[0]) as hierarchy,
+        one_at_a_time(places[1], "delegate", f"ipmicra delegate {' '.join(seeds)}"),
+        Store.open(places[1]) as opened,
+    ):
         stream = RecordStream(COLUMNS, WIDTHS, print_format)
         with stream, _bar(seeds) as show:
 
