@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         MessageError,
         MissingHierarchyError,
         OverlayError,
+        StoreBusyError,
         StoreError,
         TruncatedDumpError,
         UnknownDialectError,
@@ -122,6 +123,7 @@ __all__ = [
     "Sample",
     "Site",
     "Space",
+    "StoreBusyError",
     "StoreError",
     "Subnet",
     "Tally",
@@ -161,7 +163,7 @@ _HOMES = {
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "
         "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
-        "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
+        "OverlayError StoreBusyError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
         "WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",

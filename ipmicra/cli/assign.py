@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,7 @@ def assign(
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.crawled_file import read_interval
     from ipmicra.app.targets import read_texts
+    from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
@@ -79,7 +81,10 @@ def assign(
         every_s=read_interval(every) if every else None,
         is_due_only=due,
     )
-    with Store.open(store_url(context, store)) as opened:
+    url = store_url(context, store)
+    named = " ".join(seeds or ())
+    lock = nullcontext() if dry_run else one_at_a_time(url, "assign", f"ipmicra assign {named}".rstrip())
+    with lock, Store.open(url) as opened:
         refused = _noted(opened, crawled, print_format, is_all=not seeds and not due) if crawled else []
         if crawled and not seeds and not due:
             raise typer.Exit(DONE_IN_PART if refused else 0)
