@@ -18,6 +18,7 @@ from ipmicra.edge.fetch.options import FetchOptions, FetchResult
 from ipmicra.errors import FetchError
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
+from tests.patience import PATIENCE_S, wait_until
 from tests.servers.dump_server import DumpServer, Mood
 
 if TYPE_CHECKING:
@@ -80,17 +81,14 @@ def start_child(server: DumpServer, folder: Path, step: int = 0) -> subprocess.P
 
 def end_of(child: subprocess.Popen[bytes]) -> int:
     """Wait for a process and give its exit code."""
-    _, errors = child.communicate(timeout=20)
+    _, errors = child.communicate(timeout=PATIENCE_S)
     assert errors == b"", errors.decode()
     return child.returncode
 
 
 def wait_for_growth(path: Path, size: int) -> None:
     """Wait until a file is larger than a size."""
-    deadline = time.monotonic() + 20
-    while not path.exists() or path.stat().st_size <= size:
-        assert time.monotonic() < deadline, f"{path} did not grow"
-        time.sleep(0.002)
+    wait_until(lambda: path.exists() and path.stat().st_size > size, f"{path} to grow")
 
 
 def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServer, tmp_path: Path) -> None:
@@ -100,7 +98,7 @@ def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServ
     server.publish(PATH, NEW, etag='"v2"')
     part, size = tmp_path / f"{NAME}.part", 0
     for _ in range(3):
-        server.expect(PATH, Mood(pause_s=0.005, piece_bytes=1 << 14))
+        server.expect(PATH, Mood(stops_after=150_000))
         child = start_child(server, tmp_path)
         wait_for_growth(part, size)
         child.kill()
