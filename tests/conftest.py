@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Servers of tests are on loopback: no proxy of the surroundings stands between.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+
 # A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:
 # a failure there is the change's doing, and chance finds its bugs where somebody can look into them.
 settings.register_profile(

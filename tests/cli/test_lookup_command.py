@@ -14,6 +14,8 @@ import pytest
 
 from ipmicra import MissingHierarchyError
 from tests.cli.command_line import ROOT, SAMPLE, built_file, invoked, ran, told
+from tests.cli.terminal import Terminal
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")

@@ -25,10 +25,10 @@ from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.edge.store.store import Store
 from ipmicra.model.delegation import Evidence
 from tests.cli.command_line import ROOT, ran, told
+from tests.patience import PATIENCE_S
 
 CRAWLERS, SITES = 4, 30
 SMALL = ("--crawlers", str(CRAWLERS), "--sites", str(SITES))
-PATIENCE_S = 120
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -152,7 +152,7 @@ def processes_of(folder: Path) -> list[str]:
 
 def waited_for(folder: Path) -> list[str]:
     """Wait until no process names a folder; give those that are left."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while (left := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return left

@@ -17,6 +17,7 @@ from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.sample import Sample
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize(
