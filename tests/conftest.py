@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 # A shell that runs the tests in the background has interrupts ignored, and commands that tests start and
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Workers compile kernels side by side: each keeps what it compiled for itself and the commands it starts.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / worker)
 
 # Servers of tests are on loopback: no proxy of the surroundings stands between.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"

@@ -19,6 +19,7 @@ from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.store import Store
 from ipmicra.model.sample import Loss, Rung, Sample
 from tests.delegating_worlds import enrol, hierarchy_of, seeds_of, site_address
+from tests.patience import PATIENCE_S
 from tests.servers.internet_process import InternetProcess
 
 SITES, CRAWLERS, KILLS, MOST_KILLS = 120, 3, 50, 20
@@ -125,7 +126,7 @@ def test_killed_batch_goes_on_without_asking_twice_and_without_losing_a_probe(tm
                     break
                 kills += 1
             else:
-                killed(folder, internet, policy, budget, 30.0)
+                killed(folder, internet, policy, budget, PATIENCE_S)
             found = run(folder, internet, policy, budget) if turn % 2 else {}
             now = Counter({str(address): count for address, count in internet.requests().items()})
             check_all(folder, found, policy, now - before, budget)
