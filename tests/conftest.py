@@ -12,6 +12,10 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     import pytest
 
+COLOURS_AND_WIDTHS = frozenset(
+    "COLUMNS LINES TERMINAL_WIDTH FORCE_COLOR NO_COLOR PY_COLORS CLICOLOR_FORCE GITHUB_ACTIONS".split()
+)
+
 # A shell that runs the tests in the background has interrupts ignored, and commands that tests start and
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -20,7 +24,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / worker)
 
-# Servers of tests are on loopback: no proxy of the surroundings stands between.
+# Nothing of the surroundings decides what commands find or how they write, and as servers of tests are on
+# loopback no proxy stands between.
+for name in list(os.environ):
+    if name in COLOURS_AND_WIDTHS or (name.startswith("IPMICRA_") and name != "IPMICRA_VENV"):
+        del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
 # A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,10 @@ def recovered(store: Store, url: str) -> list[Sample]:
 
 
 @pytest.fixture
-def store() -> Store:
-    opened = Store.open("sqlite://")
-    opened.budget.open("probes", 100)
-    return opened
+def store() -> Iterator[Store]:
+    with Store.open("sqlite://") as opened:
+        opened.budget.open("probes", 100)
+        yield opened
 
 
 Talk = Callable[[dict[str, Any]], bytes]
