@@ -122,7 +122,7 @@ def test_probes_measured_what_the_world_is_like(played: Played) -> None:
         for one in samples
         if one.rtt_ms is not None
     ]
-    assert len(pairs) >= SITES / 2
+    assert len(pairs) > 5
     assert min(taken - true for taken, true in pairs) > -1.0, "nobody answers sooner than the round trip"
     assert statistics.correlation(*zip(*pairs, strict=True)) > 0.8, "who is farther answers later"
 
@@ -148,7 +148,7 @@ def processes_of(folder: Path) -> list[str]:
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            lines.append(path.read_bytes().replace(b"\0", b" ").decode())
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
     return [line for line in lines if f"{folder}/world" in line]
@@ -190,8 +190,11 @@ class KeptDemo:
         return self.child.returncode, said
 
 
-def test_kept_demonstration_can_be_played_with_and_stops_cleanly(tmp_path: Path) -> None:
+def test_kept_demonstration_can_be_played_with_and_stops_cleanly(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     kept = KeptDemo(tmp_path)
+    request.addfinalizer(kept.child.kill)
     assert len(processes_of(kept.folder)) == 1
     assert {"explain", "lookup", "probe", "delegate", "evaluate"} <= {w for one in kept.commands for w in one}
     for words in kept.commands:
@@ -206,8 +209,9 @@ def test_kept_demonstration_can_be_played_with_and_stops_cleanly(tmp_path: Path)
     assert not waited_for(kept.folder)
 
 
-def test_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
+def test_killed_demonstration_leaves_no_process(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     kept = KeptDemo(tmp_path)
+    request.addfinalizer(kept.child.kill)
     assert processes_of(kept.folder)
     kept.stop(signal.SIGKILL)
     assert not waited_for(kept.folder)
