@@ -18,6 +18,7 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_two_processes_never_grant_more_than_the_budget_together(tmp_path: Path)
     children = [
         subprocess.Popen([sys.executable, "-c", code, url, str(i)], stdout=subprocess.PIPE) for i in range(4)
     ]
-    granted = [int(child.communicate(timeout=60)[0]) for child in children]
+    granted = [int(child.communicate(timeout=PATIENCE_S)[0]) for child in children]
     assert sum(granted) == 150
     with Store.open(url) as store:
         assert store.budget.state("b").spent == 150
