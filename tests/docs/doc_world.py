@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from ipmicra.app.build import build
@@ -120,6 +121,9 @@ def _write_files(home: Path, world: World, port: int) -> None:
     for name in ("crawlers.csv", "sites.csv"):
         shutil.copy(home / "world" / name, home / name)
     _write_csv(home / "today.csv", ("host", "crawler"), [(s.host, world.crawlers[0].name) for s in world.sites])
+    _write_csv(home / "links.csv", ("source", "target"), [(a.host, b.host) for a, b in pairwise(world.sites)])
+    paths = "".join(f"<url><loc>http://{HOSTS[0]}/{part}/{i}</loc></url>" for part in "ab" for i in range(20))
+    (home / "sitemap.xml").write_text(f"<urlset>{paths}</urlset>")
     _write_csv(home / "pages.csv", ("host", "pages"), [(s.host, 100 + i) for i, s in enumerate(world.sites)])
 
 
