@@ -1,7 +1,7 @@
-"""How the pages become a site: `bin/docs` builds it. Every page is plain Markdown that reads as well without it.
+"""How the pages become a site: `bin/docs` builds it. Every page is plain Markdown that reads well without it.
 
-The whole checkout is the source folder, so that links between pages and to files outside `docs` are the same here
-and where the repository is browsed. `docs/README.md` is the map: its lists of links are the navigation.
+The whole checkout is the source folder, so that links between pages and to files outside `docs` are the same
+here and where the repository is browsed. `docs/README.md` is the map: its lists of links are the navigation.
 """
 
 from __future__ import annotations

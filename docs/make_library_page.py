@@ -16,11 +16,12 @@ import ipmicra
 PAGE = Path(__file__).with_name("library.md")
 HEAD = """# The library
 
-Written by `bin/make-library-docs` from the docstrings of the public names; `bin/lint` compares the two. Every name is imported from `ipmicra` itself
-and loaded when it is first used: `from ipmicra import Hierarchy` needs neither the compiler nor the network. What is not on this page may change without
-notice.
+Written by `bin/make-library-docs` from the docstrings of the public names; `bin/lint` compares the two. Every
+name is imported from `ipmicra` itself and loaded when it is first used: `from ipmicra import Hierarchy` needs
+neither the compiler nor the network. What is not on this page may change without notice.
 
-Times are in milliseconds (`_ms`) or seconds (`_s`), distances in kilometres (`_km`). Calls that take `_many` or an array are the quick ones; those for one wrap them.
+Times are in milliseconds (`_ms`) or seconds (`_s`), distances in kilometres (`_km`). Calls that take `_many` or
+an array are the quick ones; those for one wrap them.
 """
 SECTIONS = {
     "The hierarchy": "Hierarchy Subnet Organisation HolderEvidence Registry Edition DumpRecord",
@@ -41,7 +42,9 @@ def page() -> str:
     """Give the text of the page."""
     errors = [name for name in ipmicra.__all__ if _is_error(getattr(ipmicra, name))]
     placed = {name for names in SECTIONS.values() for name in names.split()} | set(errors)
-    sections = {title: [n for n in names.split() if n in ipmicra.__all__] for title, names in SECTIONS.items()}
+    sections = {
+        title: [n for n in names.split() if n in ipmicra.__all__] for title, names in SECTIONS.items()
+    }
     sections["More"] = [name for name in ipmicra.__all__ if name not in placed]
     parts = [HEAD, _contents(sections)]
     for title, names in sections.items():
@@ -58,7 +61,9 @@ def _contents(sections: dict[str, list[str]]) -> str:
         for title, names in sections.items()
         if names
     ]
-    return "\n".join(["| part | names |", "|---|---|", *rows, "| [Errors](#errors) | what goes wrong on purpose |", ""])
+    return "\n".join(
+        ["| part | names |", "|---|---|", *rows, "| [Errors](#errors) | what goes wrong on purpose |", ""]
+    )
 
 
 def _anchor(title: str) -> str:
@@ -136,7 +141,11 @@ def _signature(thing: object) -> str:
     names = list(signature.parameters.values())
     if names and names[0].name == "self":
         signature = signature.replace(parameters=names[1:])
-    return str(signature).replace("'", "") if not isinstance(thing, type) else str(signature).replace("'", "").removesuffix(" -> None")
+    return (
+        str(signature).replace("'", "")
+        if not isinstance(thing, type)
+        else str(signature).replace("'", "").removesuffix(" -> None")
+    )
 
 
 def _docstring(thing: object) -> str:
@@ -160,8 +169,14 @@ def _notes(kind: type) -> dict[str, str]:
         (body,) = ast.parse(inspect.cleandoc("\n" + inspect.getsource(base))).body
         assert isinstance(body, ast.ClassDef)  # noqa: S101 - for the type checker
         for above, below in zip(body.body, body.body[1:], strict=False):
-            target = above.target if isinstance(above, ast.AnnAssign) else getattr(above, "targets", [None])[0]
-            if isinstance(target, ast.Name) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            target = (
+                above.target if isinstance(above, ast.AnnAssign) else getattr(above, "targets", [None])[0]
+            )
+            if (
+                isinstance(target, ast.Name)
+                and isinstance(below, ast.Expr)
+                and isinstance(below.value, ast.Constant)
+            ):
                 notes[target.id] = inspect.cleandoc(str(below.value.value))
     return notes
 

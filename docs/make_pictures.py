@@ -27,13 +27,25 @@ def main() -> None:
         folder = Path(name)
         files = DemoFiles(folder=folder / "home")
         files.folder.mkdir()
-        demo = Demo(files=files, report=folder / "demo.html", config=DemoConfig(), say=lambda said: print(said, file=sys.stderr))
+        demo = Demo(
+            files=files,
+            report=folder / "demo.html",
+            config=DemoConfig(),
+            say=lambda said: print(said, file=sys.stderr),
+        )
         with demo.running() as outcome:
             rows = [describe_decision(result) for result in outcome.results.values()]
         results = folder / "results.json"
         results.write_text(json.dumps(rows), encoding="utf-8")
         words = ["--home", files.folder, "report", "--world", files.world, "--assignment", results]
-        sys.argv = ["ipmicra", *map(str, words), "--plots", str(folder / "plots"), "-o", str(folder / "report.html")]
+        sys.argv = [
+            "ipmicra",
+            *map(str, words),
+            "--plots",
+            str(folder / "plots"),
+            "-o",
+            str(folder / "report.html"),
+        ]
         try:
             ipmicra()
         except SystemExit as end:

@@ -1,7 +1,7 @@
 """Code blocks of Markdown pages, and what a comment above a block says of it.
 
-A block that cannot be run has `<!-- not run: reason -->` above it; code that a block takes for granted stands in
-`<!-- given` … `-->` above it. Neither is shown to readers.
+A block that cannot be run has `<!-- not run: reason -->` above it; code that a block takes for granted
+stands in `<!-- given` … `-->` above it. Neither is shown to readers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def calls_of(block: Block) -> Iterator[Call]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Tell whether output is as shown, where `...` or `…` stands for anything and blanks at line ends for nothing."""
+    """Tell whether output is as shown, where `...` and `…` stand for anything; blanks at ends are free."""
     parts = (re.escape(part) for part in ANYTHING.split(_trimmed(shown)))
     return re.fullmatch(".*".join(parts), _trimmed(printed), re.DOTALL) is not None
 

@@ -61,13 +61,15 @@ class DocWorld:
             "COLUMNS": "120",
             "IPMICRA_AGENT_TOKEN": self.token,
             "IPMICRA_HOME": str(folder),
-            "PATH": os.pathsep.join((str(self.programs), os.path.dirname(sys.executable), os.environ["PATH"])),
+            "PATH": os.pathsep.join(
+                (str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"])
+            ),
         }
 
 
 @contextmanager
 def doc_world(folder: Path) -> Iterator[DocWorld]:
-    """Build the hierarchy of the samples, start agents and sites, write a user's files and delegate the list."""
+    """Build the hierarchy of the samples, start agents and sites, write files and delegate the list."""
     home, programs = folder / "home", folder / "programs"
     for one in (home, programs):
         one.mkdir()
@@ -120,7 +122,9 @@ def _write_files(home: Path, world: World, port: int) -> None:
     (home / "token").write_text("0123456789abcdef0123456789abcdef\n")
     for name in ("crawlers.csv", "sites.csv"):
         shutil.copy(home / "world" / name, home / name)
-    _write_csv(home / "today.csv", ("host", "crawler"), [(s.host, world.crawlers[0].name) for s in world.sites])
+    _write_csv(
+        home / "today.csv", ("host", "crawler"), [(s.host, world.crawlers[0].name) for s in world.sites]
+    )
     _write_csv(home / "links.csv", ("source", "target"), [(a.host, b.host) for a, b in pairwise(world.sites)])
     paths = "".join(f"<url><loc>http://{HOSTS[0]}/{part}/{i}</loc></url>" for part in "ab" for i in range(20))
     (home / "sitemap.xml").write_text(f"<urlset>{paths}</urlset>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -20,10 +21,9 @@ def commands_in(text: str) -> Iterator[list[str]]:
     for line in text.replace("\\\n", " ").splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
         for part in _parts(words):
-            while part and "=" in part[0]:
-                part = part[1:]
-            if part and part[0] == "ipmicra":
-                yield part[1:]
+            call = list(dropwhile(lambda word: "=" in word, part))
+            if call and call[0] == "ipmicra":
+                yield call[1:]
 
 
 def _parts(words: list[str]) -> Iterator[list[str]]:
