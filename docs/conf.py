@@ -42,7 +42,7 @@ pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
 SECTION = re.compile(r"^## (?P<title>.+)$", re.MULTILINE)
-ENTRY = re.compile(r"^ *- \[[^\]]+\]\((?P<page>[^)#:]+)\.md\)", re.MULTILINE)
+ENTRY = re.compile(r"^ *- \[(?P<title>[^\]]+)\]\((?P<page>[^)#:]+)\.md\)", re.MULTILINE)
 
 
 def _navigation(text: str) -> str:
@@ -50,7 +50,7 @@ def _navigation(text: str) -> str:
     parts = SECTION.split(text)[1:]
     blocks = []
     for title, body in zip(parts[::2], parts[1::2], strict=True):
-        pages = "\n".join(entry["page"] for entry in ENTRY.finditer(body))
+        pages = "\n".join(f"{entry['title']} <{entry['page']}>" for entry in ENTRY.finditer(body))
         if pages:
             blocks.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n:maxdepth: 1\n\n{pages}\n```\n")
     return "\n".join(blocks)

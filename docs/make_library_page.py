@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import enum
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ Written by `bin/make-library-docs` from the docstrings of the public names; `bin
 name is imported from `ipmicra` itself and loaded when it is first used: `from ipmicra import Hierarchy` needs
 neither the compiler nor the network. What is not on this page may change without notice.
 
-Times are in milliseconds (`_ms`) or seconds (`_s`), distances in kilometres (`_km`). Calls that take `_many` or
+Times are in milliseconds (`_ms`) or seconds (`_s`), distances in kilometres (`_km`). Calls in `_many` or with
 an array are the quick ones; those for one wrap them.
 """
 SECTIONS = {
@@ -36,6 +37,10 @@ SECTIONS = {
     "Reports": "write_report ReportData ReportCrawler ReportSite ReportConfig",
 }
 """Errors have a section of their own; a public name that is in none stands under *More*."""
+
+
+PLACE = re.compile(r"<[^ ]+ .*? at 0x[0-9a-f]+>")
+"""A default that is written as where it lies in memory."""
 
 
 def page() -> str:
@@ -141,11 +146,8 @@ def _signature(thing: object) -> str:
     names = list(signature.parameters.values())
     if names and names[0].name == "self":
         signature = signature.replace(parameters=names[1:])
-    return (
-        str(signature).replace("'", "")
-        if not isinstance(thing, type)
-        else str(signature).replace("'", "").removesuffix(" -> None")
-    )
+    text = PLACE.sub("...", str(signature)).replace("'", "")
+    return text.removesuffix(" -> None") if isinstance(thing, type) else text
 
 
 def _docstring(thing: object) -> str:

@@ -17,7 +17,7 @@ from ipmicra.cli.main import run as ipmicra
 FOLDER = Path(__file__).with_name("pictures")
 KEPT = {"map.png": 0.925, "rtt.png": 1.0}
 """Of all plots of the report, and how much of each from the top: the names on the map are legend enough."""
-WIDTH, COLOURS = 1400, 96
+WIDTH = 1400
 """Of a picture at most: sharp where pages are read, small where repositories are cloned."""
 
 
@@ -60,7 +60,7 @@ def _shrink(source: Path, target: Path, share: float) -> None:
     with Image.open(source) as image:
         cut = image.convert("RGB").crop((0, 0, image.width, round(image.height * share)))
     cut.thumbnail((WIDTH, WIDTH))
-    cut.quantize(COLOURS).save(target, optimize=True)
+    cut.save(target, optimize=True)
 
 
 if __name__ == "__main__":
