@@ -104,7 +104,7 @@ def doc_world(folder: Path) -> Iterator[DocWorld]:
                 env=made.environment(home),
                 stdout=subprocess.DEVNULL,
                 check=True,
-                timeout=120,
+                timeout=300,
             )
             yield made
 

@@ -31,6 +31,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocWorld]:
         yield world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=str)
 def test_code_of_a_page_runs_as_shown(
     page: Path, world: DocWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -75,7 +76,7 @@ def run_console(block: Block, folder: Path, environment: dict[str, str]) -> None
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
         where = f"{block.page}:{block.line}: {call.command}\n{done.stdout}\n{done.stderr}"
         assert done.returncode == 0, where

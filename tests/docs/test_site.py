@@ -42,6 +42,7 @@ def section(text: str, title: str) -> str:
     return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
+@pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     words = [
         "-m",
