@@ -104,7 +104,8 @@ def _entry(name: str) -> str:
 def _members(kind: type) -> Iterator[str]:
     notes = _notes(kind)
     if issubclass(kind, enum.Enum):
-        rows = [f"| `{one.name}` | `{one.value!r}` | {_cell(notes.get(one.name, ''))} |" for one in kind]
+        told = {one.name: notes.get(one.name, getattr(one, "text", "")) for one in kind}
+        rows = [f"| `{one.name}` | `{one.value!r}` | {_cell(told[one.name])} |" for one in kind]
         yield "\n".join(["| member | value | meaning |", "|---|---|---|", *rows, ""])
     elif dataclasses.is_dataclass(kind):
         fields = [field for field in dataclasses.fields(kind) if not field.name.startswith("_")]
