@@ -41,6 +41,8 @@ SECTIONS = {
 
 PLACE = re.compile(r"<[^ ]+ .*? at 0x[0-9a-f]+>")
 """A default that is written as where it lies in memory."""
+MEMBER = re.compile(r"<(\w+\.\w+): [^>]+>")
+"""A member of an enumeration, with its value."""
 
 
 def page() -> str:
@@ -144,11 +146,27 @@ def _signature(thing: object) -> str:
     """Give parameters and result, without `self`."""
     assert callable(thing)  # noqa: S101 - for the type checker
     signature = inspect.signature(thing)
-    names = list(signature.parameters.values())
-    if names and names[0].name == "self":
-        signature = signature.replace(parameters=names[1:])
-    text = PLACE.sub("...", str(signature)).replace("'", "")
-    return text.removesuffix(" -> None") if isinstance(thing, type) else text
+    shown = [
+        one.replace(annotation=_Plain(one.annotation)) if isinstance(one.annotation, str) else one
+        for one in signature.parameters.values()
+        if one.name != "self"
+    ]
+    result = signature.return_annotation
+    result = _Plain(result) if isinstance(result, str) else result
+    if isinstance(thing, type):
+        result = signature.empty
+    text = str(signature.replace(parameters=shown, return_annotation=result))
+    return MEMBER.sub(r"\1", PLACE.sub("...", text))
+
+
+class _Plain:
+    """A text that a signature shows without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
 
 
 def _docstring(thing: object) -> str:
