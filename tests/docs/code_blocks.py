@@ -82,5 +82,15 @@ def fits(shown: str, printed: str) -> bool:
     return re.fullmatch(".*".join(parts), _trimmed(printed), re.DOTALL) is not None
 
 
+def without_messages(shown: str, told: str) -> str:
+    """Leave out of what a page shows the lines that a command told on standard error."""
+    lines = [line for line in told.splitlines() if line]
+
+    def is_told(line: str) -> bool:
+        return ANYTHING.fullmatch(line.strip()) is None and any(fits(line, one) for one in lines)
+
+    return "\n".join(line for line in shown.splitlines() if not is_told(line))
+
+
 def _trimmed(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
