@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
+    from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddressError",
+    "AgentAccess",
     "AgentError",
     "Assignment",
     "BuildOptions",
@@ -159,6 +161,7 @@ _HOMES = {
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",
+    "ipmicra.edge.coordinator.agent_client": "AgentAccess",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "

@@ -352,3 +352,19 @@ def test_library_delegates_single_sites(tmp_path: Path, store: Store, internet: 
 
     asyncio.run(use())
     assert store.delegations.count() == 4
+
+
+def test_library_shows_agents_the_token_of_the_environment(
+    tmp_path: Path, store: Store, internet: LoopbackInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seed,) = seeds_of(1, internet.port)
+
+    async def probes() -> int:
+        async with Delegator.open(Home(folder=tmp_path)) as delegator:
+            return (await delegator.delegate(seed)).probes
+
+    monkeypatch.setenv("IPMICRA_AGENT_TOKEN", "short")
+    with pytest.raises(InputError, match="16 ASCII characters"):
+        asyncio.run(probes())
+    monkeypatch.setenv("IPMICRA_AGENT_TOKEN", str(internet.access.token))
+    assert asyncio.run(probes()) >= 1

@@ -14,6 +14,8 @@ from typing import Any, Self
 from ipmicra.app.delegating.options import DelegateOptions
 from ipmicra.app.delegating.session import Session
 from ipmicra.app.home import Home, find_home
+from ipmicra.edge.agent.access import read_token
+from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import UnresolvedSeed
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -73,7 +75,9 @@ class Delegator:
     """Delegates sites with the fleet of a store.
 
     ```python
-    async with Delegator.open(home) as delegator:
+    from ipmicra import Delegator
+
+    async with Delegator.open() as delegator:
         decision = await delegator.delegate("example.org")
         decision.crawler, decision.evidence, decision.probes
     ```
@@ -101,13 +105,19 @@ class Delegator:
         store: str | None = None,
         hierarchy: Path | None = None,
     ) -> Self:
-        """Open the hierarchy and the store of a home folder; use what it gives as `async with`."""
+        """Open the hierarchy and the store of a home folder; use what it gives as `async with`.
+
+        Without options the agents' token is that of the environment, as on the command line
+        (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
+        """
         place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
+        if options is None:
+            options = DelegateOptions(access=AgentAccess(token=read_token(None)))
         url = store or place.store
         with ExitStack() as stack:
             opened = stack.enter_context(Hierarchy.open(hierarchy or place.hierarchy))
             stack.enter_context(one_at_a_time(url, "delegate", "a Delegator in Python"))
-            made = cls(stack.enter_context(Store.open(url)), opened, options or DelegateOptions())
+            made = cls(stack.enter_context(Store.open(url)), opened, options)
             made._held = stack.pop_all()
         return made
 
