@@ -21,11 +21,12 @@ from ipmicra.simulate.prefix_tree import PrefixTree
 from ipmicra.simulate.world import LocationKind, World, WorldLocations, locations_of
 
 NO_HIERARCHY = (
-    "no hierarchy: prefixes of fixed lengths (/24 and wider) stand for subnets, and neither holders nor countries "
-    "are known, so more probes are needed than with one; `ipmicra build` makes one, `ipmicra demo` shows it"
+    "no hierarchy: prefixes of fixed lengths (/24 and wider) stand for subnets, and neither holders nor "
+    "countries are known, so that delegating costs more probes; `ipmicra build` makes one of registry dumps"
 )
 NO_PLACES = (
-    "no crawler has a place, so distances tell nothing: give --crawlers FILE (name,address,latitude,longitude)"
+    "no crawler has a place, so distances tell nothing: "
+    "give --crawlers FILE with name,address,latitude,longitude"
 )
 
 

@@ -68,7 +68,9 @@ def print_evaluation(evaluation: Evaluation) -> None:
         columns.pop("saved on today", None)
     if all(row["judged"] == 1 for row in rows):
         columns.pop("judged", None)
-    print_table(title_of(evaluation), list(columns), [[cell(row) for cell in columns.values()] for row in rows])
+    print_table(
+        title_of(evaluation), list(columns), [[cell(row) for cell in columns.values()] for row in rows]
+    )
 
 
 def title_of(evaluation: Evaluation) -> str:

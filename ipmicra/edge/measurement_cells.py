@@ -31,7 +31,7 @@ class NoTime:
 
 
 def read_time(text: str, ms_per_unit: float, *, is_comma_decimal: bool) -> float | NoTime:
-    """Read a round trip in milliseconds; NaN for a lost probe. A unit in the cell counts before the column's."""
+    """Read a round trip in milliseconds, NaN for a lost probe; a unit in the cell overrules the column's."""
     word = text.strip().lower()
     if word in LOST:
         return nan

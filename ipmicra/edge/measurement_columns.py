@@ -10,7 +10,17 @@ from ipmicra.edge.measurement_cells import is_address, is_time
 from ipmicra.errors import InputError
 
 CRAWLERS = (
-    *("crawler", "crawler_name", "crawler_id", "agent", "vantage", "vantage_point", "vp", "probe", "probe_id"),
+    *(
+        "crawler",
+        "crawler_name",
+        "crawler_id",
+        "agent",
+        "vantage",
+        "vantage_point",
+        "vp",
+        "probe",
+        "probe_id",
+    ),
     *("prb_id", "monitor", "node", "worker", "spider", "region", "from", "source", "src", "src_name"),
     *("source_host", "src_host", "from_host", "source_ip", "source_address", "src_addr", "src_ip", "client"),
 )
@@ -93,8 +103,8 @@ def find_columns(name: str, header: Sequence[str] | None, rows: Sequence[Sequenc
     if by_content is not None:
         return by_content
     raise InputError(
-        f"{name}: cannot tell which columns are the crawler, the site's address and the round trip; there are "
-        f"{', '.join(map(repr, first)) or 'none'}. Name them in the first line, as in {EXAMPLE}"
+        f"{name}: cannot tell which columns are the crawler, the site's address and the round trip; "
+        f"there are {', '.join(map(repr, first)) or 'none'}. Name them in the first line, as in {EXAMPLE}"
     )
 
 
@@ -152,8 +162,8 @@ def _by_content(rows: Sequence[Sequence[str]]) -> Columns | None:
         words, addresses = addresses[:1], addresses[1:]
     if len(times) > 1 and not words:
         words, times = times[:1], times[1:]
-    if not (addresses and times and words):
-        return None
+    if not (addresses and times and words) or not is_address(cells[addresses[0]][0]):
+        return None  # what has names in its first row must name these
     host = next((n for n in words[1:] if _share("." in cell for cell in cells[n]) >= MOST), None)
     return Columns(crawler=words[0], address=addresses[0], host=host, time=times[-1])
 

@@ -42,11 +42,12 @@ class LeftOut:
 
     def texts(self, what: str) -> list[str]:
         """Say how many were left out and why, a line for each reason."""
-        return [
-            f"{count:,} {what if count == 1 else what + 's'} left out, {reason}: {'; '.join(self.shown[reason])}"
-            + (f"; and {count - LINES_SHOWN:,} more" if count > LINES_SHOWN else "")
-            for reason, count in self.counts.items()
-        ]
+        told = []
+        for reason, count in self.counts.items():
+            more = [f"and {count - LINES_SHOWN:,} more"] if count > LINES_SHOWN else []
+            some = "; ".join([*self.shown[reason], *more])
+            told.append(f"{count:,} {what if count == 1 else what + 's'} left out, {reason}: {some}")
+        return told
 
 
 @dataclass(slots=True)
@@ -85,9 +86,9 @@ class Measurements:
         """Say how the file was understood, and what was left out."""
         told = [f"{self.rows:,} rows read: {self.columns.spelled()}"]
         if self.repeated:
-            told.append(f"{self.repeated:,} rows repeat a pair: the shortest round trip of each pair counts")
+            told.append(f"rows that repeat a pair: {self.repeated:,}; the shortest round trip of each counts")
         if self.lost:
-            told.append(f"{self.lost:,} rows are lost probes")
+            told.append(f"rows that are lost probes: {self.lost:,}")
         known = [value for value in self.rtt_ms.values() if not isnan(value)]
         if known and not self.columns.is_unit_named and _look_like_seconds(known):
             told.append(

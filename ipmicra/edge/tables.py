@@ -55,7 +55,9 @@ def open_table(path: Path) -> Iterator[Table]:
             return
         with _opened(path) as raw:
             yield _table(_lines(raw), name)
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {name}") from error
+    except (IsADirectoryError, PermissionError) as error:
         raise InputError(f"{name} cannot be read: {error.strerror}") from error
     except _DAMAGE as error:
         raise InputError(f"{name} is cut or damaged: {error}") from error
@@ -74,7 +76,9 @@ def read_records(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[
         names = [name.strip().lower() for name in header]
         missing = [name for name in needed if name not in names]
         if missing:
-            raise InputError(f"{table.name}: the first line lacks the columns {', '.join(sorted(missing))}")
+            lacking, all_of_them = ", ".join(sorted(missing)), ", ".join(needed)
+            message = f"the first line lacks the columns {lacking}: it must name the columns {all_of_them}"
+            raise InputError(f"{table.name}: {message}")
         for line, cells in table.rows:
             yield line, dict(zip(names, cells + [""] * (len(names) - len(cells)), strict=False))
 
@@ -91,12 +95,12 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _lines(raw: IO[bytes]) -> Iterator[str]:
     """Give the lines of a stream, unpacked and decoded; odd bytes are replaced."""
     start = raw.read(2)
-    stream: IO[bytes] = io.BufferedReader(_Rejoined(start, raw), 1 << 16)
+    stream: io.BufferedReader | gzip.GzipFile = io.BufferedReader(_Rejoined(start, raw), 1 << 16)
     if start == _GZIP:
-        stream = gzip.open(stream)
-        start = stream.peek(2)[:2]  # type: ignore[attr-defined]
+        unpacked = gzip.GzipFile(fileobj=stream)
+        start, stream = unpacked.peek(2)[:2], unpacked
     encoding = "utf-16" if start in _UTF16 else "utf-8-sig"
-    return iter(io.TextIOWrapper(stream, encoding, errors="replace", newline=""))
+    return iter(io.TextIOWrapper(stream, encoding, errors="replace", newline=None))
 
 
 class _Rejoined(io.RawIOBase):
@@ -153,8 +157,10 @@ def _cells(numbered: Iterable[tuple[int, str]], separator: str) -> Iterator[Row]
     for number, line in numbered:
         if separator == " ":
             yield number, line.split()
-            continue
-        for cells in csv.reader([line], delimiter=separator, skipinitialspace=True):
+        elif '"' not in line:
+            yield number, [cell.strip() for cell in line.split(separator)]
+        else:
+            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
             yield number, [cell.strip() for cell in cells]
 
 

@@ -31,7 +31,6 @@ from ipmicra.model.site import Site
 from ipmicra.simulate.world import POINT_RADIUS_KM, World
 
 
-
 def load_world(
     world: Path | WorldFiles,
     findings: list[str],
@@ -52,7 +51,8 @@ def load_world(
         notes += records.notes
     rtt_ms, measured = records.matrix([one.name for one in crawlers], [site.address for site in sites])
     if np.isnan(rtt_ms).all():
-        raise WorldError(records.name, f"{ROUND_TRIPS} has no usable round trip")
+        told = f" ({records.findings[0]})" if records.findings else ""
+        raise WorldError(records.name, f"{ROUND_TRIPS} has no usable round trip{told}")
     numbers = {crawler.name: i for i, crawler in enumerate(crawlers)}
     today = np.array([numbers.get(records.today.get(site.address, ""), -1) for site in sites], np.int64)
     return World(

@@ -158,8 +158,7 @@ def read_number(text: str) -> float | None:
 def _read_measured(files: WorldFiles) -> WorldRecords:
     measured = read_measurements(files.world)
     notes: list[str] = []
-    told = _told_sites(files.sites, notes) if files.sites else {}
-    hosts = {record["host"].lower().rstrip("."): address for address, record in told.items()}
+    told, hosts = _told_sites(files.sites, notes) if files.sites else ({}, {})
     names = measured.names()
     addresses = {name: hosts[name] for name in names if name in hosts}
     if files.resolve is not None and len(addresses) < len(names):
@@ -168,15 +167,22 @@ def _read_measured(files: WorldFiles) -> WorldRecords:
     pairs, alone = _judgeable(measured)
     if not pairs:
         raise _nothing_left(measured, alone)
-    sites = dict.fromkeys(address for _, address in pairs)
+    sites = {address: measured.hosts[address] for _, address in pairs}
     return WorldRecords(
         name=measured.name,
         crawlers=_crawlers(measured, files.crawlers, notes),
-        sites=[_site(one, measured.hosts[one], told.get(one)) for one in measured.hosts if one in sites],  # type: ignore[arg-type,call-overload]
+        sites=[_site(address, host, told.get(address)) for address, host in sites.items()],
         rtt_ms=pairs,
         is_partial=True,
         today={site: name for site, name in measured.today.items() if not isinstance(site, str)},
-        notes=[*measured.notes(), *_unresolved(measured), *alone, *_not_public(sites), *notes],
+        notes=[
+            *measured.notes(),
+            *_unresolved(measured),
+            *alone,
+            *_gaps(measured, len(pairs) / (len(sites) * len(measured.crawlers))),
+            *_not_public(sites),
+            *notes,
+        ],
     )
 
 
@@ -206,7 +212,8 @@ def _nothing_left(measured: Measurements, alone: list[str]) -> WorldError:
         )
     told = "; ".join([*measured.left_out.texts("row"), *alone]) or "there are no rows"
     return WorldError(
-        measured.name, f"no site was measured by {LEAST_PAIRS} crawlers or more, so there is nothing to judge: {told}"
+        measured.name,
+        f"no site was measured by {LEAST_PAIRS} crawlers or more, so there is nothing to judge: {told}",
     )
 
 
@@ -215,6 +222,20 @@ def _unresolved(measured: Measurements) -> list[str]:
     for name in measured.unresolved:
         left_out.add("no address is known (--resolve asks the DNS, --sites FILE tells)", name)
     return left_out.texts("site")
+
+
+def _gaps(measured: Measurements, share: float) -> list[str]:
+    """Say what cannot be compared."""
+    told = []
+    if share < 1:
+        told.append(
+            f"{100 * share:.0f} % of the pairs of crawler and site were measured; "
+            "the others are neither asked nor judged"
+        )
+    strangers = sorted(set(measured.today.values()) - measured.crawlers.keys())
+    if strangers:
+        told.append(f"sites are with {', '.join(strangers[:3])} today, who measured nothing: not compared")
+    return told
 
 
 def _not_public(addresses: Iterable[Address]) -> list[str]:
@@ -242,17 +263,21 @@ def _crawlers(measured: Measurements, known: Mapping[str, Crawler], notes: list[
     return placed
 
 
-def _told_sites(path: Path, notes: list[str]) -> dict[Address, Record]:
-    """Read what a file tells of sites, by address; the first counts."""
+def _told_sites(path: Path, notes: list[str]) -> tuple[dict[Address, Record], dict[str, Address]]:
+    """Read what a file tells of sites, by address, and the addresses of hosts; the first counts."""
     told: dict[Address, Record] = {}
+    hosts: dict[str, Address] = {}
     left_out = LeftOut()
     for line, record in read_records(path, NEEDED[SITES]):
         try:
-            told.setdefault(read_address(record["address"]), record)
+            address = read_address(record["address"])
         except AddressError:
             left_out.add(f"no address in {path}", f"line {line} ({record['address'][:40]!r})")
+            continue
+        told.setdefault(address, record)
+        hosts.setdefault(record["host"].lower().rstrip("."), address)
     notes += left_out.texts("row")
-    return told
+    return told, hosts
 
 
 def _site(address: Address, host: str, told: Record | None) -> Placed:

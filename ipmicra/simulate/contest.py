@@ -70,7 +70,9 @@ class Contest:
         for seed in range(self.seeds):
             order = self._order(seed)
             training, test = (
-                score([judge.outcome(i, int(crawlers[i]), 0) for i in part if crawlers[i] >= 0], self.others_ms)
+                score(
+                    [judge.outcome(i, int(crawlers[i]), 0) for i in part if crawlers[i] >= 0], self.others_ms
+                )
                 for part in (order[: self.train], order[self.train :])
             )
             yield training, test

@@ -9,14 +9,14 @@ from ipaddress import IPv4Address, IPv6Address
 from ipmicra.delegate.subnets import Address
 
 LENGTHS = {4: (8, 16, 24), 6: (32, 48)}
-"""Lengths of the prefixes, wide to narrow, by family. The narrowest are those that delegation calls slices."""
+"""Lengths of the prefixes, wide to narrow, by family; the narrowest are as wide as a slice."""
 BITS = {4: 32, 6: 128}
 Span = tuple[int, int, int]
 """Family, first and last address as numbers."""
 
 
 class PrefixTree:
-    """Nested prefixes; it knows no holder, country or registry. Offers what the delegator needs (`SubnetTree`).
+    """Nested prefixes, without holders, countries or registries. Has what the delegator needs (`SubnetTree`).
 
     Rows are in preorder, IPv4 first, as in a hierarchy file.
     """

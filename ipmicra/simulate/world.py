@@ -67,12 +67,12 @@ class World:
         """Count the crawlers that each site was measured from."""
         if self.measured is None:
             return np.full(len(self.sites), float(len(self.crawlers)))
-        return self.measured.sum(axis=0).astype(np.float64)
+        return np.asarray(self.measured.sum(axis=0), np.float64)
 
     def given_ms(self, crawlers: NDArray[np.int64]) -> Floats:
-        """Give each site's round trip from the crawler it is given; NaN if lost, unmeasured or given to none."""
-        found: Floats = self.rtt_ms[crawlers, np.arange(len(self.sites))].astype(np.float64)
-        return np.where(crawlers < 0, np.nan, found)
+        """Give each site's round trip from the crawler it is given (-1 for none); NaN where it is unknown."""
+        found = self.rtt_ms[crawlers, np.arange(len(self.sites))]
+        return np.asarray(np.where(crawlers < 0, np.nan, found), np.float64)
 
 
 class WorldLocations:

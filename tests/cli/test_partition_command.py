@@ -195,7 +195,7 @@ def test_table_is_for_people(tmp_path: Path) -> None:
         (["a.example", "-n", "2", "-m", "metis-links"], "metis-links needs links (--links FILE"),
         (["a.example", "-n", "2", "-m", "delegated"], "--hierarchy and --world"),
         (["a.example", "-n", "2", "--sites", "nowhere.csv"], "there is no file nowhere.csv"),
-        (["--world", "tests"], "there is no file tests/sites.csv"),
+        (["--world", "tests"], "tests: crawlers.csv, sites.csv, rtt.csv are missing"),
     ],
 )
 def test_mistakes_are_answered_with_the_next_step(words: list[str], expected: str) -> None:

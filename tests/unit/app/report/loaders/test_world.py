@@ -96,7 +96,7 @@ def test_lines_of_round_trips_that_fit_nothing_are_counted(world: Path) -> None:
 @pytest.mark.parametrize("missing", FILES)
 def test_folder_that_is_no_world_is_told_what_lacks(world: Path, missing: str) -> None:
     (world / missing).unlink()
-    with pytest.raises(InputError, match=f"no {missing}"):
+    with pytest.raises(InputError, match=f"{missing} is missing"):
         WorldFolder(world=world, problems=Problems()).load()
 
 
