@@ -9,7 +9,7 @@ from typing import Any
 from ipmicra.delegate.lifecycle import Stage, Step, next_stage
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
-from ipmicra.model.sample import NOT_SENT, Loss
+from ipmicra.model.sample import Loss
 from ipmicra.model.site import Site
 
 
@@ -64,13 +64,8 @@ class Attempt:
 
     @property
     def probes(self) -> int:
-        """Count the probes asked for, without those that were never sent."""
-        return len(self.asked) - sum(loss in NOT_SENT for loss in self.losses.values())
-
-    @property
-    def silences(self) -> int:
-        """Count the probes that were sent and lost."""
-        return sum(loss not in NOT_SENT for loss in self.losses.values())
+        """Count the probes asked for, without those that the budget did not allow."""
+        return len(self.asked) - sum(loss is Loss.BUDGET for loss in self.losses.values())
 
     @property
     def best(self) -> int | None:

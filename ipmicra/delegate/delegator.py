@@ -161,7 +161,7 @@ class Delegator:
     def _is_unprobeable(self, attempt: Attempt) -> bool:
         if attempt.samples or not attempt.losses:
             return False
-        if attempt.silences >= self.config.losses_allowed:
+        if len(attempt.losses) >= self.config.losses_allowed:
             return True
         return all(attempt.was_tried(crawler) for crawler in self.fleet.usable())
 

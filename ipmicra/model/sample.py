@@ -40,14 +40,8 @@ class Loss(StrEnum):
     """The agent did not answer, or not with sense."""
     BUDGET = "budget"
     """The probe budget is spent; nothing was sent."""
-    UNMEASURED = "unmeasured"
-    """A replay has no measurement of this pair; nothing was sent."""
     IMPOSSIBLE = "impossible"
     """The round trip is shorter than light allows; refused, and the crawler is marked."""
-
-
-NOT_SENT = frozenset({Loss.BUDGET, Loss.UNMEASURED})
-"""Losses that cost no probe and tell nothing of the site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,9 @@ class Replay:
     def arrive(self, site: int) -> Outcome:
         """Let one site arrive; give what it got."""
         self._now_s += SECONDS_APART
+        if self._world.measured is not None:
+            crawlers = self._world.crawlers
+            self._delegator.fleet.limit(crawlers[i].name for i in self._world.measured_from(site))
         pending: deque[Event] = deque([SiteArrived(self._world.sites[site], self._now_s)])
         while pending:
             for action in self._delegator.handle(pending.popleft()):
@@ -93,10 +96,7 @@ class Replay:
         raise AssertionError("a site got no answer")  # the delegator always answers
 
     def _answer(self, ask: AskProbe, site: int) -> Event:
-        crawler = self._crawlers[ask.crawler]
-        if not self._world.is_measured(crawler, site):
-            return ProbeLost(ask.attempt, ask.crawler, Loss.UNMEASURED, self._now_s)
-        rtt_ms = float(self._world.rtt_ms[crawler, site])
+        rtt_ms = float(self._world.rtt_ms[self._crawlers[ask.crawler], site])
         if np.isnan(rtt_ms):
             return ProbeLost(ask.attempt, ask.crawler, Loss.TIMEOUT, self._now_s)
         sample = Sample(crawler=ask.crawler, address=ask.address, rtt_ms=rtt_ms, taken_s=self._now_s)

@@ -44,8 +44,8 @@ class World:
     countries: tuple[str | None, ...]
     """Of the sites, two letters."""
     measured: NDArray[np.bool_] | None = None
-    """(crawler, site): pairs that somebody measured, lost probes included; None if all were. Other pairs can
-    neither be asked nor judged."""
+    """(crawler, site): pairs that were measured, lost probes included; None if all were. A replay leaves each
+    site to those that measured it."""
     today: NDArray[np.int64] | None = None
     """Crawler that each site has today, -1 if unknown; None if nobody said."""
 
@@ -62,6 +62,13 @@ class World:
     def is_measured(self, crawler: int, site: int) -> bool:
         """Tell whether a pair's round trip, or its loss, is known."""
         return self.measured is None or bool(self.measured[crawler, site])
+
+    def measured_from(self, site: int) -> list[int]:
+        """Give the crawlers that measured a site."""
+        if self.measured is None:
+            return list(range(len(self.crawlers)))
+        found: list[int] = np.flatnonzero(self.measured[:, site]).tolist()
+        return found
 
     def pairs_per_site(self) -> Floats:
         """Count the crawlers that each site was measured from."""
