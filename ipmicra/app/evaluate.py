@@ -88,7 +88,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
         contest = Contest(
             world=world,
             tree=tree,
-            locations=places_of(world, kind, tree),
+            locations=places_of(world, kind, tree, notes),
             train=train,
             seeds=options.seeds,
             config=DelegatorConfig(probe_budget=options.probe_budget),
@@ -159,9 +159,6 @@ def _row(standing: Standing) -> dict[str, Any]:
     def spread(name: str) -> float:
         return round(float(np.std([getattr(one, name) for one in standing.test])), 4)
 
-    def saved(other: str) -> float | None:
-        return _mean([one.saved_ms[other] for one in standing.test])
-
     others = sorted({name for one in standing.test for name in one.saved_ms})
     return {
         "policy": standing.policy,
@@ -172,7 +169,8 @@ def _row(standing: Standing) -> dict[str, Any]:
         "mean_excess_ms": mean("mean_excess_ms"),
         "excess_of_suboptimal_ms": mean("excess_of_suboptimal_ms"),
         "mean_rtt_ms": mean("mean_rtt_ms"),
-        **{f"saved_vs_{name}_ms": saved(name) for name in others},
+        **{f"saved_vs_{name}_ms": _mean([one.saved_ms[name] for one in standing.test]) for name in others},
+        **{f"{name}_mean_rtt_ms": _mean([one.others_ms[name] for one in standing.test]) for name in others},
         "probes_saved": _probes_saved(standing.test),
         "everyone_probes_per_site": mean("everyone_probes_per_site"),
         "judged": mean("judged"),

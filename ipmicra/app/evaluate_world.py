@@ -88,14 +88,16 @@ def choose_kind(source: WorldSource, world: World, notes: list[str]) -> Location
     return LocationKind.LOCATE
 
 
-def places_of(world: World, kind: LocationKind, tree: SubnetTree) -> LocationSource | None:
+def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[str]) -> LocationSource | None:
     """Give the places of that kind."""
     if kind is LocationKind.LOCATE:
         from ipmicra.app.delegating.places import LocatedSites
 
         located = LocatedSites(tree if isinstance(tree, Hierarchy) else None)
         found = {site.address: located.location_of(site, 0) for site in world.sites}
-        return WorldLocations({address: place for address, place in found.items() if place is not None})
+        places = {address: place for address, place in found.items() if place is not None}
+        notes.append(f"places by host name and registration: {len(places):,} of {len(world.sites):,} sites")
+        return WorldLocations(places)
     if kind is LocationKind.COUNTRY:
         from ipmicra.edge.countries import country_middles
 

@@ -19,14 +19,9 @@ def share(key: str) -> Cell:
     return lambda row: UNKNOWN if row.get(key) is None else f"{100 * row[key]:.1f} %"
 
 
-def number(key: str, unit: str = "") -> Cell:
-    """Write a number with two digits."""
-    return lambda row: UNKNOWN if row.get(key) is None else f"{row[key]:.2f}{unit}"
-
-
-def milliseconds(key: str) -> Cell:
-    """Write milliseconds with one digit."""
-    return lambda row: UNKNOWN if row.get(key) is None else f"{row[key]:.1f} ms"
+def number(key: str, digits: int = 2) -> Cell:
+    """Write a number."""
+    return lambda row: UNKNOWN if row.get(key) is None else f"{row[key]:.{digits}f}"
 
 
 def with_spread(one: Cell, spread: Cell) -> Cell:
@@ -47,15 +42,17 @@ COLUMNS: dict[str, Cell] = {
     "in training": number("training_probes_per_site"),
 }
 """Of a world with known round trips."""
+TODAY, JUDGED = "ms saved\non today", "judged"
 SAVINGS: dict[str, Cell] = {
-    **NAMES,
-    "optimal": OPTIMAL,
-    "probes/site": PROBES,
-    "probes saved": share("probes_saved"),
-    "mean RTT": milliseconds("mean_rtt_ms"),
-    "saved on hash": milliseconds("saved_vs_hash_ms"),
-    "saved on today": milliseconds("saved_vs_today_ms"),
-    "judged": share("judged"),
+    "policy": lambda row: f"{row['policy']} {row['setting']}".removesuffix("default").strip(),
+    "optimal": share("optimal"),
+    "probes\na site": number("probes_per_site"),
+    "in\ntraining": number("training_probes_per_site"),
+    "probes\nsaved": share("probes_saved"),
+    "mean\nms": number("mean_rtt_ms", 1),
+    "ms saved\non hash": number("saved_vs_hash_ms", 1),
+    TODAY: number("saved_vs_today_ms", 1),
+    JUDGED: share("judged"),
 }
 """Of a user's own measurements: what each policy would save."""
 
@@ -65,9 +62,9 @@ def print_evaluation(evaluation: Evaluation) -> None:
     columns = dict(SAVINGS if evaluation.is_measured else COLUMNS)
     rows = evaluation.rows
     if not any("saved_vs_today_ms" in row for row in rows):
-        columns.pop("saved on today", None)
+        columns.pop(TODAY, None)
     if all(row["judged"] == 1 for row in rows):
-        columns.pop("judged", None)
+        columns.pop(JUDGED, None)
     print_table(
         title_of(evaluation), list(columns), [[cell(row) for cell in columns.values()] for row in rows]
     )
@@ -87,24 +84,12 @@ def saving_in_words(evaluation: Evaluation) -> str | None:
     row = next((one for one in probing if one["policy"] == "predict"), probing[0] if probing else None)
     if row is None or row["mean_rtt_ms"] is None or row["policy"] == "everyone":
         return None
-    ways = {"by site hash": row.get("saved_vs_hash_ms"), "today": row.get("saved_vs_today_ms")}
-    known = {way: saved for way, saved in ways.items() if saved is not None}
-    is_whole = row["judged"] == 1
-    mean_ms = row["mean_rtt_ms"]
-    others = [
-        f"{way} {mean_ms + saved:.0f} ms" if is_whole else f"{_difference(saved)} {THAN[way]}"
-        for way, saved in known.items()
-    ]
-    said = ", ".join([f"mean round trip {mean_ms:.0f} ms", *others])
-    rest = "" if is_whole else f" ({100 * row['judged']:.0f} % of the answers can be judged)"
+    ways = {"by site hash": row.get("hash_mean_rtt_ms"), "today": row.get("today_mean_rtt_ms")}
+    others = [f"{way} {mean_ms:.0f} ms" for way, mean_ms in ways.items() if mean_ms is not None]
+    said = ", ".join([f"mean round trip {row['mean_rtt_ms']:.0f} ms", *others])
+    before = f" ({row['training_probes_per_site']:.1f} in training)" if evaluation.train else ""
+    rest = f" ({100 * row['judged']:.0f} % of the answers can be judged)" if row["judged"] < 1 else ""
     return (
-        f"With {row['policy']}: {row['probes_per_site']:.1f} probes a site instead of "
+        f"With {row['policy']}: {row['probes_per_site']:.1f} probes a site{before} instead of "
         f"{row['everyone_probes_per_site']:.3g}; {said}{rest}."
     )
-
-
-THAN = {"by site hash": "than by site hash", "today": "than today"}
-
-
-def _difference(saved_ms: float) -> str:
-    return f"{abs(saved_ms):.0f} ms {'shorter' if saved_ms >= 0 else 'longer'}"

@@ -96,7 +96,7 @@ class Columns:
 def find_columns(name: str, header: Sequence[str] | None, rows: Sequence[Sequence[str]]) -> Columns:
     """Find the columns by names, given or in the first row, else by what the first rows hold."""
     first = header if header is not None else (rows[0] if rows else ())
-    by_name = _by_name(first)
+    by_name = _by_name(first, rows if header is not None else rows[1:])
     if by_name is not None:
         return by_name
     by_content = _by_content(rows) if header is None else None
@@ -108,12 +108,12 @@ def find_columns(name: str, header: Sequence[str] | None, rows: Sequence[Sequenc
     )
 
 
-def _by_name(header: Sequence[str]) -> Columns | None:
+def _by_name(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns | None:
     """Take columns by their names; None if one of the three is missing."""
     plain = [_plain(cell) for cell in header]
     crawler = _first(plain, CRAWLERS)
     address, host = _first(plain, ADDRESSES), _first(plain, HOSTS)
-    time, factor, is_named = _time(plain)
+    time, factor, is_named = _time(plain, rows)
     if crawler is None or time is None or (address is None and host is None):
         return None
     return Columns(
@@ -139,16 +139,24 @@ def _first(plain: Sequence[str], wanted: Sequence[str]) -> int | None:
     return next((plain.index(name) for name in wanted if name in plain), None)
 
 
-def _time(plain: Sequence[str]) -> tuple[int | None, float, bool]:
-    """Give the column of round trips, milliseconds in its unit, and whether the name tells the unit."""
+def _time(plain: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int | None, float, bool]:
+    """Give the column of round trips, milliseconds in its unit, and whether the name tells the unit.
+
+    The first whose cells are times: a column called `time` may hold dates.
+    """
+    found: list[tuple[int | None, float, bool]] = []
     for wanted in TIMES:
         for number, name in enumerate(plain):
             base, _, unit = name.rpartition("_")
             if unit in UNITS and base == wanted:
-                return number, UNITS[unit], True
-            if name == wanted and name:
-                return number, 1000.0 if name in IN_SECONDS else 1.0, name in IN_SECONDS
-    return None, 1.0, False
+                found.append((number, UNITS[unit], True))
+            elif name == wanted and name:
+                found.append((number, 1000.0 if name in IN_SECONDS else 1.0, name in IN_SECONDS))
+    for one in found:
+        cells = [row[one[0]] for row in rows if one[0] is not None and len(row) > one[0]]
+        if _share(map(is_time, cells)) >= MOST:
+            return one
+    return found[0] if found else (None, 1.0, False)
 
 
 def _by_content(rows: Sequence[Sequence[str]]) -> Columns | None:

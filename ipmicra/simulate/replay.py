@@ -62,6 +62,8 @@ class Score:
     """What it takes to ask every crawler that measured a site."""
     saved_ms: dict[str, float]
     """Mean round trip that is saved on other ways to assign, by name, over sites where both are known."""
+    others_ms: dict[str, float]
+    """Mean round trip of those other ways, over the sites that they reach."""
 
 
 class Replay:
@@ -136,6 +138,7 @@ def score(outcomes: Sequence[Outcome], others_ms: Mapping[str, Floats] | None = 
     """Count how many sites got the nearest crawler, and at what cost; `others_ms` has round trips by site."""
     sites = np.array([outcome.site for outcome in outcomes], np.int64)
     rtt_ms = np.array([outcome.rtt_ms for outcome in outcomes])
+    others = others_ms or {}
     excess = np.array([outcome.excess_ms for outcome in outcomes])
     excess = excess[~np.isnan(excess)]
     reached = excess[np.isfinite(excess)]
@@ -151,7 +154,8 @@ def score(outcomes: Sequence[Outcome], others_ms: Mapping[str, Floats] | None = 
         mean_rtt_ms=_mean(rtt_ms),
         judged=float(np.mean([outcome.is_judged for outcome in outcomes])) if outcomes else 0.0,
         everyone_probes_per_site=_mean(np.array([outcome.askable for outcome in outcomes], np.float64)),
-        saved_ms={name: _mean(other[sites] - rtt_ms) for name, other in (others_ms or {}).items()},
+        saved_ms={name: _mean(other[sites] - rtt_ms) for name, other in others.items()},
+        others_ms={name: _mean(other[sites]) for name, other in others.items()},
     )
 
 
