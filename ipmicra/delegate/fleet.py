@@ -89,7 +89,7 @@ class Fleet:
         return self.marks[index]
 
     def limit(self, names: Iterable[str] | None) -> None:
-        """Let only these be asked or chosen until told otherwise; None for all. Others keep what they hold."""
+        """Let only these be asked or chosen until told otherwise, None for all; others keep their subnets."""
         self._limit = None if names is None else frozenset(self._indices[name] for name in names)
         self._renew()
 
