@@ -54,6 +54,11 @@ def _number(text: str, *, is_comma_decimal: bool) -> float | None:
         if "." in text or not is_comma_decimal:
             return None
         text = text.replace(",", ".")
+    return read_number(text)
+
+
+def read_number(text: str) -> float | None:
+    """Read a finite number; None for anything else."""
     try:
         value = float(text)
     except ValueError:

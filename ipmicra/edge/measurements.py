@@ -99,6 +99,8 @@ class Measurements:
 
     def give_addresses(self, addresses: Mapping[str, Address]) -> None:
         """Replace host names by their addresses; sites that still have none are left out."""
+        if not self.names():
+            return
         pairs, self.rtt_ms = self.rtt_ms, {}
         hosts, self.hosts = self.hosts, {}
         for site, host in hosts.items():
@@ -142,15 +144,17 @@ class _Reader:
     def __init__(self, found: Measurements, columns: Columns, *, is_comma_decimal: bool) -> None:
         self._found, self._columns = found, columns
         self._is_comma_decimal = is_comma_decimal
-        self._places: dict[str, tuple[Address | None, str]] = {}
-        """Cells that were read before: a site has as many rows as there are crawlers."""
+        self._needed = columns.needed
+        self._at = [one for one in (columns.address, columns.host) if one is not None]
+        self._sites: dict[tuple[str, ...], SiteKey] = {}
+        """Sites by their cells: each has as many rows as there are crawlers."""
 
     def take(self, row: Row) -> None:
         """Take in a row, or count why not."""
         line, cells = row
         found, columns = self._found, self._columns
         found.rows += 1
-        if len(cells) < columns.needed:
+        if len(cells) < self._needed:
             found.left_out.add("too few cells, or no record", f"line {line}")
             return
         crawler = cells[columns.crawler]
@@ -167,8 +171,11 @@ class _Reader:
 
     def _site(self, line: int, cells: list[str]) -> SiteKey | None:
         """Give the site's address, else its host name; None, and counted, if there is neither."""
-        texts = [cells[one] for one in (self._columns.address, self._columns.host) if one is not None]
-        places = [self._place(text) for text in texts]
+        texts = tuple(cells[one] for one in self._at)
+        known = self._sites.get(texts)
+        if known is not None:
+            return known
+        places = [read_place(text) for text in texts]
         address = next((one for one, _ in places if one is not None), None)
         host = next((one for _, one in reversed(places) if one), "")
         if address is None and not host:
@@ -177,12 +184,6 @@ class _Reader:
         if address is not None and (address.is_unspecified or address.is_multicast or address == BROADCAST):
             self._found.left_out.add("no site can have this address", f"line {line} ({address})")
             return None
-        site = address or host
+        site = self._sites[texts] = address or host
         self._found.hosts[site] = self._found.hosts.get(site) or host
         return site
-
-    def _place(self, text: str) -> tuple[Address | None, str]:
-        place = self._places.get(text)
-        if place is None:
-            place = self._places[text] = read_place(text)
-        return place

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.measurement_cells import read_number
 from ipmicra.edge.world_records import (
     CRAWLERS,
     ROUND_TRIPS,
@@ -19,7 +20,6 @@ from ipmicra.edge.world_records import (
     Record,
     WorldFiles,
     WorldRecords,
-    read_number,
     read_world,
 )
 from ipmicra.errors import AddressError, WorldError

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
-from math import isfinite, nan
+from math import nan
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.edge.measurement_cells import read_place
+from ipmicra.edge.measurement_cells import read_number, read_place
 from ipmicra.edge.measurements import LeftOut, Measurements, read_measurements
 from ipmicra.edge.tables import read_records
 from ipmicra.errors import AddressError, InputError, WorldError
@@ -85,9 +85,9 @@ class WorldRecords:
         for i, address in enumerate(addresses):
             columns.setdefault(address, []).append(i)
         for (name, address), value in self.rtt_ms.items():
-            row, at = rows.get(name), columns.get(address)
-            if row is not None and at is not None:
-                rtt_ms[row, at], measured[row, at] = value, True
+            row = rows.get(name)
+            for column in columns.get(address, ()) if row is not None else ():
+                rtt_ms[row, column], measured[row, column] = value, True
         return rtt_ms, measured if self.is_partial and not measured.all() else None
 
 
@@ -141,15 +141,6 @@ def _placed(path: Path) -> Iterator[Placed]:
             yield f"{path.name}, line {line}", record
     except InputError as error:
         raise WorldError(str(path.parent), str(error)) from error
-
-
-def read_number(text: str) -> float | None:
-    """Read a finite number; None for anything else."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
 
 
 # --- measurements
