@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
+    from ipmicra.app.recrawling import note_crawled
     from ipmicra.app.report.config import ReportConfig
     from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
     from ipmicra.app.report.write import write_report
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         MessageError,
         MissingHierarchyError,
         OverlayError,
+        StoreBusyError,
         StoreError,
         TruncatedDumpError,
         UnknownDialectError,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from ipmicra.model.location import Heuristic, Hint, Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
     from ipmicra.model.probe import Probe
+    from ipmicra.model.recrawl import Crawled, Recrawl
     from ipmicra.model.registry import Registry
     from ipmicra.model.sample import Loss, Rung, Sample, Timings
     from ipmicra.model.site import Site
@@ -68,6 +71,7 @@ __all__ = [
     "Coordinates",
     "CorruptHierarchyError",
     "CorruptStateError",
+    "Crawled",
     "Crawler",
     "CrawlerState",
     "Decision",
@@ -109,6 +113,7 @@ __all__ = [
     "Placement",
     "Probe",
     "Reason",
+    "Recrawl",
     "Registry",
     "ReportConfig",
     "ReportCrawler",
@@ -118,6 +123,7 @@ __all__ = [
     "Sample",
     "Site",
     "Space",
+    "StoreBusyError",
     "StoreError",
     "Subnet",
     "Tally",
@@ -131,6 +137,7 @@ __all__ = [
     "build",
     "cut_site",
     "evaluate",
+    "note_crawled",
     "write_report",
 ]
 
@@ -143,6 +150,7 @@ _HOMES = {
     "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
+    "ipmicra.app.recrawling": "note_crawled",
     "ipmicra.app.report.config": "ReportConfig",
     "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
     "ipmicra.app.report.write": "write_report",
@@ -155,7 +163,7 @@ _HOMES = {
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "
         "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
-        "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
+        "OverlayError StoreBusyError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
         "WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",
@@ -168,6 +176,7 @@ _HOMES = {
     "ipmicra.model.location": "Heuristic Hint Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
     "ipmicra.model.probe": "Probe",
+    "ipmicra.model.recrawl": "Crawled Recrawl",
     "ipmicra.model.registry": "Registry",
     "ipmicra.model.sample": "Loss Rung Sample Timings",
     "ipmicra.model.site": "Site",

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.app.partition_delegated import WorldDecider
 from ipmicra.app.targets import Target, host_of, read_targets
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.partition_files import (
@@ -26,6 +27,7 @@ from ipmicra.edge.partition_files import (
 from ipmicra.edge.resolver import Resolver
 from ipmicra.edge.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.errors import InputError
+from ipmicra.model.site import Site
 from ipmicra.partition.config import CostConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.links import LinkTable, clean_links
@@ -71,8 +73,6 @@ class Gathered:
     problem: Problem
     hosts: list[str]
     addresses: list[IPv4Address | IPv6Address | None]
-    crawler_addresses: list[IPv4Address | IPv6Address | None]
-    hierarchy: Hierarchy | None
     notes: list[str]
     unusable: int
     """Seeds that are no sites."""
@@ -101,7 +101,8 @@ def gather(inputs: PartitionInputs) -> Gathered:
         sites=sites,
         crawlers=crawlers,
         links=_links(inputs, rows.hosts, sites, notes),
-        rtt_ms=_round_trips(world, rows, crawlers) if world and not inputs.crawlers else None,
+        rtt_ms=(rtt_ms := _round_trips(world, rows, crawlers) if world and not inputs.crawlers else None),
+        decider=_decider(rows, crawler_rows, hierarchy) if rtt_ms is not None else None,
         seed=inputs.seed,
         costs=inputs.costs,
         metis=inputs.metis,
@@ -110,8 +111,6 @@ def gather(inputs: PartitionInputs) -> Gathered:
         problem=problem,
         hosts=rows.hosts,
         addresses=rows.addresses,
-        crawler_addresses=crawler_rows.addresses if crawler_rows else [],
-        hierarchy=hierarchy,
         notes=notes,
         unusable=unusable,
     )
@@ -120,6 +119,22 @@ def gather(inputs: PartitionInputs) -> Gathered:
 def _told(findings: list[str]) -> list[str]:
     """Say what was left out of a world, in one line."""
     return [f"{len(findings):,} rows of the world left out, as {findings[0]}"] if findings else []
+
+
+def _decider(
+    rows: SiteRows, crawler_rows: CrawlerRows | None, hierarchy: Hierarchy | None
+) -> WorldDecider | None:
+    """Give a delegator, where there is a hierarchy for it and everybody has an address."""
+    fleet = crawler_rows.addresses if crawler_rows else []
+    if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
+        return None
+    return WorldDecider(
+        tree=hierarchy,
+        sites=[
+            Site(host, one) for host, one in zip(rows.hosts, rows.addresses, strict=True) if one is not None
+        ],
+        fleet=[one for one in fleet if one is not None],
+    )
 
 
 def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:

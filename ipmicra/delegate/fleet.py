@@ -90,7 +90,8 @@ class Fleet:
 
     def limit(self, names: Iterable[str] | None) -> None:
         """Let only these be asked or chosen until told otherwise, None for all; others keep their subnets."""
-        self._limit = None if names is None else frozenset(self._indices[name] for name in names)
+        known = self._indices
+        self._limit = None if names is None else frozenset(known[one] for one in names if one in known)
         self._renew()
 
     def index_of(self, name: str) -> int | None:

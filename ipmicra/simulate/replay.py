@@ -10,7 +10,7 @@ import numpy as np
 
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
 from ipmicra.delegate.delegator import Delegator
-from ipmicra.delegate.events import CrawlerJoined, Event, ProbeLost, SampleReturned, SiteArrived
+from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, Event, ProbeLost, SampleReturned, SiteArrived
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.simulate.world import Floats, World
 
@@ -69,14 +69,22 @@ class Score:
 class Replay:
     """A delegator in a world: answers its probes from the matrix."""
 
-    def __init__(self, world: World, delegator: Delegator) -> None:
-        """Let all crawlers join."""
+    def __init__(self, world: World, delegator: Delegator, *, joined: int | None = None) -> None:
+        """Let all crawlers join, or so many of the first ones."""
         self._world, self._delegator = world, delegator
         self._crawlers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
         self._judge = Judge(world)
         self._now_s = 0.0
-        for crawler in world.crawlers:
-            delegator.handle(CrawlerJoined(crawler, self._now_s))
+        for crawler in range(len(world.crawlers) if joined is None else joined):
+            self.join(crawler)
+
+    def join(self, crawler: int) -> None:
+        """Let a crawler of the world join."""
+        self._delegator.handle(CrawlerJoined(self._world.crawlers[crawler], self._now_s))
+
+    def leave(self, crawler: int) -> None:
+        """Let a crawler leave."""
+        self._delegator.handle(CrawlerLeft(self._world.crawlers[crawler].name, self._now_s))
 
     def run(self, order: Iterable[int]) -> list[Outcome]:
         """Let sites arrive one after another."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -121,7 +120,7 @@ def test_connection_that_ends_elsewhere_is_dropped() -> None:
         socket.create_connection(listening.getsockname()) as made,
         pytest.raises(RefusedConnectError),
     ):
-        _check_peer(made, ("127.0.0.2", listening.getsockname()[1]))
+        _check_peer(made.getpeername(), ("127.0.0.2", listening.getsockname()[1]))
 
 
 def test_redirect_to_the_metadata_service_is_not_followed() -> None:
@@ -229,16 +228,6 @@ def test_endless_chunked_request_is_cut_off(agent: RunningAgent) -> None:
         status = 413  # it hung up on us while we were still talking
     assert status == 413
     assert agent.get("/health").status_code == 200
-
-
-def test_slow_request_body_is_given_up(agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ipmicra.edge.agent.web.BODY_S", 0.2)
-    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 10) as line:
-        head = f"POST /probe HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
-        line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
-        start = time.perf_counter()
-        assert line.recv(1000).startswith(b"HTTP/1.1 408")
-        assert time.perf_counter() - start < 5
 
 
 def test_header_injection_through_the_host_is_refused(agent: RunningAgent) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -16,6 +17,7 @@ from ipmicra.app.home import Home, find_home
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import UnresolvedSeed
 from ipmicra.edge.resolver.one_by_one import REASONS
+from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.ports import ResultRecord, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError
@@ -88,6 +90,7 @@ class Delegator:
             store, hierarchy, options, self._told, self._gave_up, key=f"library: {options.setting}"
         )
         self._watch: asyncio.Task[None] | None = None
+        self._held = ExitStack()
 
     @classmethod
     def open(
@@ -100,8 +103,13 @@ class Delegator:
     ) -> Self:
         """Open the hierarchy and the store of a home folder; use what it gives as `async with`."""
         place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
-        opened = Hierarchy.open(hierarchy or place.hierarchy)
-        return cls(Store.open(store or place.store), opened, options or DelegateOptions())
+        url = store or place.store
+        with ExitStack() as stack:
+            opened = stack.enter_context(Hierarchy.open(hierarchy or place.hierarchy))
+            stack.enter_context(one_at_a_time(url, "delegate", "a Delegator in Python"))
+            made = cls(stack.enter_context(Store.open(url)), opened, options or DelegateOptions())
+            made._held = stack.pop_all()
+        return made
 
     async def __aenter__(self) -> Self:
         """Get ready."""
@@ -129,6 +137,7 @@ class Delegator:
     def _close(self) -> None:
         self._store.close()
         self._hierarchy.close()
+        self._held.close()
 
     async def delegate(self, seed: str) -> Decision:
         """Give the crawler for a host, URL or address; `InputError` if it has no address."""
