@@ -22,8 +22,8 @@ FINDINGS_KEPT = 20
 class LocatedSites:
     """Places by host name, registration and shipped tables; asks no server."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        """Load the tables."""
+    def __init__(self, hierarchy: Hierarchy | None) -> None:
+        """Load the tables; without a hierarchy, host names alone tell."""
         self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface

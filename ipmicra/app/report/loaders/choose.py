@@ -11,6 +11,7 @@ from ipmicra.app.report.loaders.records import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.app.report.loaders.world import WorldFolder
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.world_records import NEEDED
 from ipmicra.errors import InputError
 
 
@@ -30,9 +31,7 @@ class ReportInput:
     def files(self) -> tuple[Path, ...]:
         """Every file that is read and must not be overwritten."""
         named = (*self.results, self.crawlers, self.assignment, self.hierarchy)
-        inside = (
-            [self.world / name for name in ("crawlers.csv", "sites.csv", "rtt.csv")] if self.world else []
-        )
+        inside = [self.world, *(self.world / name for name in NEEDED)] if self.world else []
         return (*(path for path in named if path), *inside)
 
     @property
