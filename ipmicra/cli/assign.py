@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ipmicra.cli.completion import BACKENDS, one_of
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -34,7 +35,12 @@ def assign(
         ),
     ],
     backend: Annotated[
-        str, typer.Option(help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).")
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=one_of(BACKENDS),
+            help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).",
+        ),
     ] = "balance",
     pages: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Pages of hosts by the last crawl: CSV of host,pages.")
@@ -51,7 +57,10 @@ def assign(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can."""
+    """Give each site its crawler, near and with room for it.
+
+    Large sites are cut into pieces. What was assigned before stays where it can.
+    """
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.targets import read_texts
     from ipmicra.edge.store.store import Store

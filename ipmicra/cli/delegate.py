@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from ipmicra.cli.completion import POLICIES, one_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
@@ -45,7 +44,12 @@ Seeds = Annotated[
 ]
 PolicyOption = Annotated[
     str,
-    typer.Option("--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash."),
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        autocompletion=one_of(POLICIES),
+        help="predict, paper, geo, everyone, random or hash.",
+    ),
 ]
 ThresholdOption = Annotated[
     float, typer.Option(metavar="MS", help="For paper: the first sample under it takes the subnet.")
@@ -106,10 +110,10 @@ def delegate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site the crawler that is nearest on the network, with few probes.
+    """Give each site the crawler that is nearest on the network.
 
-    Results are written as they come. After a crash or Ctrl-C the same command goes on where it was: no
-    probe is asked for twice, and none is lost.
+    Found with few probes. Results are written as they come. After a crash or Ctrl-C the same command goes on
+    where it was: no probe is asked for twice, and none is lost.
     """
     need_service()
     from ipmicra.app.delegating.options import DelegateOptions
@@ -220,6 +224,9 @@ def _bar(seeds: list[str]) -> Iterator[Callable[[BatchReport, int], None]]:
     if not sys.stderr.isatty():
         yield lambda _report, _read: None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     from ipmicra.app.targets import count_texts
 
     columns = (

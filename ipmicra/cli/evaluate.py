@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from ipmicra.cli.completion import LOCATIONS, POLICIES, one_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
@@ -40,11 +39,17 @@ PolicyOption = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
+        autocompletion=one_of(POLICIES),
         help="predict, paper, geo, everyone, random or hash; all if none is named. May be repeated.",
     ),
 ]
 LocationOption = Annotated[
-    str, typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country, none.")
+    str,
+    typer.Option(
+        metavar="SOURCE",
+        autocompletion=one_of(LOCATIONS),
+        help="What is known of the sites' places: world, country, none.",
+    ),
 ]
 TrainOption = Annotated[
     int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; by default 65 %.")
@@ -88,7 +93,7 @@ def evaluate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay policies on a world with known round trips, side by side.
+    """Replay policies on a world with known round trips.
 
     Each policy delegates the same sites in the same random orders. The first ones are training: they are
     delegated with the policy's own probes, and do not count.
@@ -175,6 +180,9 @@ def _tell(findings: Sequence[str]) -> None:
 @contextmanager
 def _bar() -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on a terminal, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
