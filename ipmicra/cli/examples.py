@@ -34,7 +34,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "crawler add": (
         "ipmicra crawler add fra 203.0.113.7 --agent-url https://fra.example.org:8470",
-        "ipmicra crawler add ath 198.51.100.9 --country GR --label region=south",
+        "ipmicra crawler add ath 198.51.100.9 --latitude 37.98 --longitude 23.73",
     ),
     "crawler list": ("ipmicra crawler list --all",),
     "crawler remove": ("ipmicra crawler remove fra ath",),
@@ -66,7 +66,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "partition": (
         "ipmicra partition --world world --method hash --method country",
-        "ipmicra partition sites.txt --crawlers crawlers.csv -m consistent -o parts.csv",
+        "ipmicra partition sites.txt --crawlers crawlers.csv -m chord -o parts.csv",
     ),
     "simulate splitting": ("ipmicra simulate splitting --population king --seeds 2",),
     "simulate coordinates": ("ipmicra simulate coordinates --matrix king.npz --method vivaldi",),
@@ -89,8 +89,8 @@ Hierarchy and state are kept in one folder: --home DIR, else IPMICRA_HOME,
 else the platform's place for user data (Linux: ~/.local/share/ipmicra).
 
 \b
-`ipmicra COMMAND --help` tells more of each, with examples. Exit codes: 0 done,
-1 failed, 2 wrong usage, 3 done in part (standard error says what is missing).
+`ipmicra COMMAND --help` tells more of each, with examples. Exit codes:
+0 done, 1 failed, 2 wrong usage, 3 done in part (stderr says what is missing).
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +36,7 @@ from ipmicra.cli import (
 from ipmicra.cli.examples import FIRST_STEPS, examples_of
 from ipmicra.cli.log_options import LogFormat, LogFormatOption, LogLevelOption, start_logging
 from ipmicra.cli.output import say
-from ipmicra.cli.page import PageCommand, PageGroup
+from ipmicra.cli.page import PageCommand, PageGroup, ReaderGoneError
 from ipmicra.errors import InputError, IpmicraError
 
 FAILED, WRONG_USAGE = 1, 2
@@ -143,12 +145,17 @@ def common(
 def run() -> None:
     """Run the command line; what goes wrong ends in one line that says what to do, and an exit code."""
     try:
-        app(prog_name="ipmicra")
+        _run_to_the_end()
     except IpmicraError as error:
         _fail(str(error) + "".join(f" ({note})" for note in getattr(error, "__notes__", [])))
         is_usage = isinstance(error, InputError) and not hasattr(error, "byte")
         sys.exit(WRONG_USAGE if is_usage else FAILED)
+    except (ReaderGoneError, BrokenPipeError):
+        # The reader of our output went away, as `head` does: no reason to complain.
+        _give_up_output()
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
+        _give_up_output()
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         sys.exit(FAILED)
     except MemoryError:
@@ -160,6 +167,23 @@ def run() -> None:
             "run the same with `ipmicra --log-level debug …` to see where, and report it, please"
         )
         sys.exit(FAILED)
+
+
+def _run_to_the_end() -> None:
+    """Run, and see that what was printed has arrived: a full disk must not pass for success."""
+    try:
+        app(prog_name="ipmicra")
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+
+
+def _give_up_output() -> None:
+    """Keep the interpreter from complaining once more about output that cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str) -> None:

@@ -24,6 +24,10 @@ HALF_DONE = {
 OTHERWISE = "nothing was left half-written; run the same command again"
 
 
+class ReaderGoneError(Exception):
+    """Whoever read our output went away; typer would make a failure of it."""
+
+
 class PageCommand(TyperCommand):
     """A command whose usage names arguments as the help does."""
 
@@ -66,3 +70,5 @@ class PageGroup(TyperGroup):
         except KeyboardInterrupt:
             say(f"interrupted: {HALF_DONE.get(ctx.invoked_subcommand or '', OTHERWISE)}")
             raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error

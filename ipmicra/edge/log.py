@@ -113,11 +113,11 @@ class _StderrHandler(logging.StreamHandler[Any]):
     """Writes to what standard error is at the time, and gives up quietly when nobody reads it."""
 
     def __init__(self) -> None:
-        super().__init__(sys.stderr)
+        logging.Handler.__init__(self)  # the stream is not kept
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.setStream(sys.stderr)
-        super().emit(record)
+    @property
+    def stream(self) -> Any:  # noqa: ANN401 - whatever stands for standard error
+        return sys.stderr
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
         if not isinstance(sys.exc_info()[1], OSError | ValueError):
