@@ -30,46 +30,48 @@ simulate = typer.Typer(
 )
 simulate.command()(simulate_partition.partition)
 simulate.command()(simulate_churn.churn)
+PopulationOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(POPULATIONS),
+        help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. "
+        "By default ts and king.",
+    ),
+]
+SchemeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(SPLITTING_SCHEMES),
+        help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all.",
+    ),
+]
+HalfOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(HALVES),
+        help="Half that a newcomer takes: holding (where it stands) or random.",
+    ),
+]
+CutOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", autocompletion=one_of(CUTS), help="Where NH and GH cut: middle or median."),
+]
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")]
 
 
 @simulate.command()
 def splitting(
-    population: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=one_of(POPULATIONS),
-            help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. "
-            "By default ts and king.",
-        ),
-    ] = None,
-    scheme: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=one_of(SPLITTING_SCHEMES),
-            help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all.",
-        ),
-    ] = None,
+    population: PopulationOption = None,
+    scheme: SchemeOption = None,
     seeds: SeedsOption = 5,
-    half: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=one_of(HALVES),
-            help="Half that a newcomer takes: holding (where it stands) or random.",
-        ),
-    ] = "holding",
+    half: HalfOption = "holding",
     migration: Annotated[
         bool, typer.Option(help="Whether sites move with their part of a zone that is split.")
     ] = True,
-    cut: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", autocompletion=one_of(CUTS), help="Where NH and GH cut: middle or median."
-        ),
-    ] = "middle",
+    cut: CutOption = "middle",
     moved: Annotated[
         float, typer.Option(help="Share of hosts that the bounds of the space move.", min=0, max=0.5)
     ] = 0.05,
