@@ -22,6 +22,7 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
+from ipmicra.cli.quick_start import load_numba
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildProgress, BuildReport
@@ -60,6 +61,7 @@ def build(
     The kind of each dump is recognised by its content. Every paragraph is counted as kept, repaired,
     skipped or unknown. The file appears when it is complete; until then the old one stays.
     """
+    load_numba()
     from ipmicra.app.build import BuildOptions
     from ipmicra.app.build import build as build_hierarchy
     from ipmicra.app.describe import describe_build
