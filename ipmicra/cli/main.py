@@ -37,6 +37,7 @@ from ipmicra.cli.examples import FIRST_STEPS, examples_of
 from ipmicra.cli.log_options import LogFormat, LogFormatOption, LogLevelOption, start_logging
 from ipmicra.cli.output import say
 from ipmicra.cli.page import PageCommand, PageGroup, ReaderGoneError
+from ipmicra.cli.service_extra import told_missing
 from ipmicra.errors import InputError, IpmicraError
 
 FAILED, WRONG_USAGE = 1, 2
@@ -162,6 +163,10 @@ def run() -> None:
         _fail("there is not enough memory for this")
         sys.exit(FAILED)
     except Exception as error:  # noqa: BLE001 - a fault of ours must not look like one of the user's
+        missing = told_missing(error) if isinstance(error, ModuleNotFoundError) else None
+        if missing:
+            _fail(missing)
+            sys.exit(WRONG_USAGE)
         _fail(
             f"a fault of ipmicra, not of yours: {type(error).__name__}: {error}\n"
             "run the same with `ipmicra --log-level debug …` to see where, and report it, please"

@@ -208,6 +208,41 @@ def test_fault_of_ours_is_told_as_such_and_debugging_shows_where(level: str) -> 
     assert ("Traceback" in done.stderr) == (level == "debug")
 
 
+WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))
+import ipmicra.cli.main
+ipmicra.cli.main.run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("packages", "words", "extra"),
+    [
+        ("scipy", "partition --world {world} --method metis-geo", "partition"),
+        ("pymetis", "partition --world {world} --method metis-geo", "partition"),
+        ("matplotlib", "evaluate {world} --plot a.svg", "plot"),
+        ("aiohttp,uvicorn", "probe 10.0.0.1", "service"),
+        ("starlette", "agent", "service"),
+    ],
+)
+def test_command_beyond_the_core_names_its_extra(
+    packages: str, words: str, extra: str, ready: Prepared
+) -> None:
+    told_words = words.format(world=ready.folder / "world").split()
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, packages, "--home", str(ready.home), *told_words],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+        timeout=240,
+        text=True,
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"pip install 'ipmicra[{extra}]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_real_download_through_the_entry_point(tmp_path: Path) -> None:
     with DumpServer() as server:
         server.publish("/lacnic.db.gz", b"inetnum: 10/8\n" * 100)
