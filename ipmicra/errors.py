@@ -49,7 +49,9 @@ class MissingHierarchyError(HierarchyError):
 
     def __init__(self, path: str) -> None:
         """Name the path and the command that makes a hierarchy."""
-        super().__init__(f"no hierarchy at {path}: build one with `ipmicra build DUMP… -o {path}`")
+        super().__init__(
+            f"no hierarchy at {path}: run `ipmicra build DUMP… -o {path}`, or `ipmicra demo` to see all of it"
+        )
         self.path = path
 
 

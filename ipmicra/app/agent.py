@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import socket
-import sys
 from ipaddress import ip_address
 
 from ipmicra.app.probing import resolving
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.resolver.client import NameClient
 from ipmicra.errors import InputError, IpmicraError
 
-log = logging.getLogger("ipmicra.agent")
+events = EventLog("agent")
 
 
 def run_agent(settings: AgentSettings) -> None:
     """Serve until SIGTERM or Ctrl-C; what is under way is finished first."""
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     if settings.certificate is None and not _is_loopback(settings.host):
-        log.warning("without TLS the token can be read on the way: use --tls-cert, or a tunnel")
+        events.warning(
+            "agent_without_tls", "without TLS the token can be read on the way: use --tls-cert, or a tunnel"
+        )
     _collect_seldom()
     asyncio.run(_serve(settings))
 
@@ -42,7 +41,10 @@ async def _serve(settings: AgentSettings) -> None:
         except OSError as error:
             raise InputError(f"the agent cannot start: {error}") from error
         with _listening(settings) as made:
-            await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
+            try:
+                await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
+            finally:  # a stop by signal ends in a cancellation
+                events.info("agent_stopped", "agent stopped", pending=server.service.pending)
 
 
 def _listening(settings: AgentSettings) -> socket.socket:
@@ -62,7 +64,8 @@ async def _announce(server: AgentServer, settings: AgentSettings) -> None:
         await asyncio.sleep(0.05)
     scheme = "https" if settings.certificate else "http"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    log.info("agent listens on %s://%s:%d", scheme, host, server.bound_port)
+    url = f"{scheme}://{host}:{server.bound_port}"
+    events.info("agent_listens", "agent listens on {url}", url=url, concurrency=settings.service.concurrency)
 
 
 def _is_loopback(host: str) -> bool:

@@ -15,6 +15,7 @@ from ipmicra.app.findings import FindingList, Origins
 from ipmicra.app.kernels import compiling_announced, warm_up
 from ipmicra.edge.dumps import DumpInfo, inspect, read_dump
 from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.log import EventLog
 from ipmicra.errors import DumpError, InputError
 from ipmicra.hierarchy.assemble import Assembled, assemble
 from ipmicra.hierarchy.encode import encode
@@ -22,6 +23,8 @@ from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.finding import Tally
 from ipmicra.model.subnet import DAY_ZERO
 from ipmicra.parse.columns import Columns, Gatherer
+
+events = EventLog("build")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,7 @@ def build(
 ) -> BuildReport:
     """Read dumps and write a hierarchy. The file appears complete or not at all."""
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
+    events.info("build_begun", "{dumps} dumps into {output}", dumps=len(dumps), output=output)
     run.inspect_all([Path(dump) for dump in dumps])
     with compiling_announced(say or (lambda _message: None)), ThreadPoolExecutor(1) as background:
         ready = background.submit(warm_up)  # kernels load while dumps are read
@@ -155,9 +159,13 @@ class _Build:
         findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
         dumps = tuple(_record(report) for report in self._reports)
         encoded = encode(assembled.sections, self._meta(assembled, dumps))
+        size_bytes = write_atomically(output, encoded.pieces())
+        events.info(
+            "build_ended", "{output} written", output=output, size_bytes=size_bytes, **_counts(assembled)
+        )
         return BuildReport(
             output=output,
-            size_bytes=write_atomically(output, encoded.pieces()),
+            size_bytes=size_bytes,
             dumps=tuple(self._reports),
             failures=tuple(self._failures),
             edition=Edition(content_hash=encoded.content_hash.hex(), dumps=dumps),
@@ -172,6 +180,7 @@ class _Build:
         except DumpError as error:
             if not self._options.keep_going:
                 raise
+            events.info("dump_left_out", "left out: {reason}", reason=error)
             self._failures.append(error)
 
     def _read(self, info: DumpInfo) -> Columns:
@@ -193,6 +202,13 @@ class _Build:
             self._filled[table] += count
         date = _newest_date(columns, info.date)
         self._reports.append(DumpReport(info=info, tally=columns.tally, lines=columns.lines, date=date))
+        events.info(
+            "dump_read",
+            "{dump}: {dialect}",
+            dump=info.name,
+            dialect=info.dialect.value,
+            **asdict(columns.tally),
+        )
         if len(self._infos) == 1:
             self._only = columns
         else:  # while the others are still being read

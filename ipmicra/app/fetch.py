@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import requests
 
 from ipmicra.edge.fetch.download import DEFAULT_OPTIONS, fetch
+from ipmicra.edge.log import EventLog
 from ipmicra.errors import FetchError, InputError
 from ipmicra.model.dump_source import DUMP_SOURCES, DumpKind, DumpSource
 from ipmicra.model.registry import Registry
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ipmicra.edge.fetch.options import FetchOptions, FetchResult, Progress
 
 T = TypeVar("T")
+events = EventLog("fetch")
 
 REGISTRY_NAMES: dict[str, Registry] = {
     **{source.registry.name.lower(): source.registry for source in DUMP_SOURCES},
@@ -120,22 +122,30 @@ def fetch_many(
     One that fails does not keep the others back. `progress` may be called from several threads.
     """
     sources = _sources(wanted)
+    events.info("fetch_begun", "{dumps} dumps into {folder}", dumps=len(sources), folder=folder)
     halt = threading.Event()
 
     def fetch_one(source: DumpSource, session: requests.Session) -> FetchResult | FetchFailure:
         """Download one dump; the thread ends at the next byte once the others have halted."""
         report = _until(halt, progress or (lambda _: None))
         try:
-            return fetch(
+            result = fetch(
                 source, folder, session=session, sleep=_until(halt, sleep), progress=report, options=options
             )
         except FetchError as error:
+            events.info("dump_failed", "{dump}: {reason}", dump=source.name, reason=error)
             return FetchFailure(source=source, error=error)
+        received = result.bytes_received
+        told = {"dump": source.name, "status": result.status, "bytes_received": received}
+        events.info("dump_fetched", "{dump}: {status}", **told)
+        return result
 
     try:
         outcomes = dict(_side_by_side(sources, fetch_one, options.at_once))
     finally:
         halt.set()
+    failed = sum(isinstance(outcome, FetchFailure) for outcome in outcomes.values())
+    events.info("fetch_ended", "{dumps} dumps, {failed} failed", dumps=len(sources), failed=failed)
     in_order = [outcomes[source.name] for source in sources]
     return FetchReport(
         results=tuple(outcome for outcome in in_order if not isinstance(outcome, FetchFailure)),

@@ -11,6 +11,7 @@ from typing import Any
 from ipmicra.app.fleet import Fleet, time_text
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.resolver.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -20,6 +21,7 @@ from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
+events = EventLog("probe")
 HERE = "here"
 """Name under which samples taken from this machine are shown."""
 ALL = "all"
@@ -69,6 +71,13 @@ async def _probe_targets(
     members = chosen_members(fleet, options.crawlers)
     report = ProbeReport()
     sites = await _sites(store, texts, options, report)
+    events.info(
+        "probing_begun",
+        "{sites} sites from {crawlers} crawlers",
+        sites=len(sites),
+        crawlers=len(members) or 1,
+        unresolved=len(report.unresolved),
+    )
     _open_budget(store, options)
     left = options.budget
     for group in _together(sites):
@@ -78,6 +87,8 @@ async def _probe_targets(
             for host in hosts.get(sample.address) or next(iter(hosts.values())):
                 report.samples.append((host, sample))
         left = None if left is None else max(0, left - len(probes))
+    lost = sum(sample.loss is not None for _, sample in report.samples)
+    events.info("probing_ended", "{samples} samples, {lost} lost", samples=len(report.samples), lost=lost)
     return report
 
 

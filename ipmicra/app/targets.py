@@ -90,8 +90,7 @@ def read_texts(words: Iterable[str]) -> Iterator[str]:
         if word == "-":
             yield from _lines(sys.stdin)
         elif "://" not in word and _is_file(word):
-            with Path(word).open(encoding="utf-8", errors="replace") as file:
-                yield from _lines(file)
+            yield from _lines_of(Path(word))
         else:
             yield word
 
@@ -115,6 +114,19 @@ def _is_file(word: str) -> bool:
         return Path(word).is_file()
     except (OSError, ValueError):
         return False
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        lines = _lines(file)
+        while True:
+            try:
+                text = next(lines, None)
+            except OSError as error:
+                raise InputError(f"{path} cannot be read: {error.strerror}") from error
+            if text is None:
+                return
+            yield text
 
 
 def _lines(file: Iterable[str]) -> Iterator[str]:

@@ -58,7 +58,11 @@ def agent(
     interval_s: Interval = 1.0,
     burst: Annotated[int, typer.Option(min=1, help="Probes that may come at once after a pause.")] = 3,
 ) -> None:
-    """Answer probe orders beside a crawler, for those with token or certificate."""
+    """Answer probe orders beside a crawler.
+
+    Only for those with the token, or with a certificate of --client-ca. Runs until Ctrl-C or SIGTERM, and
+    logs to standard error.
+    """
     need_service()
     from ipmicra.app.agent import run_agent
     from ipmicra.edge.agent.access import read_token

@@ -55,10 +55,11 @@ def assign(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can.
+    """Give each site its crawler, near and with room for it.
 
-    What is new or due is to be submitted to its crawler: `step` says so. Crawlers tell what they have done
-    by --crawled, which also sets the pages that count as load; --due is for a timer.
+    Large sites are cut into pieces. What was assigned before stays where it can. What is new or due is to be
+    submitted to its crawler: `step` says so. Crawlers tell what they have done by --crawled, which also sets
+    the pages that count as load; --due is for a timer.
     """
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.crawled_file import read_interval

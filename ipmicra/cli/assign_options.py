@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ipmicra.cli.completion import BACKENDS, one_of
+
 SeedsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -14,7 +16,12 @@ SeedsArgument = Annotated[
     ),
 ]
 BackendOption = Annotated[
-    str, typer.Option(help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).")
+    str,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(BACKENDS),
+        help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).",
+    ),
 ]
 PagesOption = Annotated[
     Path | None,

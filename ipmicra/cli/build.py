@@ -10,18 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
-from ipmicra.app.describe import describe_build, describe_finding
 from ipmicra.cli.hierarchy_option import hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
@@ -34,7 +23,6 @@ from ipmicra.cli.output import (
     say,
 )
 from ipmicra.cli.quick_start import load_numba
-from ipmicra.edge.hierarchy_file import write_atomically
 
 if TYPE_CHECKING:
     from ipmicra.app.build import BuildProgress, BuildReport
@@ -76,6 +64,8 @@ def build(
     load_numba()
     from ipmicra.app.build import BuildOptions
     from ipmicra.app.build import build as build_hierarchy
+    from ipmicra.app.describe import describe_build
+    from ipmicra.edge.hierarchy_file import write_atomically
 
     print_format = chosen(output_format, as_json)
     with _progress_bar() as show:
@@ -99,6 +89,17 @@ def _progress_bar() -> Iterator[Callable[[BuildProgress], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(
         SpinnerColumn(),
@@ -118,6 +119,8 @@ def _progress_bar() -> Iterator[Callable[[BuildProgress], None] | None]:
 
 
 def _finding_lines(report: BuildReport) -> Iterator[bytes]:
+    from ipmicra.app.describe import describe_finding
+
     for finding in report.findings:
         yield json.dumps(describe_finding(finding), ensure_ascii=False).encode() + b"\n"
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ipmicra.cli.completion import crawlers
 from ipmicra.cli.hierarchy_option import HierarchyOption
 from ipmicra.cli.output import (
     Format,
@@ -52,7 +53,10 @@ def add(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a crawler join; it is given the smallest subnet that holds its address."""
+    """Let a crawler join the fleet.
+
+    It is given the smallest subnet that holds its address.
+    """
     from ipmicra.app.fleet import Fleet, describe_member
     from ipmicra.app.fleet_import import crawler_of, read_labels
 
@@ -101,12 +105,17 @@ def list_(
 @crawler.command()
 def remove(
     context: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="The crawlers' names.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", autocompletion=crawlers, help="The crawlers' names.")
+    ],
     store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let crawlers leave; what is known of them is kept, and they may come back."""
+    """Let crawlers leave; they may come back.
+
+    What is known of them is kept.
+    """
     from ipmicra.app.fleet import Fleet, describe_member
 
     print_format = chosen(output_format, as_json)
@@ -128,7 +137,10 @@ def import_(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let all crawlers of a file join, or none; those that are present are replaced."""
+    """Let all crawlers of a file join, or none of them.
+
+    Those that are present are replaced.
+    """
     from ipmicra.app.fleet import Fleet, describe_member
     from ipmicra.app.fleet_import import read_crawlers
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from ipmicra.cli.completion import POLICIES, one_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
@@ -30,6 +29,8 @@ from ipmicra.cli.streaming import RecordStream
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from ipmicra.app.delegating.batch import BatchReport
     from ipmicra.app.delegating.options import DelegateOptions
 
@@ -45,7 +46,12 @@ Seeds = Annotated[
 ]
 PolicyOption = Annotated[
     str,
-    typer.Option("--policy", metavar="NAME", help="predict, paper, geo, everyone, random or hash."),
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        autocompletion=one_of(POLICIES),
+        help="predict, paper, geo, everyone, random or hash.",
+    ),
 ]
 ThresholdOption = Annotated[
     float, typer.Option(metavar="MS", help="For paper: the first sample under it takes the subnet.")
@@ -106,10 +112,10 @@ def delegate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site the crawler that is nearest on the network, with few probes.
+    """Give each site the crawler that is nearest on the network.
 
-    Results are written as they come. After a crash or Ctrl-C the same command goes on where it was: no
-    probe is asked for twice, and none is lost.
+    Found with few probes. Results are written as they come. After a crash or Ctrl-C the same command goes on
+    where it was: no probe is asked for twice, and none is lost.
     """
     need_service()
     from ipmicra.app.delegating.options import DelegateOptions
@@ -246,6 +252,9 @@ def _bar(seeds: list[str]) -> Iterator[Callable[[BatchReport, int], None]]:
 @contextmanager
 def _progress(seeds: list[str]) -> Iterator[tuple[Progress, TaskID]]:
     """Make a bar that goes when it is over; on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     from ipmicra.app.targets import count_texts
 
     columns = (

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_object, print_table, say
 from ipmicra.cli.service_extra import need_service
@@ -65,7 +63,7 @@ def demo(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the whole path on this machine: hierarchy, agents, probes, delegation, report.
+    """Show the whole path on this machine, from dumps to report.
 
     Starts real agents and web servers on loopback addresses, with the round trips of an invented world
     between them, and delegates the sites by real probes. Everything printed is computed in this run.
@@ -197,6 +195,9 @@ def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
     if not sys.stderr.isatty():
         yield lambda _result: None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     columns = (TextColumn("   {task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("", total=sites)
@@ -219,7 +220,7 @@ def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
 
 @contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM clean up as Ctrl-C does, and say so when it is done."""
+    """Let SIGTERM clean up as Ctrl-C does."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGINT)  # an event loop that runs knows how to end on it
@@ -227,8 +228,5 @@ def _stopped_by_sigterm() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
-    except KeyboardInterrupt:
-        say("interrupted; nothing is left running")
-        raise
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.app.lookups import open_hierarchy
 from ipmicra.cli.output import (
     Format,
     FormatOption,
@@ -31,8 +30,9 @@ def diff(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List subnets that came, went, or changed their holder between two editions."""
+    """List subnets that came, went or changed hands."""
     from ipmicra.app.differences import list_changes
+    from ipmicra.app.lookups import open_hierarchy
 
     print_format = chosen(output_format, as_json)
     changes = list_changes(open_hierarchy(old), open_hierarchy(new), limit or None)

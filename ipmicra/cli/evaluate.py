@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from ipmicra.cli.completion import LOCATIONS, POLICIES, one_of
 from ipmicra.cli.evaluate_table import print_evaluation, saving_in_words, title_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, say
@@ -58,6 +57,7 @@ PolicyOption = Annotated[
     typer.Option(
         "--policy",
         metavar="NAME",
+        autocompletion=one_of(POLICIES),
         help="predict, paper, geo, everyone, random or hash; all if none is named. May be repeated.",
     ),
 ]
@@ -65,6 +65,7 @@ LocationOption = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
+        autocompletion=one_of(LOCATIONS),
         help="What is known of the sites' places: world, country, locate, none. By default world; for "
         "measurements without places locate, if the crawlers have some.",
     ),
@@ -114,7 +115,7 @@ def evaluate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay policies on a world with known round trips, side by side.
+    """Replay policies on a world with known round trips.
 
     Each policy delegates the same sites in the same random orders. The first ones are training: they are
     delegated with the policy's own probes, and do not count.
@@ -185,6 +186,9 @@ def _tell(evaluation: Evaluation) -> None:
 @contextmanager
 def _bar() -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on a terminal, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     console = Console(stderr=True)
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:

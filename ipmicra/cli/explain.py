@@ -20,7 +20,7 @@ def explain(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell why a site belongs to its crawler: who was asked, who was not, and why.
+    """Tell why a site has its crawler: who was asked, who was not.
 
     It is told from what was written down when the subnet was delegated; nothing is probed. Text is printed
     unless a format is named.

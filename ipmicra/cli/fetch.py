@@ -11,18 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
+from ipmicra.cli.completion import REGISTRIES, one_of
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -61,6 +51,7 @@ def fetch(
         list[str] | None,
         typer.Argument(
             metavar="REGISTRY",
+            autocompletion=one_of(REGISTRIES),
             help="afrinic, apnic, arin, lacnic, ripe or iana, or the name of a dump; all if none is named.",
         ),
     ] = None,
@@ -117,6 +108,18 @@ def _bars(sources: Sequence[DumpSource]) -> Iterator[Callable[[FetchProgress], N
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
     width = max(len(source.name) for source in sources)
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=Console(stderr=True)) as bars:

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ipmicra.app.describe import describe_edition
-from ipmicra.app.lookups import open_hierarchy
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_object, print_table
 
@@ -29,6 +27,9 @@ def info(
     as_json: JsonOption = False,
 ) -> None:
     """Show a hierarchy's edition, counts and dumps."""
+    from ipmicra.app.describe import describe_edition
+    from ipmicra.app.lookups import open_hierarchy
+
     print_format = chosen(output_format, as_json)
     path = hierarchy_path(context, file or hierarchy_file)
     hierarchy = open_hierarchy(path)

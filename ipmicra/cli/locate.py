@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ipmicra.cli.completion import HEURISTICS, several_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
@@ -34,6 +35,7 @@ HeuristicsOption = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
+        autocompletion=several_of(HEURISTICS),
         help="Which vote, in which order: loc, airport, city, institution, known, registry, latency.",
     ),
 ]

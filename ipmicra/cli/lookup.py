@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.app.describe import describe_subnet
-from ipmicra.app.lookups import describe_target, lineage_of, open_hierarchy
-from ipmicra.app.targets import Target, Unresolved, read_targets
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
@@ -20,9 +17,11 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
-from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.resolver import Resolver
-from ipmicra.model.subnet import Subnet
+
+if TYPE_CHECKING:
+    from ipmicra.app.targets import Target
+    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.model.subnet import Subnet
 
 
 def lookup(
@@ -38,7 +37,14 @@ def lookup(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the subnets that hold each target, widest first, and who holds them."""
+    """Show the subnets that hold each target, and who holds them.
+
+    Widest first. A name is looked up for each of its addresses.
+    """
+    from ipmicra.app.lookups import open_hierarchy
+    from ipmicra.app.targets import Unresolved, read_targets
+    from ipmicra.edge.resolver import Resolver
+
     print_format = chosen(output_format, as_json)
     hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
     found: list[Target] = []
@@ -55,6 +61,8 @@ def lookup(
 
 
 def _print(hierarchy: Hierarchy, targets: list[Target], print_format: Format) -> None:
+    from ipmicra.app.lookups import describe_target, lineage_of
+
     if print_format is Format.TABLE:
         for target in targets:
             print_lineage(target, lineage_of(hierarchy, target))
@@ -80,6 +88,9 @@ def _row(subnet: Subnet) -> tuple[Any, ...]:
 
 def _flat(hierarchy: Hierarchy, target: Target) -> dict[str, Any]:
     """Give a target with its narrowest subnet, one value a column."""
+    from ipmicra.app.describe import describe_subnet
+    from ipmicra.app.lookups import lineage_of
+
     described = describe_subnet(lineage_of(hierarchy, target)[-1])
     organisation = described.pop("organisation") or {"handle": None, "name": None}
     holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.app.lookups import Holding, describe_holding, find_holdings, open_hierarchy
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+
+if TYPE_CHECKING:
+    from ipmicra.app.lookups import Holding
 
 
 def org(
@@ -21,6 +23,8 @@ def org(
     as_json: JsonOption = False,
 ) -> None:
     """Find organisations and show their subnets."""
+    from ipmicra.app.lookups import describe_holding, find_holdings, open_hierarchy
+
     print_format = chosen(output_format, as_json)
     hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
     holdings = list(find_holdings(hierarchy, query, limit + 1, subnets))

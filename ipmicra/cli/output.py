@@ -9,15 +9,14 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from ipmicra.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDE = 400
 """Columns of a table that goes into a file or pipe."""
@@ -80,6 +79,10 @@ def print_object(record: dict[str, Any], output_format: Format) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table; numbers stand to the right, texts are shown as they are."""
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(title=escape(clean(title)) or None, title_justify="left", box=None, pad_edge=False)
     cells = [list(row) for row in rows]
     for i, column in enumerate(columns):
@@ -93,12 +96,17 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def console() -> Console:
     """Make the console for data; without a terminal it neither colours nor wraps."""
+    from rich.console import Console
+
     return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
 
 
 def say(message: str) -> None:
     """Tell the user something beside the data."""
-    typer.echo(clean(message), err=True)
+    from ipmicra.edge.log import log_as_json
+
+    if not log_as_json(clean(message)):
+        typer.echo(clean(message), err=True)
 
 
 def _csv(records: Sequence[dict[str, Any]]) -> str:

@@ -58,7 +58,7 @@ def partition(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Part a whole list of sites among crawlers, and say what that costs."""
+    """Part a whole list of sites among crawlers, with the costs."""
     from ipmicra.app.partition import ALL, choose_methods, compare, left_out, write_assignments
     from ipmicra.app.partition_inputs import PartitionInputs, gather
     from ipmicra.partition.config import MetisConfig

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ipmicra.cli.completion import GRAINS, METHODS, one_of
+
 SeedsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -16,7 +18,13 @@ SeedsArgument = Annotated[
 ]
 MethodOption = Annotated[
     list[str] | None,
-    typer.Option("--method", "-m", help="A method by name, repeatable, or all [default: all]."),
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        autocompletion=one_of(METHODS),
+        help="A method by name, repeatable, or all [default: all].",
+    ),
 ]
 PartsOption = Annotated[
     int | None,
@@ -71,7 +79,15 @@ PreferenceOption = Annotated[
         "--preference", min=0.0, max=1.0, help="metis-multi: 1 for distance alone, 0 for links alone."
     ),
 ]
-GrainOption = Annotated[str, typer.Option("--grain", help="METIS keeps together: host, address or subnet.")]
+GrainOption = Annotated[
+    str,
+    typer.Option(
+        "--grain",
+        metavar="NAME",
+        autocompletion=one_of(GRAINS),
+        help="METIS keeps together: host, address or subnet.",
+    ),
+]
 ResolveOption = Annotated[
     bool, typer.Option("--resolve", help="Ask the DNS for addresses that no file tells.")
 ]

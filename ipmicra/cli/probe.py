@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ipmicra.cli.completion import crawlers_or_all
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -40,6 +41,7 @@ Crawlers = Annotated[
     typer.Option(
         "--from",
         metavar="CRAWLER",
+        autocompletion=crawlers_or_all,
         help="Crawler to probe from, or all; repeatable. By default from here.",
     ),
 ]
@@ -80,7 +82,10 @@ def probe(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure round trips, with the times of DNS, TCP, TLS and first byte apart."""
+    """Measure round trips to targets, from crawlers or from here.
+
+    The times of DNS, TCP, TLS and the first byte are told apart. Samples of crawlers are kept in the store.
+    """
     need_service()
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.probing import BUDGET, ProbeOptions, probe_targets

@@ -16,7 +16,13 @@ Written by `bin/make-cli-docs` from `ipmicra COMMAND --help`; `bin/lint` compare
 
 Data goes to standard output, progress and messages to standard error. Into a pipe commands print JSON
 unless `--format` says otherwise. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (standard
-error says what is missing).
+error says what is missing), 130 interrupted (standard error says what is left, and how to go on).
+
+`ipmicra --install-completion` lets bash, zsh and fish complete commands, options, names and the crawlers of
+the store. `--log-level` and `--log-format` stand before the command, as in `ipmicra --log-level info
+--log-format json delegate sites.txt`: each event is then one JSON object a line on standard error, with
+`time`, `level`, `part`, `event`, `message` and fields of its own. Tokens, keys, passwords and queries of URLs
+are never written. `--log-level debug` shows where an error came from.
 """
 
 

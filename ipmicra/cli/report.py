@@ -82,10 +82,10 @@ def report(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write one HTML page, readable offline, that shows who has which site.
+    """Write one HTML page that shows who has which site.
 
-    From results of a delegation with its crawlers, or from a world with known round trips. Prints the figures
-    of the summary.
+    It can be read offline. From results of a delegation with its crawlers, or from a world with known round
+    trips. Prints the figures of the summary.
     """
     from ipmicra.app.report.loaders.choose import ReportInput
 

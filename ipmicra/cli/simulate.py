@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli import simulate_churn, simulate_partition
+from ipmicra.cli.completion import (
+    COORDINATE_METHODS,
+    CUTS,
+    HALVES,
+    POPULATIONS,
+    SPLITTING_SCHEMES,
+    one_of,
+)
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
@@ -16,38 +24,54 @@ if TYPE_CHECKING:
 
 simulate = typer.Typer(
     name="simulate",
-    help="Run the papers' experiments, seeded, with their published figures beside ours.",
+    help="Run the papers' experiments, with their figures beside ours.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 simulate.command()(simulate_partition.partition)
 simulate.command()(simulate_churn.churn)
+PopulationOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(POPULATIONS),
+        help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. "
+        "By default ts and king.",
+    ),
+]
+SchemeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(SPLITTING_SCHEMES),
+        help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all.",
+    ),
+]
+HalfOption = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(HALVES),
+        help="Half that a newcomer takes: holding (where it stands) or random.",
+    ),
+]
+CutOption = Annotated[
+    str,
+    typer.Option(metavar="NAME", autocompletion=one_of(CUTS), help="Where NH and GH cut: middle or median."),
+]
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")]
 
 
 @simulate.command()
 def splitting(
-    population: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="ts, king, or a matrix (.npz with rtt_ms, or King text); may be repeated. "
-            "By default ts and king."
-        ),
-    ] = None,
-    scheme: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="DL, MPP, NH, GH, MP, NS, or two joined as MP_30_NH; may be repeated. By default all."
-        ),
-    ] = None,
+    population: PopulationOption = None,
+    scheme: SchemeOption = None,
     seeds: SeedsOption = 5,
-    half: Annotated[
-        str, typer.Option(help="Half that a newcomer takes: holding (where it stands) or random.")
-    ] = "holding",
+    half: HalfOption = "holding",
     migration: Annotated[
         bool, typer.Option(help="Whether sites move with their part of a zone that is split.")
     ] = True,
-    cut: Annotated[str, typer.Option(help="Where NH and GH cut: middle or median.")] = "middle",
+    cut: CutOption = "middle",
     moved: Annotated[
         float, typer.Option(help="Share of hosts that the bounds of the space move.", min=0, max=0.5)
     ] = 0.05,
@@ -61,7 +85,10 @@ def splitting(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Split coordinate space among crawlers by each scheme: distance, in-zone share, load diversity, hops."""
+    """Split coordinate space among crawlers by each scheme.
+
+    Measures distance, in-zone share, load diversity and hops.
+    """
     from ipmicra.app.simulations import simulate_splitting
     from ipmicra.simulate.splitting import SCHEME_NAMES
 
@@ -126,14 +153,19 @@ def coordinates(
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="gnp, gnp-height, gnp-7d, vivaldi, ridge or blend; may be repeated. By default all."
+            metavar="NAME",
+            autocompletion=one_of(COORDINATE_METHODS),
+            help="gnp, gnp-height, gnp-7d, vivaldi, ridge or blend; may be repeated. By default all.",
         ),
     ] = None,
     seeds: SeedsOption = 5,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Name each host's nearest crawler from the landmarks' samples alone, by each method of coordinates."""
+    """Name each host's nearest crawler from landmarks' samples.
+
+    From these alone, by each method of coordinates.
+    """
     from ipmicra.app.simulations import CoordinatesRun, simulate_coordinates
     from ipmicra.assign.coordinate.coordinates import METHODS
     from ipmicra.simulate.coordinates import Trial

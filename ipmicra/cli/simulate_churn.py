@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ipmicra.cli.completion import CHURN_SCHEMES, one_of
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
@@ -37,8 +38,10 @@ def churn(
     scheme: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="NAME",
+            autocompletion=one_of(CHURN_SCHEMES),
             help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; may be "
-            "repeated. By default all."
+            "repeated. By default all.",
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")] = 3,
@@ -70,7 +73,10 @@ def churn(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let crawlers join, leave and fail while sites are crawled again and again, under each scheme."""
+    """Let crawlers come and go while sites are crawled again.
+
+    They join, leave and fail, under each scheme.
+    """
     from ipmicra.app.churn import ChurnRun, simulate_churn, simulate_small_test
     from ipmicra.simulate.churn.config import ChurnConfig
     from ipmicra.simulate.churn.schemes.table import SCHEMES

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ipmicra.cli.completion import RELOCATIONS, one_of
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 from ipmicra.cli.partition import figure_text
 
@@ -42,7 +43,12 @@ def partition(
     ] = None,
     fixed_parts: Annotated[int, typer.Option(min=1, help="Parts of figure 7.")] = 20,
     relocation: Annotated[
-        str, typer.Option(help="Whose time relocation counts: received or sent.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=one_of(RELOCATIONS),
+            help="Whose time relocation counts: received or sent.",
+        ),
     ] = "received",
     pages: Annotated[int, typer.Option(min=100, help="Exchange: pages of the invented web.")] = 20_000,
     links_per_page: Annotated[float, typer.Option(min=1.0, help="Exchange: links on a page.")] = 20.0,
@@ -52,7 +58,7 @@ def partition(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare geographic parts with a hash of hosts and one crawler for all."""
+    """Compare geographic parts, a hash of hosts and one crawler."""
     from ipmicra.app import partition_simulations as app
     from ipmicra.partition.config import Relocation
     from ipmicra.simulate.partition_figures import FiguresConfig

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import tempfile
@@ -103,6 +104,8 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
 
     Whoever has the old file open goes on reading the old one.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     size = 0

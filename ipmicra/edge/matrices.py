@@ -21,9 +21,16 @@ def read_matrix(path: Path) -> NDArray[np.float64]:
             is_zip = file.read(2) == b"PK"
         if is_zip:
             return check_matrix(shown(path), _npz(path))
-        return check_matrix(shown(path), parse_king(path.read_text(encoding="utf-8", errors="replace")))
+        return check_matrix(shown(path), _king(path))
     except (FileNotFoundError, IsADirectoryError) as error:
         raise InputError(f"{shown(path)}: no such file; give a .npz with `rtt_ms` or a King text") from error
+
+
+def _king(path: Path) -> NDArray[np.float64]:
+    try:
+        return parse_king(path.read_text(encoding="utf-8", errors="replace"))
+    except InputError as error:
+        raise InputError(f"{shown(path)}: {error}") from error
 
 
 def _npz(path: Path) -> NDArray[np.generic]:

@@ -36,6 +36,10 @@ class ManyFinder:
     def rows_of(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Give the row of the narrowest subnet of each address; see `Hierarchy.lookup_many`."""
         rows = np.empty(len(addresses), np.uint32) if out is None else out
+        if isinstance(addresses, np.ndarray) and addresses.dtype.kind == "b":
+            raise AddressError(
+                "an array of booleans", "holds no addresses"
+            )  # older numpy takes them for 0 and 1
         if not isinstance(addresses, np.ndarray) or addresses.dtype.kind not in "ui":
             self._fill_texts(list(addresses), rows)
         elif addresses.ndim == 1:

@@ -14,12 +14,14 @@ from ipmicra.app.delegating.options import DelegateOptions
 from ipmicra.app.delegating.session import Session
 from ipmicra.delegate.subnets import key_of
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.resolver.bulk import UnresolvedSeed
 from ipmicra.edge.resolver.one_by_one import REASONS
 from ipmicra.edge.store.ports import BudgetState, ResultRecord, StorePort
 from ipmicra.model.site import Site
 
+events = EventLog("delegate")
 CHUNK = 200
 """Sites that are pinned, and looked for among the results of an earlier run, at a time."""
 EXAMPLES = 20
@@ -111,7 +113,19 @@ class Batch:
                 await self._finish(session)
             finally:
                 self.report.budget = self.store.budget.state(session.budget_name)
+                self._log_end()
         return self.report
+
+    def _log_end(self) -> None:
+        events.info(
+            "batch_ended",
+            "batch {batch} ended: {sites} sites, {probes} probes, {missing} seeds without an answer",
+            batch=self.report.batch,
+            sites=self.report.sites,
+            probes=self.report.probes,
+            missing=self.report.missing.total(),
+            stopped=self.report.stopped,
+        )
 
     async def _take_in(self, session: Session, texts: Iterable[str]) -> None:
         chunk: list[Site] = []

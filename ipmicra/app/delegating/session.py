@@ -25,6 +25,7 @@ from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.resolver.bulk import BulkConfig, BulkResolver, UnresolvedSeed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
@@ -32,6 +33,8 @@ from ipmicra.edge.store.ports import BatchRecord, NameAnswer, ResultRecord, Stor
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.site import Site
+
+events = EventLog("delegate")
 
 
 class NamesOnDemand:
@@ -116,6 +119,15 @@ class Session:
         if unplaced:
             self.notes.append(f"{unplaced:,} delegations fit no subnet of this hierarchy and were left alone")
         teach(self.driver, self.store, self.tree, asked)
+        events.info(
+            "batch_begun",
+            "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before",
+            batch=self.batch.id,
+            policy=self.options.policy,
+            crawlers=len(roster.crawlers),
+            resumed=self.resumed,
+            recovered=self.recovered,
+        )
         self._tasks = [asyncio.create_task(work) for work in (self._keep_writing(), self._keep_looking())]
 
     def _make_tree(self) -> SubnetTree:
@@ -220,6 +232,8 @@ class Session:
                 self.store.crawlers.set_state(one.name, state, self.clock())
                 self._crawlers[one.name] = roster.crawlers[i] = replace(one, state=state)
         silent = [name for name, is_well in health.items() if not is_well]
+        for name in silent:
+            events.info("agent_silent", "agent of {crawler} does not answer", crawler=name)
         if silent:
             self.notes.append(f"silent agents, not asked for now: {', '.join(silent)}")
 
@@ -232,6 +246,9 @@ class Session:
         before = self._crawlers[name]
         if before.state is state:
             return
+        is_back = state is CrawlerState.JOINED
+        told = "agent of {crawler} is back" if is_back else "agent of {crawler} fell silent"
+        events.info("agent_back" if is_back else "agent_silent", told, crawler=name)
         self._crawlers[name] = after = replace(before, state=state)
         self.store.crawlers.set_state(name, state, self.clock())
         self.driver.join(after)

@@ -6,13 +6,17 @@ from pathlib import Path
 
 from ipmicra.errors import InputError
 
+PACKAGED = Path(__file__).parent / "sample"
+"""Where a wheel has the samples; a checkout has them in `rir_dumps`."""
+
 
 def sample_dumps(folder: Path | None) -> list[Path]:
-    """List the dumps of a folder, by default of the samples in the checkout that ipmicra runs from."""
-    folder = folder or Path(__file__).parents[3] / "rir_dumps" / "sample"
+    """List the dumps of a folder, by default the samples that ipmicra brings along."""
+    if folder is None:
+        folder = PACKAGED if PACKAGED.is_dir() else Path(__file__).parents[3] / "rir_dumps" / "sample"
     paths = sorted(path for path in folder.glob("*") if path.is_file() and path.suffix != ".md")
     if not paths:
         raise InputError(
-            f"no dumps in {folder}: run from a checkout of ipmicra, or name a folder with --dumps"
+            f"no dumps in {folder}: name a folder that has some with --dumps, or leave it out for the samples"
         )
     return paths

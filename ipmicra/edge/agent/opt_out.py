@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.prefix_set import PrefixSet
 from ipmicra.errors import AddressError, InputError
 
 LOOK_EVERY_S = 1.0
 """How often the file is looked at, at most."""
-log = logging.getLogger(__name__)
+events = EventLog("agent")
 
 
 class OptOutList:
@@ -51,13 +51,29 @@ class OptOutList:
                 return
             prefixes, bad = _read(self._path)
         except OSError as error:
-            log.warning("opt-out list %s cannot be read, the last one stays in force: %s", self._path, error)
+            events.warning(
+                "opt_out_unreadable",
+                "opt-out list {path} cannot be read, the last one stays in force: {reason}",
+                path=self._path,
+                reason=error,
+            )
             return
         if bad:
-            log.warning("opt-out list %s: %s; its other lines are added", self._path, "; ".join(bad[:5]))
+            events.warning(
+                "opt_out_faulty",
+                "opt-out list {path}: {reason}; its other lines are added",
+                path=self._path,
+                reason="; ".join(bad[:5]),
+            )
             for prefix in self._prefixes:
                 prefixes.add(prefix)
         self._mark, self._prefixes = mark, prefixes
+        events.info(
+            "opt_out_read",
+            "opt-out list {path} has {prefixes} prefixes",
+            path=self._path,
+            prefixes=len(prefixes),
+        )
 
     def _stamp(self) -> tuple[int, int, int]:
         found = self._path.stat()

@@ -18,12 +18,14 @@ from ipmicra.edge.agent.access import TokenCheck
 from ipmicra.edge.agent.door import LET_IN
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.service import ProbeService
+from ipmicra.edge.log import EventLog
 from ipmicra.errors import MessageError, UnknownVersionError
 from ipmicra.wire.answers import End, ErrorMessage, encode_answer, encode_end, encode_error
 from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
 from ipmicra.wire.orders import ProbeRequest, decode_request
 
 OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
+events = EventLog("agent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class _Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._admits(scope):
             self._parts.metrics.requests.labels(str(UNAUTHORISED)).inc()
+            events.debug("stranger_refused", "somebody without the token was refused", path=scope["path"])
             refusal = _refused(UNAUTHORISED, "a bearer token is needed")
             refusal.headers["WWW-Authenticate"] = "Bearer"
             refusal.headers["Connection"] = "close"
@@ -135,10 +138,14 @@ def _complaint(error: Exception, body_s: float) -> tuple[int, str]:
 
 
 async def _lines(parts: AgentParts, request: ProbeRequest) -> AsyncIterator[bytes]:
+    events.debug(
+        "orders_taken", "{orders} orders taken", orders=len(request.orders), is_repeat=request.only_repeat
+    )
     count = 0
     async for answers in parts.service.answers(request):
         count += len(answers)
         yield b"".join(map(encode_answer, answers))
+    events.debug("orders_answered", "{orders} orders answered", orders=count)
     yield encode_end(End(count=count))
 
 

@@ -26,6 +26,7 @@ import aiohttp
 
 from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig, NotSentError
 from ipmicra.edge.coordinator.belief import BeliefConfig, believed
+from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
 from ipmicra.model.crawler import Crawler, CrawlerState
@@ -35,6 +36,7 @@ from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.orders import ProbeOrder
 
+events = EventLog("coordinator")
 UNRESOLVED = IPv4Address(0)
 """Stands in a sample for the address of a host that could not be resolved."""
 
@@ -177,11 +179,21 @@ class OrderDesk:
             except AgentError as error:
                 trouble = trouble or str(error)
         if trouble and has_agent:
+            self._log_trouble(batch[0].crawler, trouble, len(waiting))
             self._on_state(batch[0].crawler, CrawlerState.UNREACHABLE)
         if waiting:
             lost = [self._lost(one, Loss.AGENT, trouble or "no answer") for one in waiting.values()]
             self._keep(lost, waiting)
             yield lost
+
+    def _log_trouble(self, crawler: str, trouble: str, lost: int) -> None:
+        events.info(
+            "agent_failed",
+            "agent of {crawler}: {reason}; {lost} orders without an answer",
+            crawler=crawler,
+            reason=trouble,
+            lost=lost,
+        )
 
     def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
         """Write samples down together with the news that their orders are answered."""
@@ -193,6 +205,13 @@ class OrderDesk:
         """Send what waits, and take it off the list as it is answered."""
         crawler = next(iter(waiting.values())).crawler
         client = self._client(crawler)
+        events.debug(
+            "orders_sent",
+            "{orders} orders to {crawler}",
+            orders=len(waiting),
+            crawler=crawler,
+            is_repeat=only_repeat,
+        )
         start, started_s = time.perf_counter(), self._clock()
         async for answers in client.ask([one.order for one in waiting.values()], only_repeat=only_repeat):
             elapsed_ms = None if only_repeat else (time.perf_counter() - start) * 1e3

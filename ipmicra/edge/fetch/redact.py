@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from ipmicra.edge.log import HIDDEN
 from ipmicra.errors import FetchError
 from ipmicra.model.dump_source import KEY_MARK
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipmicra.model.dump_source import DumpSource
-
-HIDDEN = "***"
 
 _CHATTY_LOGGERS = ("urllib3.connectionpool", "urllib3.util.retry")
 """Loggers that write whole request lines at level DEBUG."""

@@ -18,6 +18,7 @@ import urllib3.exceptions
 from ipmicra.edge.fetch.answer import MISSING, OK, PASSING, content_length, retry_after_s
 from ipmicra.edge.fetch.options import FetchOptions, Trouble
 from ipmicra.edge.fetch.redact import without_secrets
+from ipmicra.edge.log import EventLog
 from ipmicra.errors import FetchError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 MAX_REDIRECTS = 5
 
 T = TypeVar("T")
+events = EventLog("fetch")
 
 
 def user_agent() -> str:
@@ -55,6 +57,14 @@ class Requester:
         reason, pause_s = "", 0.0
         for number in range(self.options.attempts):
             if number:
+                events.info(
+                    "fetch_retried",
+                    "{url}: {reason}; attempt {attempt} in {pause_s:.0f} s",
+                    url=link.shown,
+                    reason=link.redact(reason),
+                    attempt=number + 1,
+                    pause_s=pause_s,
+                )
                 self.sleep(pause_s)
             outcome = attempt()
             if not isinstance(outcome, Trouble):

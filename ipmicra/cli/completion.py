@@ -1,0 +1,65 @@
+"""What a shell completes: known names, and crawlers of the store.
+
+The names stand here once more, since the layers they belong to load numpy: a key press must not wait for
+that. A test compares them with the real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import typer
+
+from ipmicra.app.home import find_home
+
+POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
+BACKENDS = ("can", "lbi", "lbi-rtt", "lbi-split", "balance")
+METHODS = (
+    *("all", "hash", "two-level", "subsite", "consistent", "chord", "country", "city", "isp-city", "random"),
+    *("centralised", "metis-geo", "metis-links", "metis-multi", "rtt-best", "rtt-balanced", "delegated"),
+    *("can", "balance"),
+)
+GRAINS = ("host", "address", "subnet")
+LOCATIONS = ("world", "country", "locate", "none")
+REGISTRIES = ("afrinic", "apnic", "arin", "lacnic", "ripe", "iana")
+HEURISTICS = ("loc", "airport", "city", "institution", "known", "registry", "latency")
+SPLITTING_SCHEMES = ("DL", "MPP", "NH", "GH", "MP", "MP_30_NH", "DL_30_NH", "NS")
+CHURN_SCHEMES = ("dht", "chord", "nc-can", "lbi", "lbi-rtt", "lbi-split", "balance-neighbours", "balance")
+COORDINATE_METHODS = ("gnp", "gnp-height", "gnp-7d", "vivaldi", "ridge", "blend")
+POPULATIONS = ("ts", "king")
+HALVES = ("holding", "random")
+CUTS = ("middle", "median")
+RELOCATIONS = ("received", "sent")
+
+
+def one_of(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Complete to one of some names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def several_of(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """Complete the last of some names with commas between them."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        there = before.split(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(last) and name not in there]
+
+    return complete
+
+
+def crawlers(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete to a crawler of the store that the command line names."""
+    from ipmicra.edge.store.glance import crawler_names
+
+    store = ctx.params.get("store") or find_home(ctx.find_root().params.get("home")).store
+    return [name for name in crawler_names(str(store)) if name.startswith(incomplete)]
+
+
+def crawlers_or_all(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete to a crawler, or to `all`."""
+    return [*(["all"] if "all".startswith(incomplete) else []), *crawlers(ctx, incomplete)]

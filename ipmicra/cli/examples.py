@@ -1,0 +1,104 @@
+"""Examples that end the help of each command."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "demo": (
+        "ipmicra demo",
+        "ipmicra demo --keep --sites 100 -o world.html",
+    ),
+    "fetch": (
+        "ipmicra fetch",
+        "ipmicra fetch ripe apnic --kind whois --to dumps",
+    ),
+    "build": (
+        "ipmicra build rir_dumps/*.gz",
+        "ipmicra build rir_dumps/sample/* -o sample.ipm --findings findings.jsonl",
+    ),
+    "info": (
+        "ipmicra info",
+        "ipmicra info sample.ipm --verify",
+    ),
+    "lookup": (
+        "ipmicra lookup 193.0.6.139 example.org 2001:db8::/32",
+        "ipmicra lookup addresses.txt --format csv > subnets.csv",
+    ),
+    "org": (
+        "ipmicra org 'example carrier'",
+        "ipmicra org ORG-EX1-RIPE --subnets 50 --json",
+    ),
+    "diff": ("ipmicra diff old.ipm new.ipm --limit 20",),
+    "locate": (
+        "ipmicra locate www.example.org 193.0.6.139",
+        "ipmicra locate --offline --tables hosts.txt",
+    ),
+    "crawler add": (
+        "ipmicra crawler add fra 203.0.113.7 --agent-url https://fra.example.org:8470",
+        "ipmicra crawler add ath 198.51.100.9 --latitude 37.98 --longitude 23.73",
+    ),
+    "crawler list": ("ipmicra crawler list --all",),
+    "crawler remove": ("ipmicra crawler remove fra ath",),
+    "crawler import": ("ipmicra crawler import fleet.toml",),
+    "agent": (
+        "openssl rand -hex 32 > token && ipmicra agent --token-file token",
+        "ipmicra agent --listen 0.0.0.0:8470 --tls-cert c.pem --tls-key k.pem \\\n    --token-file token",
+    ),
+    "probe": (
+        "ipmicra probe example.org",
+        "ipmicra probe sites.txt --from all --token-file token --format csv",
+    ),
+    "delegate": (
+        "ipmicra delegate sites.txt --token-file token --format csv > sites.csv",
+        "ipmicra delegate sites.txt --dry-run",
+    ),
+    "explain": ("ipmicra explain www.example.org",),
+    "assign": (
+        "ipmicra assign sites.txt --pages pages.csv",
+        "ipmicra assign sites.txt --backend lbi --dry-run --json",
+    ),
+    "report": (
+        "ipmicra report sites.csv --crawlers crawlers.csv -o report.html",
+        "ipmicra report --world world --plots plots",
+    ),
+    "evaluate": (
+        "ipmicra evaluate world --policy predict --policy paper",
+        "ipmicra evaluate world --seeds 5 --plot policies.svg --json",
+    ),
+    "partition": (
+        "ipmicra partition --world world --method hash --method country",
+        "ipmicra partition sites.txt --crawlers crawlers.csv -m chord -o parts.csv",
+    ),
+    "simulate splitting": ("ipmicra simulate splitting --population king --seeds 2",),
+    "simulate coordinates": ("ipmicra simulate coordinates --matrix king.npz --method vivaldi",),
+    "simulate churn": ("ipmicra simulate churn --scheme lbi --scheme balance --steps 2000 --seeds 1",),
+    "simulate partition": ("ipmicra simulate partition --hosts 5000 --plot figures",),
+}
+"""By the command's name, those of a group as `group command`."""
+
+FIRST_STEPS = """\
+\b
+The usual path:
+  ipmicra demo                      see it all work on this machine
+  ipmicra fetch                     download the registries' dumps
+  ipmicra build rir_dumps/*.gz      make the hierarchy of them
+  ipmicra crawler add NAME ADDRESS --agent-url URL
+  ipmicra delegate sites.txt --token-file token
+
+\b
+Hierarchy and state are kept in one folder: --home DIR, else IPMICRA_HOME,
+else the platform's place for user data (Linux: ~/.local/share/ipmicra).
+
+\b
+`ipmicra COMMAND --help` tells more of each, with examples. Exit codes:
+0 done, 1 failed, 2 wrong usage, 3 done in part (stderr says what is missing).
+"""
+
+
+def examples_of(name: str) -> str | None:
+    """Write the examples of a command as the end of its help."""
+    lines = EXAMPLES.get(name)
+    if not lines:
+        return None
+    return "\b\n" + "\n".join(
+        ["Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)]
+    )

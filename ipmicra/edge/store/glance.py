@@ -1,0 +1,24 @@
+"""A quick look into a store, without making or mending it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from urllib.parse import quote
+
+from ipmicra.edge.store.connection import path_of
+from ipmicra.errors import IpmicraError
+
+PATIENCE_S = 0.2
+"""How long to wait for another process that writes: somebody has pressed a key."""
+
+
+def crawler_names(url: str) -> list[str]:
+    """List the crawlers of a store that have not left; none if it cannot be read."""
+    try:
+        place = f"file:{quote(path_of(url))}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True, timeout=PATIENCE_S)) as connection:
+            rows = connection.execute("SELECT name FROM crawlers WHERE state <> 'left' ORDER BY name")
+            return [str(name) for (name,) in rows]
+    except (IpmicraError, sqlite3.Error):
+        return []

@@ -1,0 +1,77 @@
+"""The wheel: built, looked into, installed beside nothing else, and run from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import ROOT, built_file
+
+pytestmark = pytest.mark.slow
+DATA = {
+    "ipmicra/app/report/assets/land.json",
+    "ipmicra/app/report/assets/report.css",
+    "ipmicra/app/report/assets/report.js",
+    "ipmicra/edge/tables/gazetteer.npz",
+    "ipmicra/edge/tables/institutions.npz",
+    "ipmicra/py.typed",
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel of this checkout; nothing is asked of a package index."""
+    folder = tmp_path_factory.mktemp("wheel")
+    offline = ("--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
+    pip("wheel", *offline, "--wheel-dir", str(folder), str(ROOT))
+    (made,) = folder.glob("ipmicra-*.whl")
+    return made
+
+
+def pip(*words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *words], capture_output=True, check=False, timeout=600, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_wheel_has_code_data_and_samples_and_nothing_else(wheel: Path) -> None:
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    sources = {str(path.relative_to(ROOT)) for path in (ROOT / "ipmicra").rglob("*.py")}
+    samples = {f"ipmicra/app/demo/sample/{path.name}" for path in (ROOT / "rir_dumps/sample").iterdir()}
+    assert names == sources | DATA | samples
+
+
+def test_installed_wheel_runs_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    pip(
+        "install", "--no-deps", "--no-index", "--disable-pip-version-check", "--target", str(site), str(wheel)
+    )
+    hierarchy = built_file(tmp_path)
+    code = "import ipmicra, ipmicra.app.demo.dumps as d; print(ipmicra.__file__, len(d.sample_dumps(None)))"
+    place, count = run_in(tmp_path, "-c", code).split()
+    assert Path(place).is_relative_to(site)
+    assert int(count) == len(list((ROOT / "rir_dumps/sample").iterdir()))
+    assert run_in(tmp_path, "-m", "ipmicra", "--version").startswith("ipmicra ")
+    found = json.loads(run_in(tmp_path, "-m", "ipmicra", "lookup", "10.1.2.3", "--hierarchy", str(hierarchy)))
+    assert found[0]["target"] == "10.1.2.3"
+
+
+def run_in(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "site")},
+        capture_output=True,
+        check=False,
+        timeout=240,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
