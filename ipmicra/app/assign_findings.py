@@ -24,6 +24,17 @@ def page_findings(estimated: int, refused: int) -> list[str]:
     return findings
 
 
+def trip_findings(expected_ms: NDArray[np.float64]) -> list[str]:
+    """Say that some crawlers are not considered for a site, and what helps."""
+    lacking = int(np.isnan(expected_ms).any(axis=1).sum())
+    if not lacking:
+        return []
+    return [
+        f"{lacking} sites go to crawlers that probed them or their subnet, or where room is: "
+        "with a hierarchy (`ipmicra build`) the round trips of the others are estimated"
+    ]
+
+
 def fleet_findings(
     crawlers: Sequence[Crawler], units: NDArray[np.float64], assignments: Sequence[Assignment]
 ) -> list[str]:

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign, stamped
+from ipmicra.app.expected_trips import StoredExpectations
 from ipmicra.app.round_trips import Address, DelegatedRoundTrips, SampledRoundTrips
 from ipmicra.app.targets import host_of
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
+from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import BulkResolver, Seed, read_seed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -40,9 +42,15 @@ class AssignRequest:
 
 
 def assign_seeds(
-    store: StorePort, request: AssignRequest, clock: Callable[[], float] = time.time
+    store: StorePort,
+    request: AssignRequest,
+    hierarchy: Hierarchy | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> tuple[AssignReport, Unresolved]:
-    """Assign seeds by the samples and delegations in the store; keep the result unless told otherwise."""
+    """Assign seeds by the samples and delegations in the store; keep the result unless told otherwise.
+
+    With a hierarchy the delegator's model says what to expect where nothing was measured.
+    """
     if request.backend not in BACKENDS:
         raise InputError(f"no backend named {request.backend!r}; there are {', '.join(BACKENDS)}")
     options = AssignOptions(
@@ -61,6 +69,7 @@ def assign_seeds(
         ),
         options,
         store.assignments.all(),
+        None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock),
     )
     if request.is_kept:
         store.assignments.put_many(stamped(report, clock()))

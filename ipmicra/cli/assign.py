@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -47,13 +49,19 @@ def assign(
     ] = None,
     pieces: Annotated[int, typer.Option(min=1, help="Pieces of one site at most.")] = 4,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Keep nothing.")] = False,
+    hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can."""
+    """Give each site, or piece of a large one, its crawler; what was assigned before stays where it can.
+
+    Goes by the samples and delegations in the store. What nobody measured is estimated: with a hierarchy by
+    the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other.
+    """
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.targets import read_texts
+    from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
@@ -65,8 +73,11 @@ def assign(
         pieces=pieces,
         is_kept=not dry_run,
     )
-    with Store.open(store_url(context, store)) as opened:
-        report, unresolved = assign_seeds(opened, request)
+    path = hierarchy_path(context, hierarchy_file)
+    with Store.open(store_url(context, store)) as opened, ExitStack() as stack:
+        is_there = hierarchy_file is not None or path.is_file()
+        hierarchy = stack.enter_context(Hierarchy.open(path)) if is_there else None
+        report, unresolved = assign_seeds(opened, request, hierarchy)
     _print(report, print_format)
     for text, reason in unresolved:
         say(f"{text}: {reason}")

@@ -21,6 +21,7 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
+from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ AssignmentOption = Annotated[
         help="Results on the world's sites; by default each has its nearest crawler.",
     ),
 ]
+LastOption = Annotated[
+    bool, typer.Option("--last", help="Of the store, only the sites of the last `ipmicra delegate`.")
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")]
 PlotsOption = Annotated[
     Path | None,
@@ -78,15 +82,17 @@ def report(
     assignment: AssignmentOption = None,
     output: OutputOption = Path("report.html"),
     plots: PlotsOption = None,
+    last: LastOption = False,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = None,
     hierarchy_file: HierarchyOption = None,
+    store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one HTML page, readable offline, that shows who has which site.
 
-    From results of a delegation with its crawlers, or from a world with known round trips. Prints the figures
-    of the summary.
+    By default from the store: who was delegated or assigned to whom. Else from results of a delegation with
+    its crawlers, or from a world with known round trips. Prints the figures of the summary.
     """
     from ipmicra.app.report.loaders.choose import ReportInput
 
@@ -98,6 +104,8 @@ def report(
         world=world,
         assignment=assignment,
         hierarchy=hierarchy if hierarchy_file or hierarchy.is_file() else None,
+        store=store_url(context, store),
+        only_last=last,
     )
     _print(_written(given, output, plots, title), print_format)
     for note in given.problems.notes:
@@ -132,7 +140,7 @@ def _now() -> str:
 
 def _command(given: ReportInput, output: Path) -> str:
     """Write the command that makes this report again."""
-    words = ["ipmicra", "report", *map(str, given.results)]
+    words = ["ipmicra", "report", *map(str, given.results), *(["--last"] if given.only_last else [])]
     for option in ("crawlers", "world", "assignment", "hierarchy"):
         if path := getattr(given, option):
             words += [f"--{option}", str(path)]

@@ -13,13 +13,13 @@ from typing import Any
 from ipmicra.app.build import BuildReport, build
 from ipmicra.app.delegating.batch import Batch, BatchReport
 from ipmicra.app.delegating.options import DelegateOptions
-from ipmicra.app.delegating.places import LocatedSites
 from ipmicra.app.demo.config import DemoConfig
 from ipmicra.app.demo.dumps import sample_dumps
 from ipmicra.app.demo.standings import DemoStanding, standings
 from ipmicra.app.demo.world import DemoWorld, invent_world
 from ipmicra.app.fleet import Fleet
 from ipmicra.app.home import Home
+from ipmicra.app.locate import LocatedSites
 from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.write import write_report

@@ -24,7 +24,8 @@ class Bar:
     """A crawler's bar, or that of all the small ones."""
 
     name: str
-    sites: int
+    amount: int
+    """Pages if those of every site are known, else sites."""
     tip: str
     crawler: int | None = None
 

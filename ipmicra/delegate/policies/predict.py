@@ -177,6 +177,20 @@ class Predict:
         level = float(notes.belief.mean[crawler])
         return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
 
+    def expected_ms(self, attempt: Attempt) -> Floats | None:
+        """Give the round trip to each crawler; None if neither the place nor a neighbour's sample is known."""
+        notes = self._notes(attempt)
+        self._take_in(attempt, notes)
+        outlook = notes.prior.outlook
+        if not (outlook.is_placed or attempt.samples or self.knows(attempt)):
+            return None
+        expected: Floats = np.maximum(
+            outlook.floors + np.exp(notes.belief.mean) - self.config.offset_ms, outlook.least
+        )
+        for crawler, rtt_ms in attempt.samples.items():
+            expected[crawler] = rtt_ms
+        return expected
+
     def _free(self, attempt: Attempt) -> NDArray[np.intp]:
         """Give the crawlers that may still be asked."""
         is_free = np.array(self.fleet.usable_flags)
