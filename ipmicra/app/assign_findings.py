@@ -29,10 +29,8 @@ def trip_findings(expected_ms: NDArray[np.float64]) -> list[str]:
     lacking = int(np.isnan(expected_ms).any(axis=1).sum())
     if not lacking:
         return []
-    return [
-        f"{lacking} sites go to crawlers that probed them or their subnet, or where room is: "
-        "with a hierarchy (`ipmicra build`) the round trips of the others are estimated"
-    ]
+    told = f"{lacking} go to a crawler that probed them or their subnet, or where room is"
+    return [f"{told}: with a hierarchy (`ipmicra build`) round trips of the others are estimated"]
 
 
 def fleet_findings(

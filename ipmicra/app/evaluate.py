@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ipmicra.app.report.data import ReportData
+from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.app.report.loaders.replayed import ReplayedWorld
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.world_folder import load_world
 from ipmicra.errors import InputError
-from ipmicra.simulate.contest import Contest, Standing, contestants
+from ipmicra.simulate.contest import Contest, Contestant, Standing, contestants
 from ipmicra.simulate.replay import Score
 from ipmicra.simulate.world import LocationKind, World, locations_of
 
@@ -39,6 +42,8 @@ class EvaluateOptions:
     """Fixed prices of a probe; the default and the frugal setting if there are none."""
     nearest: Sequence[int] = (1, 2)
     probe_budget: int | None = None
+    is_reported: bool = False
+    """Whether the first policy's delegation is wanted site by site, for a report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,8 @@ class Evaluation:
     location: LocationKind
     rows: list[dict[str, Any]]
     findings: list[str] = field(default_factory=list)
+    data: ReportData | None = None
+    """Of the first policy, if it was asked for."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -73,6 +80,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
             config=DelegatorConfig(probe_budget=options.probe_budget),
         )
         rows = [_row(standing) for standing in _standings(contest, options, progress)]
+        data = _replayed(contest, options, tree) if options.is_reported else None
     return Evaluation(
         world=world.name,
         train=train,
@@ -80,17 +88,28 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
         location=options.location,
         rows=rows,
         findings=findings,
+        data=data,
     )
 
 
-def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[Standing]:
-    standings = []
-    for one in contestants(
+def _contestants(options: EvaluateOptions) -> list[Contestant]:
+    return contestants(
         options.policies,
         thresholds_ms=options.thresholds_ms,
         prices_ms=options.prices_ms,
         nearest=options.nearest,
-    ):
+    )
+
+
+def _replayed(contest: Contest, options: EvaluateOptions, hierarchy: Hierarchy) -> ReportData:
+    """Give the first policy's delegation of the whole world, in its own order of arrival."""
+    data = ReplayedWorld(contest=contest, contestant=_contestants(options)[0], folder=options.world).load()
+    return with_hierarchy(data, hierarchy)
+
+
+def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[Standing]:
+    standings = []
+    for one in _contestants(options):
         scores: list[tuple[Score, Score]] = []
         for pair in contest.run(one):
             scores.append(pair)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
+from ipmicra.cli.reporting import now_text
 from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.errors import InputError
 
@@ -121,7 +121,7 @@ def _written(given: ReportInput, output: Path, plots: Path | None, title: str | 
     if output.resolve() in {path.resolve() for path in given.files}:
         raise InputError(f"{output} is one of the inputs: name another file with -o")
     data = given.load()
-    data = replace(data, when=_now(), command=_command(given, output), title=title or data.title)
+    data = replace(data, when=now_text(), command=_command(given, output), title=title or data.title)
     done = write_report(data, output)
     files = write_plots(done, plots) if plots else []
     if plots and not has_png():
@@ -132,10 +132,6 @@ def _written(given: ReportInput, output: Path, plots: Path | None, title: str | 
         **done.summary.as_record(),
         "plots": [str(path) for path in files],
     }
-
-
-def _now() -> str:
-    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _command(given: ReportInput, output: Path) -> str:

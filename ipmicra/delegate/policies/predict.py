@@ -178,7 +178,7 @@ class Predict:
         return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
 
     def expected_ms(self, attempt: Attempt) -> Floats | None:
-        """Give the round trip to each crawler; None if neither the place nor a neighbour's sample is known."""
+        """Give the round trip to each crawler; None if neither the place nor any sample near it is known."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
         outlook = notes.prior.outlook
