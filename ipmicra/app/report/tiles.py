@@ -50,7 +50,7 @@ def _rtt_tile(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 def _pages_tile(summary: Summary) -> list[tuple[str, str, str]]:
-    """Pages an hour until the last crawler is done, for uneven loads count; beside it what nearness alone is."""
+    """Pages an hour until the last crawler is done, for uneven loads count; then while all are busy."""
     if summary.pages_per_hour is None:
         return []
     busy = f"while all lines are busy{_against(summary.pages_per_hour, summary.hash_pages_per_hour)}"
