@@ -126,8 +126,7 @@ def test_sites_are_placed_under_capacity_with_known_pages(played: Played) -> Non
 
 def test_figures_of_the_others_are_those_of_the_world(played: Played) -> None:
     nearest = [
-        min(played.crawlers, key=lambda name: played.rtt_ms[name, site["address"]])
-        for site in played.sites
+        min(played.crawlers, key=lambda name: played.rtt_ms[name, site["address"]]) for site in played.sites
     ]
     played.agrees("everyone", nearest)
     assert played.standing("everyone")["probes_per_site"] == CRAWLERS

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from typing import Any
+
 import pytest
 
 from ipmicra.app import compiling
@@ -24,7 +27,7 @@ def test_group_that_was_used_is_in_the_cache(group: str) -> None:
 def test_nothing_is_said_or_started_where_all_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     for group in GROUPS:
         compiling.compile_group(group)
-    monkeypatch.setattr(compiling.subprocess, "Popen", None)
+    monkeypatch.setattr("subprocess.Popen", None)
     said: list[str] = []
     compiling.compile_missing(GROUPS, said.append)
     assert said == []
@@ -32,17 +35,17 @@ def test_nothing_is_said_or_started_where_all_is_compiled(monkeypatch: pytest.Mo
 
 def test_missing_groups_are_compiled_in_processes_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "is_compiled", lambda group: group not in {STATISTICS, AUCTION})
-    monkeypatch.setattr(compiling.os, "cpu_count", lambda: 2)
-    started: list[object] = []
-    start = compiling.subprocess.Popen
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    started: list[subprocess.Popen[bytes]] = []
 
-    def noted(words: list[str], **options: object) -> object:
-        started.append(child := start(words, **options))  # type: ignore[call-overload]
-        return child
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, words: list[str], **options: Any) -> None:
+            super().__init__(words, **options)
+            started.append(self)
 
-    monkeypatch.setattr(compiling.subprocess, "Popen", noted)
+    monkeypatch.setattr("subprocess.Popen", Noted)
     said: list[str] = []
     compiling.compile_missing(GROUPS, said.append)
-    assert [child.returncode for child in started] == [0, 0]  # type: ignore[attr-defined]
+    assert [child.returncode for child in started] == [0, 0]
     assert len(said) == 1
     assert "once" in said[0]
