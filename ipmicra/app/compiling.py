@@ -1,6 +1,7 @@
 """Kernels that were never compiled on this machine, compiled side by side in processes of their own.
 
-The compiler uses one processor. A process for each group of kernels fills the cache that the others read.
+The compiler uses one processor. Processes for groups of kernels, as many at a time as there are processors,
+fill the cache that all read.
 Run as a module it compiles the groups that it is given: `python -m ipmicra.app.compiling hierarchy`.
 """
 
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from inspect import getsourcefile
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from ipmicra.parse.dialect import Dialect
 from ipmicra.parse.parser import parse_bytes
 
 PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION = "paragraphs", "statistics", "hierarchy", "auction"
+LONGEST_FIRST = (PARAGRAPHS, HIERARCHY, STATISTICS, AUCTION)
 STOP_S = 5.0
 """How long a process may take to end when it is told to."""
 
@@ -33,25 +36,31 @@ def compile_missing(groups: Iterable[str], say: Callable[[str], None] = lambda _
 
     What cannot be compiled this way is left to whoever calls a kernel first.
     """
-    missing = [group for group in sorted(set(groups)) if not is_compiled(group)]
-    if len(missing) < 2 or (os.cpu_count() or 1) < 2:  # noqa: PLR2004 - nothing to do side by side
+    wanted = set(groups)
+    missing = [group for group in LONGEST_FIRST if group in wanted and not is_compiled(group)]
+    processors = os.cpu_count() or 1
+    if len(missing) < 2 or processors < 2:  # noqa: PLR2004 - nothing to do side by side
         return
     say(MESSAGE)
-    children = [
-        subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", "ipmicra.app.compiling", group],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for group in missing
-    ]
+    children: list[subprocess.Popen[bytes]] = []
+    pool = ThreadPoolExecutor(processors)
     try:
-        for child in children:
-            child.wait()
+        list(pool.map(lambda group: _compiled(group, children), missing))
     finally:
+        pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
             _stop(child)
+
+
+def _compiled(group: str, children: list[subprocess.Popen[bytes]]) -> None:
+    child = subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", "ipmicra.app.compiling", group],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    children.append(child)
+    child.wait()
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
+from ipmicra.app.delegating.batch import Batch, BatchReport
 from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, MissingHierarchyError
@@ -182,6 +183,24 @@ def test_report_of_a_batch_that_ended_in_part_has_what_is_there(home: Path) -> N
     done = invoked("--home", home, "delegate", str(site_address(0)), "not a host", *QUICK, "--report", page)
     assert done.exit_code == 3
     assert str(site_address(0)) in page.read_text()
+
+
+def test_report_is_written_after_an_interrupt_with_what_is_there(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Batch.run
+
+    def interrupted(batch: Batch, words: list[str], texts: Iterable[str]) -> BatchReport:
+        run(batch, words, list(texts)[:2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Batch, "run", interrupted)
+    page = home / "page.html"
+    done = invoked("--home", home, "delegate", home / "seeds.txt", *QUICK, "--report", page)
+    assert done.exit_code != 0
+    assert f"report: {page}" in done.stderr
+    assert str(site_address(0)) in page.read_text()
+    assert str(site_address(SITES - 1)) not in page.read_text()
 
 
 def test_report_that_cannot_be_written_is_told_before_anything_is_done(home: Path) -> None:
