@@ -140,6 +140,8 @@ def _command(given: ReportInput, output: Path) -> str:
     for option in ("crawlers", "world", "assignment", "hierarchy"):
         if path := getattr(given, option):
             words += [f"--{option}", str(path)]
+    if given.store and not (given.results or given.world):
+        words += ["--store", given.store]
     return shlex.join([*words, "-o", str(output)])
 
 
