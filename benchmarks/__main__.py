@@ -1,103 +1,31 @@
-"""Measure ipmicra beside its peers.
-
-python -m benchmarks [NAME...] [--quick] [--only NAME...] [--scratch DIR] [--keep]
-"""
+"""Measure ipmicra beside its peers: `python -m benchmarks --help`."""
 
 from __future__ import annotations
 
-import argparse
 import datetime
+import os
+import signal
 import sys
-import tempfile
-import time
 import traceback
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 
-from benchmarks.balance import measure_balance
 from benchmarks.bench import Bench
-from benchmarks.building import measure_building, measure_memory, measure_size
-from benchmarks.coordinates import measure_coordinates
-from benchmarks.delegation import measure_delegation
-from benchmarks.keeping import measure_keeping
-from benchmarks.locating import measure_locating
-from benchmarks.looking_up import measure_grid, measure_many, measure_scalar
-from benchmarks.machine import machine_facts
+from benchmarks.compare import changes, misses, remembering
+from benchmarks.groups import GROUPS, list_text
+from benchmarks.machine import Moment, commit_of, machine_facts
 from benchmarks.measure import ROOT
-from benchmarks.nesting import measure_nesting
-from benchmarks.opening import measure_opening
-from benchmarks.overlay import measure_overlay
-from benchmarks.partitioning import measure_partitioning
-from benchmarks.probing import measure_probing
-from benchmarks.reading import measure_reading
-from benchmarks.report import Group, load, page, save
-from benchmarks.results import Row
+from benchmarks.options import read_options
+from benchmarks.report import closing_text, page
 from benchmarks.scratch import Scratch
 from benchmarks.sizes import FULL, QUICK
-from benchmarks.starting import measure_compiling, measure_importing
+from benchmarks.stored import Group, load, save
+from ipmicra.edge.hierarchy_file import write_atomically
 
 RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "benchmarks" / "RESULTS.md"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """Something that can be measured by itself."""
-
-    title: str
-    measure: Callable[[Bench], list[Row]]
-    is_long: bool = False
-    """Takes long whatever the sizes; a quick run leaves it out unless it is named."""
-
-
-MEASUREMENTS = {
-    "reading": Measurement(title="Reading dumps", measure=measure_reading),
-    "building": Measurement(title="Building, the whole command", measure=measure_building),
-    "memory": Measurement(title="Memory of a build", measure=measure_memory),
-    "size": Measurement(title="Size on disk", measure=measure_size),
-    "opening": Measurement(title="Opening and first answer", measure=measure_opening),
-    "many": Measurement(title="Looking up many at once", measure=measure_many),
-    "scalar": Measurement(title="Looking up one by one", measure=measure_scalar),
-    "grid": Measurement(title="Looking up: hit and miss, both families, one and many", measure=measure_grid),
-    "nesting": Measurement(title="Nesting", measure=measure_nesting),
-    "locate": Measurement(title="Locating", measure=measure_locating),
-    "probing": Measurement(title="Probing, resolving, keeping samples", measure=measure_probing),
-    "delegation": Measurement(title="Delegation", measure=measure_delegation),
-    "coordinates": Measurement(title="Coordinates of hosts", measure=measure_coordinates),
-    "overlay": Measurement(title="The overlay: joining and owners", measure=measure_overlay),
-    "partition": Measurement(title="Partitioning whole lists", measure=measure_partitioning),
-    "balance": Measurement(title="Fair load: churn and assigning", measure=measure_balance),
-    "keeping": Measurement(title="Keeping what a batch writes", measure=measure_keeping),
-    "importing": Measurement(title="Importing", measure=measure_importing),
-    "compiling": Measurement(title="Compiling kernels", measure=measure_compiling, is_long=True),
-}
-
-
-def arguments() -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog="bin/bench", description="Measure ipmicra beside its peers.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="the same as --only NAME...")
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, a minute; prints the page and writes nothing"
-    )
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        metavar="NAME",
-        choices=list(MEASUREMENTS),
-        help=f"measure these again and keep the other results: {', '.join(MEASUREMENTS)}",
-    )
-    default = Path(tempfile.gettempdir()) / "ipmicra-benchmarks"
-    parser.add_argument(
-        "--scratch", type=Path, default=default, metavar="DIR", help=f"where dumps are kept; else {default}"
-    )
-    parser.add_argument("--keep", action="store_true", help="keep what is made of the dumps as well")
-    options = parser.parse_args()
-    unknown = [name for name in options.names if name not in MEASUREMENTS]
-    if unknown:
-        parser.error(f"there is no measurement {', '.join(unknown)}; there are {', '.join(MEASUREMENTS)}")
-    options.only = [*options.names, *(options.only or [])]
-    return options
+FAILED, FOUND, INTERRUPTED = 1, 3, 130
+ALL_WELL = "All targets are met, and nothing is worse than in the run before."
 
 
 def say(message: str) -> None:
@@ -105,53 +33,114 @@ def say(message: str) -> None:
     print(f"bench: {message}", file=sys.stderr, flush=True)
 
 
-def measured(name: str, bench: Bench, day: str) -> Group:
-    """Measure one thing; what fails is a row that says so."""
-    chosen = MEASUREMENTS[name]
-    start = time.perf_counter()
+def measured(name: str, bench: Bench, commit: str, before: Group | None) -> Group:
+    """Measure one group beside what it was; where that fails, the old rows stay and the reason is told."""
+    about = GROUPS[name]
+    load_before, start = os.getloadavg()[0], Moment.now()
+    group = Group(
+        title=about.title,
+        measured=datetime.datetime.now(datetime.UTC).date().isoformat(),
+        machine=machine_facts(),
+        sizes=asdict(bench.sizes),
+        rows=(),
+        commit=commit,
+        load=load_before,
+    )
     try:
-        rows = chosen.measure(bench)
+        rows = about.measure(bench)
     except Exception as error:  # noqa: BLE001 - an hour of other measurements must not be lost
         traceback.print_exc()
-        rows = [Row(what=f"`{name}`", missing=f"it failed: {type(error).__name__}: {str(error)[-500:]}")]
-    say(f"{name}: {time.perf_counter() - start:.0f} s")
-    return Group(
-        title=chosen.title, measured=day, machine=machine_facts(), sizes=asdict(bench.sizes), rows=tuple(rows)
+        return replace(before or group, failure=f"{type(error).__name__}: {str(error)[-500:]}")
+    end = Moment.now()
+    group = replace(
+        group,
+        rows=tuple(rows),
+        seconds=end.elapsed - start.elapsed,
+        processor_s=end.own - start.own,
+        others_cores=start.others_cores(end),
     )
+    return remembering(group, before)
 
 
-def chosen_names(options: argparse.Namespace) -> list[str]:
-    """Give what is to be measured, in the order of the page."""
-    if options.only:
-        return [name for name in MEASUREMENTS if name in options.only]
-    return [name for name in MEASUREMENTS if not (options.quick and MEASUREMENTS[name].is_long)]
+def write(groups: Mapping[str, Group]) -> None:
+    """Write both files in the order of the page, each whole or not at all."""
+    ordered = {name: groups[name] for name in GROUPS if name in groups}
+    save(ordered, RESULTS)
+    write_atomically(PAGE, [page(ordered).encode()])
 
 
-def main() -> int:
-    """Measure; results are written after each measurement, so that an interrupted run loses only the last."""
-    options = arguments()
-    bench = Bench(
-        scratch=Scratch(options.scratch.resolve(), say), sizes=QUICK if options.quick else FULL, say=say
-    )
-    day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stored = {} if options.quick else load(RESULTS)
-    done: dict[str, Group] = {}
+def measure_all(options: Namespace, done: dict[str, Group]) -> None:
+    """Measure group by group; what is done is put into `done` and written at once."""
+    sizes = QUICK if options.quick else FULL
+    bench = Bench(scratch=Scratch(options.scratch.resolve(), say), sizes=sizes, say=say)
+    commit, stored = commit_of(), {} if options.quick else load(RESULTS)
     try:
-        for name in chosen_names(options):
-            done[name] = measured(name, bench, day)
-            every = {**stored, **done}
-            every = {name: every[name] for name in MEASUREMENTS if name in every}
+        for number, name in enumerate(options.groups, 1):
+            say(f"{name}, {number} of {len(options.groups)}")
+            done[name] = measured(name, bench, commit, stored.get(name))
+            say(f"{name}: {took_text(done[name])}")
             if not options.quick:
-                save(every, RESULTS, PAGE)
+                write({**stored, **done})
     finally:
         if not options.keep:
             bench.scratch.tidy()
-    if options.quick or options.only:
+
+
+def took_text(group: Group) -> str:
+    """Say how long a group took, and how busy others were meanwhile."""
+    if group.failure or group.seconds is None:
+        return f"failed: {group.failure}"
+    others = "" if group.others_cores is None else f", others used {group.others_cores:.1f} cores"
+    return f"{group.seconds:.0f} s, {group.processor_s or 0:.0f} s of the processor{others}"
+
+
+def exit_code(options: Namespace, groups: Mapping[str, Group]) -> int:
+    """Judge groups."""
+    if any(group.failure for group in groups.values()):
+        return FAILED
+    is_worse = any(change.is_worse for change in changes(groups))
+    return FOUND if options.check and (is_worse or misses(groups)) else 0
+
+
+def tell(options: Namespace, done: Mapping[str, Group]) -> None:
+    """Print the page of what was measured, what stands out in it, and how long each group took."""
+    if options.quick or len(options.groups) < len(GROUPS):
         print(page(done))
     if options.quick:
         print("Small sizes: targets are shown, but are not meant for them.")
-    return int(any(row.missing.startswith("it failed") for group in done.values() for row in group.rows))
+    else:
+        print(closing_text(done) or ALL_WELL)
+    for name, group in done.items():
+        print(f"{name:<12} {took_text(group)}")
+    total = sum(group.seconds or 0 for group in done.values())
+    print(f"{'all':<12} {total:.0f} s")
+
+
+def main() -> int:
+    """Measure and judge."""
+    options = read_options()
+    if options.list:
+        stored = load(RESULTS)
+        print(list_text({name: group.seconds for name, group in stored.items() if group.seconds}))
+        return 0
+    if options.page:
+        stored = load(RESULTS)
+        write_atomically(PAGE, [page(stored).encode()])
+        chosen = {name: group for name, group in stored.items() if name in options.groups}
+        print(closing_text(chosen) or ALL_WELL)
+        return exit_code(options, chosen)
+    done: dict[str, Group] = {}
+    try:
+        measure_all(options, done)
+    except KeyboardInterrupt:
+        left = [name for name in options.groups if name not in done]
+        tell(options, done)
+        say(f"interrupted; go on with: bin/bench {'--quick ' if options.quick else ''}{' '.join(left)}")
+        return INTERRUPTED
+    tell(options, done)
+    return exit_code(options, done)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends a run keeps what it measured
     sys.exit(main())

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.bench import SEED, Bench
 from benchmarks.measure import side_by_side
-from benchmarks.results import Row, Target, number_text, seconds_text
+from benchmarks.results import Row, Target, against, as_long, rate, seconds_text
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.balance.config import AuctionConfig
 from ipmicra.simulate.churn.config import ChurnConfig
@@ -16,9 +16,7 @@ from ipmicra.simulate.churn.experiment import draw
 from ipmicra.simulate.churn.schemes.table import scheme_named
 from ipmicra.simulate.populations import KingLike, king_like
 
-SEEDS = 3
 CRAWLERS = 100
-SLICE = 2000
 CHURN_COST = Target(sense="≤", limit=3)
 RATE = Target(sense="≥", limit=200_000)
 COST = Target(sense="≤", limit=1.03)
@@ -31,14 +29,14 @@ def measure_balance(bench: Bench) -> list[Row]:
 
 
 def _config(bench: Bench) -> ChurnConfig:
-    return ChurnConfig(steps=1500) if bench.sizes.is_quick else ChurnConfig()
+    return ChurnConfig(steps=bench.sizes.churn_steps)
 
 
 def _churn_quality(bench: Bench) -> list[Row]:
     """Run the schemes in King-like worlds: goodput beside each other and beside the bound."""
     good: dict[str, list[float]] = {name: [] for name in SHOWN}
     bounds = []
-    for seed in range(1 if bench.sizes.is_quick else SEEDS):
+    for seed in range(bench.sizes.churn_seeds):
         drawn = draw(lambda rng: king_like(rng).rtt_ms, _config(bench), seed)
         bounds.append(drawn.bound_mbps())
         for name in SHOWN:
@@ -59,6 +57,7 @@ def _churn_quality(bench: Bench) -> list[Row]:
             value=mean[one] / mean[other],
             target=Target(sense="≥", limit=limit) if limit else None,
             figures=(f"{mean[one]:.1f} Mb/s", f"{mean[other]:.1f} Mb/s"),
+            is_exact=True,
         )
         for one, other, limit in pairs
     ]
@@ -71,6 +70,7 @@ def _churn_quality(bench: Bench) -> list[Row]:
             value=mean["balance"] / bound,
             target=share,
             figures=figures,
+            is_exact=True,
         ),
     ]
 
@@ -80,15 +80,9 @@ def _churn_cost(bench: Bench) -> Row:
     drawn = draw(lambda rng: king_like(rng).rtt_ms, _config(bench), 0)
     lbi, ours = scheme_named("lbi"), scheme_named("balance")
     times = side_by_side({"lbi": lambda: drawn.run(lbi), "ours": lambda: drawn.run(ours)}, 3)
-    ratios = [b / a for a, b in zip(times["lbi"].seconds, times["ours"].seconds, strict=True)]
-    return Row(
-        what="time of the churn experiment, balance beside LBI",
-        value=times["ours"].median / times["lbi"].median,
-        low=min(ratios),
-        high=max(ratios),
-        target=CHURN_COST,
-        figures=(f"balance {seconds_text(times['ours'].median)}", f"LBI {seconds_text(times['lbi'].median)}"),
-    )
+    figures = (f"balance {seconds_text(times['ours'].median)}", f"LBI {seconds_text(times['lbi'].median)}")
+    what = "time of the churn experiment, balance beside LBI"
+    return as_long(what, times["ours"], times["lbi"], CHURN_COST, figures)
 
 
 def _costs(sites: int, crawlers: int) -> NDArray[np.float32]:
@@ -103,7 +97,7 @@ def _costs(sites: int, crawlers: int) -> NDArray[np.float32]:
 
 def _assigning(bench: Bench) -> list[Row]:
     """Assign a batch, then again after a join and after a leave."""
-    sites = 20_000 if bench.sizes.is_quick else 400_000
+    sites = bench.sizes.assigned
     bench.say(f"assigning {sites:,} sites")
     cost, load = _costs(sites, CRAWLERS + 1), np.random.default_rng(SEED).lognormal(8, 1, sites)
     units = np.ones(CRAWLERS + 1)
@@ -117,43 +111,56 @@ def _assigning(bench: Bench) -> list[Row]:
     left = assign_sites(Demand(cost_ms=cost, load=load, units=units, previous=after.crawler))
     times = side_by_side({"batch": lambda: assign_sites(first), "join": lambda: assign_sites(joined)}, 3)
     share = Target(sense="≤", limit=2 / CRAWLERS)
-    rate = sites / times["batch"].median
     about = f"{sites:,} sites, {CRAWLERS} crawlers"
     return [
-        Row(what=f"assigned in a batch ({about})", value=rate, unit="sites/s", target=RATE),
-        Row(what=f"the same after a join ({about})", value=sites / times["join"].median, unit="sites/s"),
-        Row(what="load moved by a join, part of all", value=after.moved_load, unit="", target=share),
-        Row(what="load moved by a leave, part of all", value=left.moved_load, unit="", target=share),
+        rate(f"assigned in a batch ({about})", times["batch"], sites, "sites/s", RATE),
+        rate(f"the same after a join ({about})", times["join"], sites, "sites/s"),
+        Row(
+            what="load moved by a join, part of all",
+            value=after.moved_load,
+            unit="",
+            target=share,
+            is_exact=True,
+        ),
+        Row(
+            what="load moved by a leave, part of all",
+            value=left.moved_load,
+            unit="",
+            target=share,
+            is_exact=True,
+        ),
     ]
 
 
 def _slices(bench: Bench) -> list[Row]:
     """Compare cost with the best assignment of a slice: 20 slots each, and one crawler a site."""
     bench.say("best assignment of a slice")
-    config = AuctionConfig(slack=0.0)
-    rows = []
-    for crawlers in (CRAWLERS, SLICE):
-        cost = _costs(SLICE, crawlers)
-        slots = np.repeat(cost, SLICE // crawlers, axis=1)
-        demand = Demand(cost_ms=cost, load=np.ones(SLICE), units=np.ones(crawlers))
+    config, sites = AuctionConfig(slack=0.0), bench.sizes.sliced
+    rows: list[Row] = []
+    for crawlers in (CRAWLERS, sites):
+        cost = _costs(sites, crawlers)
+        slots = np.repeat(cost, sites // crawlers, axis=1)
+        demand = Demand(cost_ms=cost, load=np.ones(sites), units=np.ones(crawlers))
         times = side_by_side(
             {
                 "ours": lambda d=demand: assign_sites(d, config),
                 "best": lambda s=slots: linear_sum_assignment(s),
             },
-            1,
+            bench.sizes.rounds,
         )
         found, (at, slot) = assign_sites(demand, config), linear_sum_assignment(slots)
         ours, best = (
-            float(table.sum()) for table in (cost[np.arange(SLICE), found.crawler], slots[at, slot])
+            float(table.sum()) for table in (cost[np.arange(sites), found.crawler], slots[at, slot])
         )
-        faster = number_text(times["best"].median / times["ours"].median)
-        rows.append(
+        about = f"{sites:,} sites on {crawlers:,} crawlers"
+        rows += [
             Row(
-                what=f"cost beside `linear_sum_assignment`, {SLICE:,} sites on {crawlers:,} crawlers",
+                what=f"cost beside `linear_sum_assignment`, {about}",
                 value=ours / best,
                 target=COST,
-                figures=(f"{faster} × as fast", f"{ours / SLICE:.2f} and {best / SLICE:.2f} ms a site"),
-            )
-        )
+                figures=(f"{ours / sites:.2f} and {best / sites:.2f} ms a site",),
+                is_exact=True,
+            ),
+            against(f"assigning {about}, × `linear_sum_assignment`", times["ours"], times["best"]),
+        ]
     return rows

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.bench import SEED, Bench
 from benchmarks.measure import side_by_side
-from benchmarks.results import Row, Target, against, number_text
+from benchmarks.results import Row, Target, against, number_text, rate
 from ipmicra.assign.coordinate.config import GnpConfig
 from ipmicra.assign.coordinate.gnp import place_hosts
 from ipmicra.assign.coordinate.landmarks import place_landmarks
@@ -17,57 +17,54 @@ from ipmicra.assign.coordinate.samples import clean_mutual
 from ipmicra.simulate.populations import KingLike, king_like
 
 LANDMARKS = 20
-HOSTS = 20_000
-SCIPY_HOSTS = 100
 
 
 def measure_coordinates(bench: Bench) -> list[Row]:
     """Place hosts among 20 landmarks in three dimensions, from one start."""
     from scipy.optimize import minimize
 
+    hosts, few = bench.sizes.placed, bench.sizes.placed_by_peer
     rng = np.random.default_rng(SEED)
     rtt = king_like(rng, KingLike(nodes=1000)).rtt_ms
     config = GnpConfig()
     anchors = place_landmarks(clean_mutual(rtt[:LANDMARKS, :LANDMARKS]), config, rng)
-    drawn = rtt[rng.integers(LANDMARKS, len(rtt), HOSTS)][:, :LANDMARKS]
+    drawn = rtt[rng.integers(LANDMARKS, len(rtt), hosts)][:, :LANDMARKS]
     samples = drawn * rng.uniform(0.95, 1.05, drawn.shape)
 
     def error(point: NDArray[np.float64], row: NDArray[np.float64]) -> float:
         apart = np.linalg.norm(anchors.points - point, axis=1)
         return float((((apart - row) / row) ** 2).sum())
 
-    starts = [(row**-2) @ anchors.points / (row**-2).sum() for row in samples[:SCIPY_HOSTS]]
+    starts = [(row**-2) @ anchors.points / (row**-2).sum() for row in samples[:few]]
 
     def loop() -> list[float]:
-        pairs = zip(starts, samples[:SCIPY_HOSTS], strict=True)
+        pairs = zip(starts, samples[:few], strict=True)
         return [float(minimize(error, start, args=(row,), method="BFGS").fun) for start, row in pairs]
 
     bench.say("placing hosts")
-    placed = place_hosts(samples[:SCIPY_HOSTS], anchors, config)
+    placed = place_hosts(samples[:few], anchors, config)
     ours = [error(point, row) for point, row in zip(placed.points, samples, strict=False)]
     times = side_by_side(
         {"ipmicra": lambda: place_hosts(samples, anchors, config), "scipy": loop},
         bench.sizes.rounds,
         clock=time.process_time,
     )
-    mine, theirs = times["ipmicra"], times["scipy"].scaled(HOSTS / SCIPY_HOSTS)
-    rates = [HOSTS / seconds for seconds in mine.seconds]
-    speed = f"{number_text(HOSTS / mine.median)} hosts/s"
+    mine, theirs = times["ipmicra"], times["scipy"].scaled(hosts / few)
+    speed = f"{number_text(hosts / mine.median)} hosts/s"
     return [
-        Row(
-            what=f"placing {HOSTS:,} hosts, {LANDMARKS} landmarks, 3 dimensions, one start",
-            value=HOSTS / mine.median,
-            unit="hosts/s of processor time",
-            low=min(rates),
-            high=max(rates),
-            target=Target(sense="≥", limit=10_000),
+        rate(
+            f"placing {hosts:,} hosts, {LANDMARKS} landmarks, 3 dimensions, one start",
+            mine,
+            hosts,
+            "hosts/s of processor time",
+            Target(sense="≥", limit=10_000),
         ),
         against(
-            f"the same, × a loop of `scipy.optimize.minimize` (BFGS), extrapolated from {SCIPY_HOSTS} hosts",
+            f"the same, × a loop of `scipy.optimize.minimize` (BFGS), extrapolated from {few} hosts",
             mine,
             theirs,
             Target(sense="≥", limit=10),
-            [speed, f"scipy {number_text(HOSTS / theirs.median)} hosts/s", _fit_text(ours, loop())],
+            [speed, f"scipy {number_text(hosts / theirs.median)} hosts/s", _fit_text(ours, loop())],
         ),
     ]
 

@@ -1,23 +1,22 @@
 """Delegation: how often the nearest crawler is found, for how many probes, how quickly.
 
-The quality on a world of real round trips is measured where `IPMICRA_DATA` names a folder with
-`worlds/atlas-anchors` and `registry-2018-10`; the rest needs no data.
+The quality on a world of real round trips is measured where there is one (`benchmarks.data`); the rest needs
+no data.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytricia
 
 from benchmarks.bench import SEED, Bench
+from benchmarks.data import NO_REGISTRY, NO_WORLD, registry_dumps, world_folder
 from benchmarks.measure import run, side_by_side
-from benchmarks.results import Row, Target, number_text, seconds_text
+from benchmarks.results import Row, Target, as_long, number_text, seconds_text
 from benchmarks.scratch import build_hierarchy
 from ipmicra.app.evaluate import POLICIES, EvaluateOptions, evaluate
 from ipmicra.delegate.delegator import Delegator
@@ -30,7 +29,6 @@ from ipmicra.simulate.contest import Contest, contestants
 from ipmicra.simulate.synthetic import PAPER_PLAN, invent
 from ipmicra.simulate.world import LocationKind, locations_of
 
-WORLD, REGISTRY = Path("worlds") / "atlas-anchors", "registry-2018-10"
 TRAIN = 57
 PUBLISHED = "Papapetrou & Samaras 2004: 75 % at 2.99 probes, other sites"
 LIMITS = {
@@ -49,22 +47,20 @@ def measure_delegation(bench: Bench) -> list[Row]:
 
 def _real(bench: Bench) -> list[Row]:
     """Replay all policies on real round trips."""
-    data = os.environ.get("IPMICRA_DATA")
-    if not data:
-        return [Row(what="quality on real round trips", missing="IPMICRA_DATA names no folder")]
+    world, dumps = world_folder(), registry_dumps()
+    if world is None or not dumps:
+        return [Row(what="quality on real round trips", missing=NO_REGISTRY if world else NO_WORLD)]
     bench.say("replaying real round trips")
-    folder = Path(data)
-    dumps = sorted((folder / REGISTRY).glob("*.gz"))
     hierarchy = bench.scratch.made("registry.ipm", lambda path: build_hierarchy(dumps, path))
     rows: list[Row] = []
     for kind in (LocationKind.WORLD, LocationKind.COUNTRY, LocationKind.NONE):
         policies = POLICIES if kind is LocationKind.WORLD else ("predict",)
         options = EvaluateOptions(
-            world=folder / WORLD,
+            world=world,
             hierarchy=hierarchy,
             location=kind,
             train=TRAIN,
-            seeds=3 if bench.sizes.is_quick else 20,
+            seeds=bench.sizes.world_seeds,
             policies=policies,
         )
         for found in evaluate(options).rows:
@@ -85,7 +81,16 @@ def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:
     limits = LIMITS.get((kind, str(found["setting"])))
     if limits is None or found["policy"] != "predict":
         extra = (PUBLISHED,) if found["policy"] == "paper" else ()
-        return [Row(what=f"{name}: optimal", value=100 * optimal, unit="%", figures=figures + extra)]
+        return [
+            Row(
+                what=f"{name}: optimal",
+                value=100 * optimal,
+                unit="%",
+                figures=figures + extra,
+                is_exact=True,
+                is_of_peer=found["policy"] != "predict",
+            )
+        ]
     least, least_near, most = limits
     rows = [
         Row(
@@ -94,12 +99,20 @@ def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:
             unit="%",
             target=Target(sense="≥", limit=100 * least),
             figures=figures,
+            is_exact=True,
         ),
-        Row(what=f"{name}: probes a site", value=probes, unit="", target=Target(sense="≤", limit=most)),
+        Row(
+            what=f"{name}: probes a site",
+            value=probes,
+            unit="",
+            target=Target(sense="≤", limit=most),
+            is_exact=True,
+        ),
     ]
     if least_near is not None:
         target = Target(sense="≥", limit=100 * least_near)
-        rows.insert(1, Row(what=f"{name}: within 2 ms", value=100 * near, unit="%", target=target))
+        within = Row(what=f"{name}: within 2 ms", value=100 * near, unit="%", target=target, is_exact=True)
+        rows.insert(1, within)
     return rows
 
 
@@ -112,7 +125,7 @@ def _paper_size(bench: Bench) -> list[Row]:
         tree=tree,
         locations=locations_of(world, LocationKind.WORLD, {}),
         train=650,
-        seeds=2 if bench.sizes.is_quick else 10,
+        seeds=bench.sizes.paper_seeds,
     )
     rows = []
     for one in contestants(["predict", "paper", "geo"], thresholds_ms=(50.0,), prices_ms=(), nearest=(2,)):
@@ -123,7 +136,17 @@ def _paper_size(bench: Bench) -> list[Row]:
         )
         figures = f"within 2 ms {100 * near:.1f} %", f"{probes:.2f} probes a site"
         what = f"{one.policy} {one.setting}, invented, 12 crawlers, 650 + 350 sites: optimal"
-        rows.append(Row(what=what, value=100 * optimal, unit="%", figures=figures))
+        is_of_peer = one.policy != "predict"
+        rows.append(
+            Row(
+                what=what,
+                value=100 * optimal,
+                unit="%",
+                figures=figures,
+                is_exact=True,
+                is_of_peer=is_of_peer,
+            )
+        )
     return rows
 
 
@@ -149,17 +172,9 @@ def _speed(bench: Bench) -> list[Row]:
         actions = {"ours": partial(_handled, delegator, events), "theirs": partial(_got, trie, texts)}
         times = side_by_side(actions, bench.sizes.short_rounds)
     ours, theirs = (times[name].scaled(1 / len(events)) for name in ("ours", "theirs"))
-    pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
-    return [
-        Row(
-            what="an answer without a probe, times a `get` of pytricia",
-            value=ours.median / theirs.median,
-            low=min(pairs),
-            high=max(pairs),
-            target=Target(sense="≤", limit=30),
-            figures=(seconds_text(ours.median), f"pytricia {seconds_text(theirs.median)}"),
-        )
-    ]
+    figures = (seconds_text(ours.median), f"pytricia {seconds_text(theirs.median)}")
+    what = "an answer without a probe, times a `get` of pytricia"
+    return [as_long(what, ours, theirs, Target(sense="≤", limit=30), figures)]
 
 
 def _handled(delegator: Delegator, events: list[SiteArrived]) -> None:
@@ -174,7 +189,7 @@ def _got(trie: pytricia.PyTricia, texts: list[str]) -> None:
 
 def _large(bench: Bench) -> list[Row]:
     """Delegate the large invented world in a process of its own."""
-    sites = 20_000 if bench.sizes.is_quick else 1_000_000
+    sites = bench.sizes.delegated
     bench.say(f"delegating {sites:,} invented sites")
     told = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
     what = f"{sites:,} sites in {sites // 5:,} subnets, 50 crawlers"

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.dump_styles import STYLES, Fault, Row, Style
+from benchmarks.dump_rows import Fault, Row
+from benchmarks.dump_styles import STYLES, Style
 from benchmarks.invented_text import CLOCKS, DAYS, LINES, Holder, Vocabulary
 from benchmarks.nested_ranges import IPV4, IPV6, Nest, cut_short, grown, ipv4_pools, joined, pools_of, subnets
 

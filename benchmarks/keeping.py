@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from benchmarks.bench import Bench
-from benchmarks.results import Row, Target
+from benchmarks.measure import Times, side_by_side
+from benchmarks.results import Row, Target, rate
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord, ResultRecord
 from ipmicra.edge.store.store import Store
@@ -21,14 +22,34 @@ from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.sample import Rung, Sample, Timings
 
 T = TypeVar("T")
-ROWS, AT_ONCE, LIMIT = 200_000, 5_000, 100_000
-"""Rows of a round, rows of a transaction as in a batch, and the rate to reach."""
+AT_ONCE, LIMIT = 5_000, 100_000
+"""Rows of a transaction as in a batch, and the rate to reach."""
+
+
+class FreshStore:
+    """A store on disk that can be changed for an empty one."""
+
+    def __init__(self) -> None:
+        self._opened = ExitStack()
+        self.store: Store
+
+    def renew(self) -> None:
+        self._opened.close()
+        folder = self._opened.enter_context(tempfile.TemporaryDirectory())
+        self.store = self._opened.enter_context(Store.open(str(Path(folder) / "state.db")))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
 
 
 def measure_keeping(bench: Bench) -> list[Row]:
-    """Measure rows a second; a new store for each round, contestants in turn."""
+    """Measure rows a second; a new store for each turn."""
     bench.say("keeping samples, delegations and results")
-    samples, delegations, results = _samples(), _delegations(), _results()
+    count = bench.sizes.kept
+    samples, delegations, results = _samples(count), _delegations(count), _results(count)
     bare = [replace(one, account=()) for one in delegations]
     jobs: dict[str, Callable[[Store], None]] = {
         "samples": lambda store: _in_parts(store.samples.add_many, samples),
@@ -38,37 +59,23 @@ def measure_keeping(bench: Bench) -> list[Row]:
         ),
         "results of sites": lambda store: _in_parts(lambda part: store.results.add_many(1, part), results),
     }
-    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in jobs}
-    for _ in range(bench.sizes.short_rounds):
-        for name, job in jobs.items():
-            spent[name].append(_timed(job))
-    return [_row(name, times) for name, times in spent.items()]
+    with FreshStore() as fresh:
+        actions = {name: partial(_done, job, fresh) for name, job in jobs.items()}
+        times = side_by_side(actions, bench.sizes.short_rounds, clock=time.process_time, before=fresh.renew)
+    return [_row(name, one, count) for name, one in times.items()]
 
 
-def _timed(job: Callable[[Store], None]) -> tuple[float, float]:
-    """Give the seconds of the processor and of the clock."""
-    with tempfile.TemporaryDirectory() as folder, Store.open(str(Path(folder) / "state.db")) as store:
-        clock, processor = time.perf_counter(), time.process_time()
-        job(store)
-        return time.process_time() - processor, time.perf_counter() - clock
+def _done(job: Callable[[Store], None], fresh: FreshStore) -> None:
+    job(fresh.store)
 
 
-def _row(name: str, times: list[tuple[float, float]]) -> Row:
-    processor = [ROWS / one for one, _ in times]
-    clock = ROWS / statistics.median(one for _, one in times)
-    load = os.getloadavg()[0]
-    return Row(
-        what=f"{name}, written {AT_ONCE:,} at a time",
-        value=statistics.median(processor),
-        unit="rows/s",
-        low=min(processor),
-        high=max(processor),
-        target=Target(sense="≥", limit=LIMIT),
-        figures=(
-            f"{ROWS:,} rows; by processor time, what an idle core takes",
-            f"by the clock {clock:,.0f} rows/s at load {load:.1f}",
-        ),
+def _row(name: str, times: Times, count: int) -> Row:
+    what = f"{name}, written {AT_ONCE:,} at a time"
+    told = (
+        f"{count:,} rows; by processor time, what an idle core takes",
+        f"by the clock {count / times.median_elapsed:,.0f} rows/s",
     )
+    return rate(what, times, count, "rows/s", Target(sense="≥", limit=LIMIT), told)
 
 
 def _in_parts(write: Callable[[list[T]], None], rows: list[T]) -> None:
@@ -76,7 +83,7 @@ def _in_parts(write: Callable[[list[T]], None], rows: list[T]) -> None:
         write(rows[start : start + AT_ONCE])
 
 
-def _samples() -> list[Sample]:
+def _samples(count: int) -> list[Sample]:
     timings = Timings(tcp_ms=12.5)
     one = Sample(
         crawler="c1",
@@ -87,10 +94,10 @@ def _samples() -> list[Sample]:
         timings=timings,
         taken_s=1e9,
     )
-    return [replace(one, address=IPv4Address(i << 8)) for i in range(ROWS)]
+    return [replace(one, address=IPv4Address(i << 8)) for i in range(count)]
 
 
-def _delegations() -> list[DelegationRecord]:
+def _delegations(count: int) -> list[DelegationRecord]:
     """Two probes, and why one more was not asked: what most accounts hold."""
     why = "expected at 12.3 ms; a probe promises 1.23 ms"
     account = (
@@ -115,11 +122,11 @@ def _delegations() -> list[DelegationRecord]:
             address=IPv4Address((i << 8) + 1),
             account=account,
         )
-        for i in range(ROWS)
+        for i in range(count)
     ]
 
 
-def _results() -> list[ResultRecord]:
+def _results(count: int) -> list[ResultRecord]:
     return [
         ResultRecord(
             host=f"www{i}.example.org",
@@ -131,5 +138,5 @@ def _results() -> list[ResultRecord]:
             rtt_ms=12.5,
             probes=2,
         )
-        for i in range(ROWS)
+        for i in range(count)
     ]

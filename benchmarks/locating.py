@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import csv
-import os
-import resource
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.bench import Bench
-from benchmarks.measure import Times, run
-from benchmarks.results import Row, Target, against, timed
+from benchmarks.data import NO_WORLD, world_folder
+from benchmarks.measure import children_time, run, side_by_side
+from benchmarks.results import Row, Target, against, rate, timed
 from ipmicra.edge.location_files import read_crawlers, read_samples
 from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.locate.config import PhysicsConfig
@@ -24,8 +21,6 @@ from ipmicra.model.location import Heuristic, Hint, Location
 from tests.accuracy.host_names import SETS, rows, score
 from tests.reference.slow_geodesy import slow_distance_km
 
-WORLD = "IPMICRA_WORLD"
-"""Folder of a world with known places; without it those rows are left out."""
 _FIRST_ANSWER = (
     "from ipmicra.app.locate import LocateOptions, LocateRun;"
     "print(LocateRun(LocateOptions(is_offline=True)).locate(['cr1.fra2.example.net'])[0].located.heuristic)"
@@ -73,6 +68,7 @@ def _accuracy(locator: Locator) -> list[Row]:
                 unit="%",
                 target=Target(sense="≥", limit=least),
                 figures=told,
+                is_exact=True,
             )
             found.append(row)
     return found
@@ -84,7 +80,7 @@ def _speed(bench: Bench, locator: Locator) -> list[Row]:
     rng = np.random.default_rng(1)
     names = [
         "".join(str(rng.integers(10)) if letter.isdigit() else letter for letter in host)
-        for host in hosts * 20
+        for host in hosts * bench.sizes.located
     ]
     clues = [Clues(host_names=(name,)) for name in names]
     keys = [key for key in load_gazetteer()._keys if len(key) > 3]  # noqa: SLF001 - the peer needs the bare list
@@ -94,69 +90,34 @@ def _speed(bench: Bench, locator: Locator) -> list[Row]:
         for name in few:
             [key for key in keys if key in name]
 
-    actions = {
-        "hints": lambda: [locator.name_hints(name) for name in names],
-        "whole": lambda: locator.locate_many(clues),
-        "scan": scan,
-    }
-    times = {name: _of_one_core(action, bench.sizes.short_rounds) for name, action in actions.items()}
-    start, clock = _of_a_child(bench.sizes.short_rounds)
-    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
-    told = [f"processor time, what an idle core takes; by the clock {clock.median:.2f} s at {load}"]
-    each = {name: one.scaled(1 / (len(few) if name == "scan" else len(names))) for name, one in times.items()}
-    return [
-        _rate("host-name heuristics, one core", each["hints"], Target(sense="≥", limit=50_000), len(names)),
-        _rate("the whole chain on a host name, offline", each["whole"], None, len(names)),
-        against("host-name heuristics beside a scan of the gazetteer per name", each["hints"], each["scan"]),
-        timed(
-            "start of Python, tables and first answer",
-            start,
-            "s",
-            Target(sense="<", limit=1.0),
-            told,
-        ),
-    ]
-
-
-def _of_one_core(action: Callable[[], object], rounds: int) -> Times:
-    """Time the processor, not the clock: others may be using the machine. The first round does not count."""
-    seconds = []
-    for _ in range(rounds + 1):
-        start = time.process_time()
-        action()
-        seconds.append(time.process_time() - start)
-    return Times(seconds=tuple(seconds[1:]))
-
-
-def _of_a_child(rounds: int) -> tuple[Times, Times]:
-    """Time a fresh process up to its first answer, by processor and by clock."""
-    spent, passed = [], []
-    for _ in range(rounds + 1):
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        run([sys.executable, "-c", _FIRST_ANSWER])
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        passed.append(time.perf_counter() - start)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return Times(seconds=tuple(spent[1:])), Times(seconds=tuple(passed[1:]))
-
-
-def _rate(what: str, each: Times, target: Target | None, count: int) -> Row:
-    return Row(
-        what=what,
-        value=1 / each.median,
-        unit="names/s",
-        low=1 / max(each.seconds),
-        high=1 / min(each.seconds),
-        target=target,
-        figures=(f"{count:,} names a round", "by processor time"),
+    times = side_by_side(
+        {
+            "hints": lambda: [locator.name_hints(name) for name in names],
+            "whole": lambda: locator.locate_many(clues),
+            "scan": scan,
+        },
+        bench.sizes.short_rounds,
+        clock=time.process_time,
     )
+    command = {"first": lambda: run([sys.executable, "-c", _FIRST_ANSWER])}
+    first = side_by_side(command, bench.sizes.short_rounds, clock=children_time)["first"]
+    told = [f"processor time, what an idle core takes; by the clock {first.median_elapsed:.2f} s"]
+    each = {name: one.scaled(1 / (len(few) if name == "scan" else len(names))) for name, one in times.items()}
+    named = (f"{len(names):,} names a round", "by processor time")
+    fast = Target(sense="≥", limit=50_000)
+    return [
+        rate("host-name heuristics, one core", each["hints"], 1, "names/s", fast, named),
+        rate("the whole chain on a host name, offline", each["whole"], 1, "names/s", None, named),
+        against("host-name heuristics beside a scan of the gazetteer per name", each["hints"], each["scan"]),
+        timed("start of Python, tables and first answer", first, "s", Target(sense="<", limit=1.0), told),
+    ]
 
 
 def _world() -> list[Row]:
     """Check physics on true places."""
-    if WORLD not in os.environ:
-        return []
-    folder, findings = Path(os.environ[WORLD]), []
+    folder, findings = world_folder(), []
+    if folder is None:
+        return [Row(what="physics on true places", missing=NO_WORLD)]
     places, samples = (
         read_crawlers(folder / "crawlers.csv", findings),
         read_samples(folder / "rtt.csv", findings),
@@ -183,6 +144,7 @@ def _world() -> list[Row]:
             unit="sites",
             target=Target(sense="≤", limit=0),
             figures=told,
+            is_exact=True,
         ),
         Row(
             what="unicast sites called anycast",
@@ -190,6 +152,7 @@ def _world() -> list[Row]:
             unit="sites",
             target=Target(sense="≤", limit=0),
             figures=told,
+            is_exact=True,
         ),
         Row(
             what="latency: truth within the radius",
@@ -197,5 +160,6 @@ def _world() -> list[Row]:
             unit="%",
             target=Target(sense="≥", limit=80.0),
             figures=(f"{located} of {len(sites)} sites located",),
+            is_exact=True,
         ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from benchmarks import peers
 from benchmarks.addresses import Case, drawn, texts
 from benchmarks.bench import SEED, Bench
 from benchmarks.measure import Times, side_by_side
-from benchmarks.results import Row, Target, against, number_text
+from benchmarks.results import Row, Target, against, number_text, rate
 from ipmicra import Hierarchy
 from ipmicra.hierarchy.format import SEGMENTS
 from ipmicra.hierarchy.sections import Sections
@@ -113,7 +114,7 @@ def _beside(name: str, about: str, times: dict[str, Times], count: int) -> list[
         ("small take", f"`np.take` from {count // SMALL_TAKE:,} entries", None),
     )
     mine = rate_text("ipmicra", count, ours)
-    return [
+    rows = [
         against(
             f"`lookup_many`, {name} ({about}), × {title}",
             ours,
@@ -123,6 +124,8 @@ def _beside(name: str, about: str, times: dict[str, Times], count: int) -> list[
         )
         for peer, title, target in peers_of
     ]
+    rows[0] = replace(rows[0], key=f"`lookup_many`, {name} ({about}), × the quicker `get` loop of pytricia")
+    return rows
 
 
 # --- one by one, beside peers
@@ -198,15 +201,15 @@ def _grid_row(bench: Bench, path: Path, case: Case) -> Row:
         },
         bench.sizes.rounds,
     )
-    rates = [len(asked) / seconds / 1e6 for seconds in times["all threads"].seconds]
-    return Row(
-        what=f"{len(one):,} subnets, {case.label}, many at once",
-        value=len(asked) / times["all threads"].median / 1e6,
-        unit="M/s",
-        low=min(rates),
-        high=max(rates),
-        figures=(
+    found = rate(
+        f"{len(one):,} subnets, {case.label}, many at once",
+        times["all threads"],
+        len(asked) / 1e6,
+        "M/s",
+        None,
+        [
             rate_text("one thread", len(asked), times["one thread"]),
             f"one by one {times['one by one'].median / len(some) * 1e9:.0f} ns",
-        ),
+        ],
     )
+    return replace(found, key=f"{path.stem}, {case.label}, many at once")

@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""What the figures were measured on: the machine, the versions, the commit, and who else was busy."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import os
 import platform
 import shutil
 import subprocess
+import time
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+
+from benchmarks.measure import ROOT, children_time
 
 PACKAGES = (
     "ipmicra",
     "numpy",
     "numba",
+    "scipy",
     "isal",
+    "aiohttp",
     "pytricia",
     "py-radix",
     "maxminddb",
     "mmdb-writer",
     "netaddr",
+    "pymetis",
 )
+WRITTEN = ("benchmarks/RESULTS.md", "benchmarks/results.json")
+"""What a run itself changes."""
 
 
 def machine_facts() -> dict[str, str]:
@@ -32,6 +41,58 @@ def machine_facts() -> dict[str, str]:
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
     }
     return {**facts, **{name: _version(name) for name in PACKAGES}, "gzip": _gzip_version()}
+
+
+def commit_of(folder: Path = ROOT) -> str:
+    """Give the short hash of what is checked out, with `changed` if files differ; nothing without git."""
+    commit = _git(folder, "rev-parse", "--short=9", "HEAD")
+    others = [f":(exclude,top){name}" for name in WRITTEN]
+    changed = commit and _git(folder, "status", "--porcelain", "--", ":(top)", *others)
+    return f"{commit}, changed" if changed else commit
+
+
+def _git(folder: Path, *words: str) -> str:
+    try:
+        said = subprocess.run(["git", "-C", str(folder), *words], check=False, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return "" if said.returncode else said.stdout.strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """Clocks read at one time, in seconds."""
+
+    elapsed: float
+    own: float
+    """Processor time of this process and of the children that have ended."""
+    everyone: float | None
+    """Time that the cores were busy, by any process or any other virtual machine; None without /proc."""
+
+    @classmethod
+    def now(cls) -> Moment:
+        return cls(
+            elapsed=time.perf_counter(),
+            own=time.process_time() + children_time(),
+            everyone=_busy_seconds(),
+        )
+
+    def others_cores(self, later: Moment) -> float | None:
+        """Give how many cores others kept busy between two moments, on average."""
+        if self.everyone is None or later.everyone is None or later.elapsed <= self.elapsed:
+            return None
+        others = later.everyone - self.everyone - (later.own - self.own)
+        return max(0.0, others / (later.elapsed - self.elapsed))
+
+
+def _busy_seconds() -> float | None:
+    """Read the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal."""
+    try:
+        words = Path("/proc/stat").read_text(encoding="utf-8").split(maxsplit=9)
+    except OSError:
+        return None
+    user, nice, system, _idle, _iowait, irq, softirq, steal = (int(word) for word in words[1:9])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 def _version(package: str) -> str:

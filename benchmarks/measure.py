@@ -1,4 +1,4 @@
-"""Taking times side by side, and the memory of a command.
+"""Taking times side by side, which is how all is timed here, and the memory of a command.
 
 Contestants take turns, A B A B, so that a noisy neighbour disturbs all of them. Nothing is left out: the
 median counts, and the least and the greatest are told with it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -26,20 +27,30 @@ class Times:
     """How long something took, round by round."""
 
     seconds: tuple[float, ...]
+    elapsed_s: tuple[float, ...] = ()
+    """The same by the clock on the wall, where `seconds` are of the processor."""
 
     @property
     def median(self) -> float:
         """The middle one, in seconds."""
         return statistics.median(self.seconds)
 
+    @property
+    def median_elapsed(self) -> float:
+        """The middle one by the clock on the wall, in seconds."""
+        return statistics.median(self.elapsed_s or self.seconds)
+
     def scaled(self, factor: float) -> Times:
         """Give the times of more (or less) of the same work, by rule of three."""
-        return Times(seconds=tuple(one * factor for one in self.seconds))
+        return Times(
+            seconds=tuple(one * factor for one in self.seconds),
+            elapsed_s=tuple(one * factor for one in self.elapsed_s),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """How many times as fast one is as another."""
+    """One beside another."""
 
     value: float
     """Ratio of the medians."""
@@ -68,31 +79,60 @@ class Peak:
         return max(self.own_bytes, self.high_water_bytes, self.together_bytes)
 
 
+def children_time() -> float:
+    """Give the processor time of all children that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def side_by_side(
     actions: Mapping[str, Callable[[], object]],
     rounds: int,
     *,
     untimed: int = 1,
     clock: Callable[[], float] = time.perf_counter,
+    before: Callable[[], object] | None = None,
 ) -> dict[str, Times]:
-    """Let all act in turn, so many rounds; the untimed rounds before fill caches and are not counted."""
+    """Let all act in turn, so many rounds; the untimed rounds before fill caches and are not counted.
+
+    `before` makes things ready for each action and is not timed. With a clock of the processor, such as
+    `time.process_time` or `children_time`, the times by the clock on the wall are kept as well.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in actions}
-    for number in range(-untimed, rounds):
-        for name, action in actions.items():
-            gc.collect()
-            start = clock()
-            result = action()
-            elapsed = clock() - start
-            del result  # its memory is given back before the next one starts
-            if number >= 0:
-                seconds[name].append(elapsed)
-    return {name: Times(seconds=tuple(taken)) for name, taken in seconds.items()}
+    elapsed: dict[str, list[float]] = {name: [] for name in actions}
+    gc.collect()
+    gc.freeze()  # what was there before is not gone through again and again
+    try:
+        for number in range(-untimed, rounds):
+            for name, action in actions.items():
+                if before:
+                    before()
+                gc.collect()
+                began, start = time.perf_counter(), clock()
+                result = action()
+                taken, passed = clock() - start, time.perf_counter() - began
+                del result  # its memory is given back before the next one starts
+                if number >= 0:
+                    seconds[name].append(taken)
+                    elapsed[name].append(passed)
+    finally:
+        gc.unfreeze()
+    keeps = clock is not time.perf_counter
+    return {
+        name: Times(seconds=tuple(taken), elapsed_s=tuple(elapsed[name]) if keeps else ())
+        for name, taken in seconds.items()
+    }
+
+
+def time_ratio(ours: Times, theirs: Times) -> Ratio:
+    """Tell how many times as long ours takes: 2 if theirs takes half as long."""
+    pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
+    return Ratio(value=ours.median / theirs.median, low=min(pairs), high=max(pairs))
 
 
 def speed_ratio(ours: Times, theirs: Times) -> Ratio:
     """Tell how many times as fast ours is: 2 if theirs takes twice as long."""
-    pairs = [b / a for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
-    return Ratio(value=theirs.median / ours.median, low=min(pairs), high=max(pairs))
+    return time_ratio(theirs, ours)
 
 
 def run(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.bench import SEED, Bench
 from benchmarks.generate import subnets
 from benchmarks.measure import side_by_side
-from benchmarks.results import Row, Target, seconds_text
+from benchmarks.results import Row, Target, as_long, seconds_text
 from ipmicra.app.kernels import warm_up
 from ipmicra.hierarchy.nesting import nest_ipv4
 from ipmicra.parse.columns import Rows
@@ -46,15 +46,6 @@ def measure_nesting(bench: Bench) -> list[Row]:
         {"nesting": lambda: nest_ipv4(first, last, rows, text), "np.argsort": lambda: np.argsort(key)},
         bench.sizes.rounds,
     )
-    ours, theirs = times["nesting"], times["np.argsort"]
-    pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
-    return [
-        Row(
-            what=f"nesting of {count:,} shuffled ranges, × the time of `np.argsort` on the same keys",
-            value=ours.median / theirs.median,
-            low=min(pairs),
-            high=max(pairs),
-            target=TARGET,
-            figures=(*(f"{name} {seconds_text(one.median)}" for name, one in times.items()), told),
-        )
-    ]
+    what = f"nesting of {count:,} shuffled ranges, × the time of `np.argsort` on the same keys"
+    figures = (*(f"{name} {seconds_text(one.median)}" for name, one in times.items()), told)
+    return [as_long(what, times["nesting"], times["np.argsort"], TARGET, figures)]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pymetis
 
 from benchmarks.bench import SEED, Bench
-from benchmarks.measure import ROOT, side_by_side
-from benchmarks.results import Row, Target, number_text, seconds_text
+from benchmarks.data import NO_WORLD, world_folder
+from benchmarks.measure import side_by_side
+from benchmarks.results import Row, Target, as_long, number_text, rate, seconds_text, timed
 from ipmicra.app.partition_inputs import PartitionInputs, gather
 from ipmicra.partition.compare import Costs, costs_of
 from ipmicra.partition.config import CostConfig
@@ -27,8 +26,6 @@ from ipmicra.partition.stability import moved_on_join
 from ipmicra.simulate.national_web import NationalWebConfig, national_web
 
 PARTS = 20
-SWEEP = range(5, 51)
-MULTI = (5, 10, 20, 50)
 HASHES = ("hash", "two-level", "subsite", "consistent", "chord")
 MORE, LESS = Target(sense="≥", limit=1.0), Target(sense="≤", limit=1.1)
 
@@ -38,7 +35,9 @@ def measure_partitioning(bench: Bench) -> list[Row]:
     bench.say(f"inventing a web of {bench.sizes.web_hosts:,} hosts")
     problem = web_problem(bench.sizes.web_hosts)
     label = f"invented web of {bench.sizes.web_hosts:,} hosts"
-    rows = [*geography_rows(problem, label), *multi_rows(problem, label), *join_rows(problem, label, MULTI)]
+    sweep, few = bench.sizes.web_parts, bench.sizes.multi_parts
+    rows = [*geography_rows(problem, label, sweep, few)]
+    rows += [*multi_rows(problem, label, few), *join_rows(problem, label, few)]
     rows += atlas_rows()
     rows += [multi_speed(bench, problem), *hash_speed(bench), cost_speed(bench)]
     return rows
@@ -53,29 +52,32 @@ def floating(problem: Problem, parts: int) -> Problem:
     return replace(problem, crawlers=CrawlerTable.floating(parts), rtt_ms=None)
 
 
-def geography_rows(problem: Problem, label: str) -> Iterator[Row]:
+def geography_rows(
+    problem: Problem, label: str, sweep: tuple[int, ...], shown: tuple[int, ...]
+) -> Iterator[Row]:
     """Compare metis-geo with the hash of hosts for every number of parts."""
     times: dict[str, dict[int, Costs]] = {"metis-geo": {}, "hash": {}}
     for name, by_parts in times.items():
-        for parts in SWEEP:
+        for parts in sweep:
             some = floating(problem, parts)
             by_parts[parts] = costs_of(some, partition(METHODS[name], some))
     for figure in ("download_s", "exchange_s"):
         ratios = {
             parts: getattr(times["hash"][parts], figure) / getattr(times["metis-geo"][parts], figure)
-            for parts in SWEEP
+            for parts in sweep
         }
         worst = min(ratios, key=ratios.__getitem__)
-        shown = (f"n = {parts}: {ratios[parts]:.3f}" for parts in MULTI)
+        told = (f"n = {parts}: {ratios[parts]:.3f}" for parts in shown)
         yield Row(
-            what=f"{label}: {figure} of `hash` ÷ `metis-geo`, least over n = 5…50",
+            what=f"{label}: {figure} of `hash` ÷ `metis-geo`, least over n = {sweep[0]}…{sweep[-1]}",
             value=ratios[worst],
             target=MORE,
-            figures=(f"least at n = {worst}", *shown),
+            figures=(f"least at n = {worst}", *told),
+            is_exact=True,
         )
 
 
-def multi_rows(problem: Problem, label: str, counts: tuple[int, ...] = MULTI) -> Iterator[Row]:
+def multi_rows(problem: Problem, label: str, counts: tuple[int, ...]) -> Iterator[Row]:
     """Compare metis-multi with the better of its parents, on both cuts and on both times."""
     ratios: dict[str, dict[int, float]] = {}
     for parts in counts:
@@ -92,6 +94,7 @@ def multi_rows(problem: Problem, label: str, counts: tuple[int, ...] = MULTI) ->
             value=max(by_parts.values()),
             target=LESS,
             figures=tuple(f"n = {parts}: {ratio:.3f}" for parts, ratio in by_parts.items()),
+            is_exact=True,
         )
 
 
@@ -122,28 +125,19 @@ def join_rows(problem: Problem, label: str, counts: tuple[int, ...]) -> Iterator
             value=max(moved.values()),
             target=None if name == "hash" else Target(sense="≤", limit=1.5),
             figures=tuple(f"n = {parts}: {value / parts:.2%}" for parts, value in moved.items()),
+            is_exact=True,
+            is_of_peer=name == "hash",
         )
 
 
 # --- the world of RIPE Atlas anchors
 
 
-def atlas_folder() -> Path | None:
-    """Find the world: where IPMICRA_ATLAS_WORLD says, else in `shared` beside or above the project."""
-    told = os.environ.get("IPMICRA_ATLAS_WORLD")
-    places = (
-        [Path(told)]
-        if told
-        else [parent / "shared" / "data" / "worlds" / "atlas-anchors" for parent in ROOT.parents]
-    )
-    return next((place for place in places if (place / "sites.csv").is_file()), None)
-
-
 def atlas_rows() -> list[Row]:
-    folder = atlas_folder()
+    folder = world_folder()
     label = "atlas-anchors, 89 sites, 11 crawlers, true round trips"
     if folder is None:
-        return [Row(what=label, missing="there is no such world here; name it with IPMICRA_ATLAS_WORLD")]
+        return [Row(what=label, missing=NO_WORLD)]
     problem = gather(PartitionInputs(world=folder, generate_links=SEED)).problem
     names = ("hash", "metis-geo", "rtt-balanced", "rtt-best", "city", "can", "balance", "metis-multi")
     costs = {name: costs_of(problem, partition(METHODS[name], problem)) for name in names}
@@ -156,6 +150,7 @@ def atlas_rows() -> list[Row]:
             value=getattr(costs[slow], figure) / getattr(costs[quick], figure),
             target=MORE,
             figures=shown if figure == "download_s" else (),
+            is_exact=True,
         )
         for slow, quick, figure in pairs
     ]
@@ -186,15 +181,12 @@ def multi_speed(bench: Bench, problem: Problem) -> Row:
         },
         bench.sizes.short_rounds,
     )
-    ours, theirs = times["metis-multi"], times["pymetis"]
-    pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
-    return Row(
-        what=f"`metis-multi`, {len(problem.sites):,} hosts, {PARTS} parts, × pymetis on the same graph",
-        value=ours.median / theirs.median,
-        low=min(pairs),
-        high=max(pairs),
-        target=Target(sense="≤", limit=3.0),
-        figures=(
+    return as_long(
+        f"`metis-multi`, {len(problem.sites):,} hosts, {PARTS} parts, × pymetis on the same graph",
+        times["metis-multi"],
+        times["pymetis"],
+        Target(sense="≤", limit=3.0),
+        (
             *(f"{name} {seconds_text(one.median)}" for name, one in times.items()),
             f"{len(vertices):,} addresses, {graph.nnz // 2:,} edges",
         ),
@@ -224,21 +216,20 @@ def hash_speed(bench: Bench) -> list[Row]:
         },
         bench.sizes.rounds,
     )
-    rates = {name: count / one.median / 1e6 for name, one in times.items()}
-    slowest = min(HASHES, key=rates.__getitem__)
-    shown = tuple(f"{name} {rate:.1f} M/s" for name, rate in rates.items())
+    slowest = max(HASHES, key=lambda name: times[name].median)
+    shown = tuple(f"{name} {count / one.median / 1e6:.1f} M/s" for name, one in times.items())
+    family = f"family of hashes, {count:,} hosts at once, slowest"
+    least = Target(sense="≥", limit=2.0)
     return [
-        Row(
-            what=f"family of hashes, {count:,} hosts at once, slowest (`{slowest}`)",
-            value=rates[slowest],
-            unit="M hosts/s",
-            target=Target(sense="≥", limit=2.0),
-            figures=shown,
+        replace(
+            rate(f"{family} (`{slowest}`)", times[slowest], count / 1e6, "M hosts/s", least, shown),
+            key=family,
         ),
-        Row(
-            what="`hash`, × the time of a bare numpy hash (sum of weighed bytes, modulo n)",
-            value=times["hash"].median / times["numpy"].median,
-            target=Target(sense="≤", limit=5.0),
+        as_long(
+            "`hash`, × the time of a bare numpy hash (sum of weighed bytes, modulo n)",
+            times["hash"],
+            times["numpy"],
+            Target(sense="≤", limit=5.0),
         ),
     ]
 
@@ -272,11 +263,5 @@ def cost_speed(bench: Bench) -> Row:
     problem = named_problem(bench.sizes.cost_hosts, PARTS)
     column = np.random.default_rng(SEED).integers(0, PARTS, len(problem.sites)).astype(np.int32)
     times = side_by_side({"costs": lambda: costs_of(problem, column)}, bench.sizes.rounds)["costs"]
-    return Row(
-        what=f"all costs of {len(problem.sites):,} hosts, {len(problem.links or ()):,} links, {PARTS} parts",
-        value=times.median,
-        unit="s",
-        low=min(times.seconds),
-        high=max(times.seconds),
-        target=Target(sense="<", limit=1.0),
-    )
+    what = f"all costs of {len(problem.sites):,} hosts, {len(problem.links or ()):,} links, {PARTS} parts"
+    return timed(what, times, "s", Target(sense="<", limit=1.0))

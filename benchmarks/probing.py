@@ -22,7 +22,7 @@ import aiohttp
 from benchmarks.bench import SEED, Bench
 from benchmarks.child_sites import delay_ms
 from benchmarks.measure import ROOT, Times, side_by_side
-from benchmarks.results import Row, Target, against, number_text
+from benchmarks.results import Row, Target, against, number_text, rate, timed
 from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig
 from ipmicra.edge.resolver import client as dns
 from ipmicra.edge.resolver.bulk import BulkResolver
@@ -32,29 +32,16 @@ from ipmicra.wire.answers import Answer
 from ipmicra.wire.orders import ProbeOrder
 
 TOKEN = "token-of-the-benchmarks"
-CONNECTIONS, SAMPLES = 3_000, 3
-CONCURRENT, DELAY_MS = 1_000, 100.0
-ACCURATE, AT_ONCE, LEAST_MS, MOST_MS, PLACES = 1_000, 25, 2.0, 80.0, 250
-NAMES = 20_000
-ROWS = 200_000
+SAMPLES = 3
+DELAY_MS = 100.0
+AT_ONCE, LEAST_MS, MOST_MS, PLACES = 25, 2.0, 80.0, 250
 
 
 def measure_probing(bench: Bench) -> list[Row]:
-    load = os.getloadavg()[0]
     bench.say("probing: agent beside a bare loop, many at once, accuracy")
-    rows = [*_rates(bench.sizes.short_rounds), *_at_once(bench.sizes.short_rounds), *_accuracy()]
+    rows = [_rates(bench), _at_once(bench), _accuracy(bench)]
     bench.say("probing: resolving and keeping")
-    rows += [_resolving(bench.sizes.short_rounds), _keeping(bench.sizes.short_rounds)]
-    return [*rows, _others(load)]
-
-
-def _others(load: float) -> Row:
-    """Tell how busy the machine was with other things: most of these figures suffer from it."""
-    return Row(
-        what="processes that wanted a core when probing was measured",
-        value=load,
-        unit=f"of {os.cpu_count()} cores",
-    )
+    return [*rows, _resolving(bench), _keeping(bench)]
 
 
 @contextmanager
@@ -144,45 +131,39 @@ def bare_loop(port: int, count: int, at_once: int) -> None:
     asyncio.run(run())
 
 
-def _rates(rounds: int) -> list[Row]:
+def _rates(bench: Bench) -> Row:
+    count = bench.sizes.connections
     with sites_and_agent(50, 0, 0) as (port, url):
         times = side_by_side(
             {
-                "agent": lambda: ask(url, orders(CONNECTIONS // SAMPLES, 50, port, SAMPLES, Rung.TCP)),
-                "bare": lambda: bare_loop(port, CONNECTIONS, 200),
+                "agent": lambda: ask(url, orders(count // SAMPLES, 50, port, SAMPLES, Rung.TCP)),
+                "bare": lambda: bare_loop(port, count, 200),
             },
-            rounds,
+            bench.sizes.short_rounds,
         )
-    agent, bare = (number_text(CONNECTIONS / times[name].median) for name in ("agent", "bare"))
-    told = f"{CONNECTIONS:,} handshakes: agent {agent} a second (orders and samples over HTTP), loop {bare}"
+    agent, bare = (number_text(count / times[name].median) for name in ("agent", "bare"))
+    told = f"{count:,} handshakes: agent {agent} a second (orders and samples over HTTP), loop {bare}"
     what = "agent beside a bare asyncio connect loop"
-    return [against(what, times["agent"], times["bare"], Target(sense="≥", limit=0.5), [told])]
+    return against(what, times["agent"], times["bare"], Target(sense="≥", limit=0.5), [told])
 
 
-def _at_once(rounds: int) -> list[Row]:
+def _at_once(bench: Bench) -> Row:
+    count = bench.sizes.at_once
     ideal_s = SAMPLES * DELAY_MS / 1e3
     with sites_and_agent(50, DELAY_MS, DELAY_MS) as (port, url):
         times = side_by_side(
-            {"agent": lambda: ask(url, orders(CONCURRENT, 50, port, SAMPLES, Rung.HEAD))}, rounds
+            {"agent": lambda: ask(url, orders(count, 50, port, SAMPLES, Rung.HEAD))},
+            bench.sizes.short_rounds,
         )["agent"]
-    scaled = times.scaled(1 / ideal_s)
-    return [
-        Row(
-            what=f"{CONCURRENT:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time",
-            value=scaled.median,
-            low=min(scaled.seconds),
-            high=max(scaled.seconds),
-            target=Target(sense="≤", limit=1.5),
-            figures=(
-                f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)",
-            ),
-        )
-    ]
+    what = f"{count:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time"
+    told = f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)"
+    return timed(what, times.scaled(1 / ideal_s), "× ideal", Target(sense="≤", limit=1.5), [told])
 
 
-def _accuracy() -> list[Row]:
+def _accuracy(bench: Bench) -> Row:
+    count = bench.sizes.accurate
     with sites_and_agent(PLACES, LEAST_MS, MOST_MS) as (port, url):
-        asked = orders(ACCURATE, PLACES, port, SAMPLES, Rung.HEAD)
+        asked = orders(count, PLACES, port, SAMPLES, Rung.HEAD)
         random.Random(SEED).shuffle(asked)
         answers = ask(url, asked, AT_ONCE)
     first = int(place(0))
@@ -194,19 +175,19 @@ def _accuracy() -> list[Row]:
         truth = delay_ms(high * 250 + low, PLACES, LEAST_MS, MOST_MS)
         errors.append(abs(answer.rtt_ms - truth))
         shares.append(errors[-1] / max(1.0, truth * 0.05))
-    middle, most = statistics.median(errors), sorted(errors)[int(0.95 * ACCURATE)]
-    told = f"{ACCURATE:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
-    return [
-        Row(
-            what="error of measured round trips, in parts of max(1 ms, 5 %), median",
-            value=statistics.median(shares),
-            target=Target(sense="≤", limit=1.0),
-            figures=(told, f"95 of 100 below {most:.2f} ms"),
-        )
-    ]
+    middle, most = statistics.median(errors), sorted(errors)[int(0.95 * count)]
+    told = f"{count:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
+    return Row(
+        what="error of measured round trips, in parts of max(1 ms, 5 %), median",
+        value=statistics.median(shares),
+        unit="× allowed",
+        target=Target(sense="≤", limit=1.0),
+        figures=(told, f"95 of 100 below {most:.2f} ms"),
+    )
 
 
-def _resolving(rounds: int) -> Row:
+def _resolving(bench: Bench) -> Row:
+    count = bench.sizes.names
     with started("benchmarks.child_dns") as port:
 
         def resolve() -> None:
@@ -214,17 +195,18 @@ def _resolving(rounds: int) -> Row:
                 config = dns.ClientConfig(servers=(("127.0.0.1", int(port)),))
                 with Store.open("sqlite://") as store:
                     async with dns.NameClient(config) as client:
-                        names = (f"host{i}.example{i % 7}.com" for i in range(NAMES))
+                        names = (f"host{i}.example{i % 7}.com" for i in range(count))
                         found = [one async for one in BulkResolver(client, store.names).resolve(names)]
-                assert len(found) == NAMES
+                assert len(found) == count
 
             asyncio.run(run())
 
-        times = side_by_side({"resolver": resolve}, rounds)["resolver"]
-    return _rate_row("names resolved, local server, cache written", times, NAMES, 3_000)
+        times = side_by_side({"resolver": resolve}, bench.sizes.short_rounds)["resolver"]
+    return _rate_row("names resolved, local server, cache written", times, count, 3_000)
 
 
-def _keeping(rounds: int) -> Row:
+def _keeping(bench: Bench) -> Row:
+    count, rounds = bench.sizes.kept, bench.sizes.short_rounds
     chance = random.Random(SEED)
     timings = Timings(tcp_ms=12.5)
     samples = [
@@ -237,20 +219,13 @@ def _keeping(rounds: int) -> Row:
             timings=timings,
             taken_s=time.time(),
         )
-        for _ in range(ROWS)
+        for _ in range(count)
     ]
     with tempfile.TemporaryDirectory() as folder, Store.open(str(Path(folder) / "state.db")) as store:
         times = side_by_side({"store": lambda: store.samples.add_many(samples)}, rounds)["store"]
-    return _rate_row("samples written into SQLite on disk, addresses at random", times, ROWS, 100_000)
+    return _rate_row("samples written into SQLite on disk, addresses at random", times, count, 100_000)
 
 
 def _rate_row(what: str, times: Times, count: int, limit: float) -> Row:
-    return Row(
-        what=what,
-        value=count / times.median,
-        unit="a second",
-        low=count / max(times.seconds),
-        high=count / min(times.seconds),
-        target=Target(sense="≥", limit=limit),
-        figures=(f"{count:,} in {times.median:.2f} s",),
-    )
+    told = f"{count:,} in {times.median:.2f} s"
+    return rate(what, times, count, "a second", Target(sense="≥", limit=limit), [told])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from io import BufferedIOBase
 from pathlib import Path
@@ -58,11 +59,12 @@ def _of_style(bench: Bench, dump: Dump, target: Target) -> list[Row]:
     rows = [against(what, times["ipmicra"], times["zcat"], target, [*speeds.values(), told])]
     for name, title in (("igzip", "igzip alone, no parsing"), ("gzip", "Python's gzip alone, no parsing")):
         if name in times:
-            rows.append(
-                against(f"{dump.style}: {title}, × zcat", times[name], times["zcat"], None, [speeds[name]])
+            alone = against(
+                f"{dump.style}: {title}, × zcat", times[name], times["zcat"], None, [speeds[name]]
             )
+            rows.append(replace(alone, is_of_peer=True))
         else:
-            rows.append(Row(what=f"{dump.style}: {title}", missing="isal is not installed"))
+            rows.append(Row(what=f"{dump.style}: {title}, × zcat", missing="isal is not installed"))
     return [*rows, _loop_row(bench, dump, times["zcat"]), _irrd_row(bench, dump, times["zcat"])]
 
 
@@ -110,7 +112,8 @@ def _loop_row(bench: Bench, dump: Dump, zcat_times: Times) -> Row:
         f"extrapolated from the first {number_text(len(text) / 1e6)} MB; without decompression",
     ]
     whole = times.scaled(dump.plain_bytes / len(text))
-    return against(f"{dump.style}: plain loop of Python, × zcat", whole, zcat_times, None, figures)
+    row = against(f"{dump.style}: plain loop of Python, × zcat", whole, zcat_times, None, figures)
+    return replace(row, is_of_peer=True)
 
 
 def _irrd_row(bench: Bench, dump: Dump, zcat_times: Times) -> Row:
@@ -129,4 +132,4 @@ def _irrd_row(bench: Bench, dump: Dump, zcat_times: Times) -> Row:
         f"of {parsed.paragraphs:,} paragraphs {parsed.with_errors:,} with errors, {parsed.unknown:,} unknown",
     ]
     whole = parsed.times.scaled(dump.plain_bytes / parsed.size_bytes)
-    return against(what, whole, zcat_times, None, figures)
+    return replace(against(what, whole, zcat_times, None, figures), is_of_peer=True)

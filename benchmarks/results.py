@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.measure import Times, speed_ratio
+from benchmarks.measure import Ratio, Times, speed_ratio, time_ratio
 
 TIMES = "×"
+LESS_IS_BETTER = frozenset({"s", "ms", "ns", "GB", "bytes a subnet"})
+"""Units of which less is better where no target says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,18 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What a row showed in an earlier run."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    measured: str
+    """Day, ISO 8601."""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of the results."""
 
@@ -38,11 +52,25 @@ class Row:
     low: float | None = None
     """Least of the rounds."""
     high: float | None = None
+    rounds: int = 0
+    """Rounds that were counted; 0 where nothing was repeated."""
     target: Target | None = None
     figures: tuple[str, ...] = ()
     """Absolute figures behind the value, ready to print."""
     missing: str = ""
     """Why there is no value."""
+    key: str = ""
+    """What the row is known by from run to run, where `what` tells figures of the run itself."""
+    is_exact: bool = False
+    """The same code gives the same value: neither the clock nor the machine has a part in it."""
+    is_of_peer: bool = False
+    """Measures a peer alone: what changes there is shown and not judged."""
+    is_disturbed: bool = False
+    """An absolute figure of a run that others disturbed: not judged, nor are later ones held against it."""
+    last: Past | None = None
+    """The run before."""
+    best: Past | None = None
+    """The best of all runs before."""
 
     @property
     def is_met(self) -> bool | None:
@@ -51,35 +79,83 @@ class Row:
             return None
         return self.target.holds(self.value)
 
+    @property
+    def is_absolute(self) -> bool:
+        """Tell whether the value depends on how quick the machine is and how busy."""
+        return not self.is_exact and self.unit != TIMES
+
+    @property
+    def is_more_better(self) -> bool:
+        """Tell which way is up."""
+        return self.target.sense == "≥" if self.target else self.unit not in LESS_IS_BETTER
+
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Row:
-        """Make a row of what `dataclasses.asdict` made of it."""
-        target = Target(**stored["target"]) if stored["target"] else None
-        return cls(**{**stored, "target": target, "figures": tuple(stored["figures"])})
+        """Make a row of what `dataclasses.asdict` made of it; older results lack some of it."""
+        kinds = (("target", Target), ("last", Past), ("best", Past))
+        parts = {name: kind(**stored[name]) for name, kind in kinds if stored.get(name)}
+        return cls(**{**stored, **parts, "figures": tuple(stored.get("figures", ()))})
 
 
 def against(
     what: str, ours: Times, theirs: Times, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
     """Make the row that says how many times as fast ours is as theirs."""
-    ratio = speed_ratio(ours, theirs)
+    return _of_ratio(what, speed_ratio(ours, theirs), len(ours.seconds), target, figures)
+
+
+def as_long(
+    what: str, ours: Times, theirs: Times, target: Target | None = None, figures: Iterable[str] = ()
+) -> Row:
+    """Make the row that says how many times as long ours takes as theirs."""
+    return _of_ratio(what, time_ratio(ours, theirs), len(ours.seconds), target, figures)
+
+
+def _of_ratio(what: str, ratio: Ratio, rounds: int, target: Target | None, figures: Iterable[str]) -> Row:
     return Row(
-        what=what, value=ratio.value, low=ratio.low, high=ratio.high, target=target, figures=tuple(figures)
+        what=what,
+        value=ratio.value,
+        low=ratio.low,
+        high=ratio.high,
+        rounds=rounds,
+        target=target,
+        figures=tuple(figures),
     )
 
 
 def timed(
     what: str, times: Times, unit: str, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
-    """Make the row that says how long something took."""
-    factor = {"s": 1.0, "ms": 1e3, "ns": 1e9}[unit]
-    scaled = times.scaled(factor)
+    """Make the row that says how long something took; in a unit of time, or in parts of any other time."""
+    scaled = times.scaled({"ms": 1e3, "ns": 1e9}.get(unit, 1.0))
     return Row(
         what=what,
         value=scaled.median,
         unit=unit,
         low=min(scaled.seconds),
         high=max(scaled.seconds),
+        rounds=len(scaled.seconds),
+        target=target,
+        figures=tuple(figures),
+    )
+
+
+def rate(
+    what: str,
+    times: Times,
+    count: float,
+    unit: str,
+    target: Target | None = None,
+    figures: Iterable[str] = (),
+) -> Row:
+    """Make the row that says how many are done a second; `count` is in the unit of the row."""
+    return Row(
+        what=what,
+        value=count / times.median,
+        unit=unit,
+        low=count / max(times.seconds),
+        high=count / min(times.seconds),
+        rounds=len(times.seconds),
         target=target,
         figures=tuple(figures),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.generate import generate
 from benchmarks.measure import ROOT, run
 
-GENERATOR = ("generate.py", "dump_styles.py", "invented_text.py", "nested_ranges.py")
+GENERATOR = ("generate.py", "dump_rows.py", "dump_styles.py", "invented_text.py", "nested_ranges.py")
 MAKERS = (*GENERATOR, "ranges_dump.py", "peers.py")
 
 

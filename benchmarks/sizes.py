@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ipmicra.simulate.churn.config import ChurnConfig
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
@@ -30,10 +32,48 @@ class Sizes:
     """Text that IRRd's parser goes through."""
     web_hosts: int
     """Hosts of the invented national web that is partitioned."""
+    web_parts: tuple[int, ...]
+    """Numbers of parts into which it is cut by distances and by hash."""
+    multi_parts: tuple[int, ...]
+    """Numbers of parts into which it is cut by both objectives."""
     cost_hosts: int
     """Hosts whose costs are worked out at once."""
+    located: int
+    """Times that the sets of host names are located, digits changed each time."""
+    connections: int
+    """Handshakes of one round, of the agent and of the bare loop."""
+    at_once: int
+    """Probes that are ordered at once."""
+    accurate: int
+    """Probes whose round trip is known."""
+    names: int
+    """Names that are resolved."""
+    kept: int
+    """Rows that are written into SQLite."""
+    world_seeds: int
+    """Orders in which the sites of a world with real round trips arrive."""
+    paper_seeds: int
+    """The same for the invented world of the paper's size."""
+    delegated: int
+    """Sites of the large invented world."""
+    placed: int
+    """Hosts that are placed by coordinates."""
+    placed_by_peer: int
+    """Those of them that scipy places."""
+    overlays: tuple[int, ...]
+    """Crawlers of each overlay."""
+    owners: int
+    """Coordinates whose owners are looked up."""
+    churn_steps: int
+    churn_seeds: int
+    assigned: int
+    """Sites that are assigned in a batch."""
+    sliced: int
+    """Sites for which the best assignment is found."""
     rounds: int
     """Times that each contestant has its turn."""
+    command_rounds: int
+    """The same where a turn is a whole command that builds."""
     short_rounds: int
     """The same where a turn takes little time."""
     is_quick: bool = False
@@ -51,8 +91,28 @@ FULL = Sizes(
     loop_bytes=100_000_000,
     irrd_bytes=20_000_000,
     web_hosts=100_000,
+    web_parts=tuple(range(5, 51)),
+    multi_parts=(5, 10, 20, 50),
     cost_hosts=1_000_000,
+    located=20,
+    connections=3000,
+    at_once=1000,
+    accurate=1000,
+    names=20_000,
+    kept=200_000,
+    world_seeds=20,
+    paper_seeds=10,
+    delegated=1_000_000,
+    placed=20_000,
+    placed_by_peer=100,
+    overlays=(1000, 10_000, 100_000, 1_000_000),
+    owners=1_000_000,
+    churn_steps=ChurnConfig().steps,
+    churn_seeds=3,
+    assigned=400_000,
+    sliced=2000,
     rounds=5,
+    command_rounds=5,
     short_rounds=11,
 )
 QUICK = Sizes(
@@ -66,9 +126,29 @@ QUICK = Sizes(
     ranges=200_000,
     loop_bytes=4_000_000,
     irrd_bytes=1_000_000,
-    web_hosts=10_000,
+    web_hosts=5000,
+    web_parts=(5, 20, 50),
+    multi_parts=(5, 20),
     cost_hosts=100_000,
+    located=2,
+    connections=600,
+    at_once=200,
+    accurate=100,
+    names=2000,
+    kept=10_000,
+    world_seeds=1,
+    paper_seeds=1,
+    delegated=10_000,
+    placed=5000,
+    placed_by_peer=20,
+    overlays=(1000, 100_000),
+    owners=100_000,
+    churn_steps=500,
+    churn_seeds=1,
+    assigned=20_000,
+    sliced=500,
     rounds=3,
+    command_rounds=2,
     short_rounds=3,
     is_quick=True,
 )

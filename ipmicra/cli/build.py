@@ -33,6 +33,7 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
+from ipmicra.cli.quick_start import load_numba
 from ipmicra.edge.hierarchy_file import write_atomically
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def build(
     The kind of each dump is recognised by its content. Every paragraph is counted as kept, repaired,
     skipped or unknown. The file appears when it is complete; until then the old one stays.
     """
+    load_numba()
     from ipmicra.app.build import BuildOptions
     from ipmicra.app.build import build as build_hierarchy
 

@@ -68,6 +68,16 @@ class CrawlerMarked:
 
 
 @dataclass(frozen=True, slots=True)
+class CrawlerCleared:
+    """A mark is taken back: the place was wrong, not the crawler."""
+
+    crawler: str
+    address: IPv4Address | IPv6Address
+    marks: int
+    """Those that are left."""
+
+
+@dataclass(frozen=True, slots=True)
 class GaveUp:
     """There is no answer for a site."""
 
@@ -75,4 +85,4 @@ class GaveUp:
     reason: str
 
 
-Action = AskProbe | Delegated | Assigned | Revoked | CrawlerMarked | GaveUp
+Action = AskProbe | Delegated | Assigned | Revoked | CrawlerMarked | CrawlerCleared | GaveUp

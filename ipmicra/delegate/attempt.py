@@ -44,6 +44,7 @@ class Attempt:
     """The subnet's row, the root's for a slice."""
     address: IPv4Address | IPv6Address
     location: Location | None
+    """None, too, if the samples say that the place is wrong."""
     sites: list[Site] = field(default_factory=list)
     """Sites of the subnet that wait for the answer; the first one started it."""
     known: tuple[int, ...] = ()
@@ -52,6 +53,8 @@ class Attempt:
     samples: dict[int, float] = field(default_factory=dict)
     """Round trips in ms, by crawler."""
     losses: dict[int, Loss] = field(default_factory=dict)
+    doubted: dict[int, float] = field(default_factory=dict)
+    """Round trips that the place makes impossible; they count after all if the place is found to be wrong."""
     outstanding: set[int] = field(default_factory=set)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""

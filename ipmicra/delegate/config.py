@@ -118,6 +118,12 @@ class PredictConfig:
     """Sites' worth of trust in the covariance above, before samples change it."""
     tail: float = 4.0
     """Degrees of freedom of a Student distribution: a surprising sample widens what is still expected."""
+    misplaced: float = 0.02
+    """Share of places that are wrong, before samples tell."""
+    places_trusted: float = 50.0
+    """Sites' worth of trust in that share."""
+    check_every: int = 20
+    """Of so many places that would be believed without a probe in a row, the last is looked at."""
     trees: int = 8
     """Shifted grids over the Earth; more make the map smoother."""
     coarse_km: float = 1500.0

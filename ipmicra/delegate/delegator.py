@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipmicra.delegate.account import Account, Considered, Verdict
-from ipmicra.delegate.actions import Action, AskProbe, CrawlerMarked, Delegated, GaveUp
+from ipmicra.delegate.actions import Action, AskProbe, CrawlerCleared, CrawlerMarked, Delegated, GaveUp
 from ipmicra.delegate.attempt import Ask, Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
@@ -149,6 +149,8 @@ class Delegator:
         if self._is_unprobeable(attempt):
             return self._settle_by_fallback(attempt, now_s)
         decision = self._policy.decide(attempt)
+        if attempt.location is None and attempt.doubted:  # the policy found out that the place is wrong
+            return [*self._believe(attempt), *self._go_on(attempt, now_s)]
         if isinstance(decision, Settle):
             return self._settle(attempt, decision, now_s)
         crawlers = decision.crawlers[: self._budget_left(attempt)]
@@ -198,6 +200,8 @@ class Delegator:
         least_ms = self._physics.least_ms(crawler, attempt.location)
         if not least_ms <= sample.rtt_ms < float("inf") or sample.rtt_ms <= 0:
             return self._refuse(attempt, crawler, sample.rtt_ms, least_ms, event.now_s)
+        if least_ms > 0:
+            self.fleet.check(crawler)
         attempt.outstanding.discard(crawler)
         attempt.samples[crawler] = sample.rtt_ms
         return self._after_answer(attempt, event.now_s)
@@ -205,11 +209,32 @@ class Delegator:
     def _refuse(
         self, attempt: Attempt, crawler: int, rtt_ms: float, least_ms: float, now_s: float
     ) -> list[Action]:
-        """Throw away a sample that cannot be true and mark its crawler."""
+        """Throw away a sample that cannot be true and mark its crawler.
+
+        Where two crawlers say what the place makes impossible, the place is wrong and not the crawlers.
+        """
         marks = self.fleet.mark(crawler, self.config.physics.marks_allowed)
         name = self.fleet.name(crawler)
+        actions: list[Action] = [CrawlerMarked(name, attempt.address, rtt_ms, least_ms, marks)]
+        if 0 < rtt_ms < least_ms:
+            attempt.doubted[crawler] = rtt_ms
         lost = ProbeLost(attempt.number, name, Loss.IMPOSSIBLE, now_s)
-        return [CrawlerMarked(name, attempt.address, rtt_ms, least_ms, marks), *self._probe_lost(lost)]
+        if len(attempt.doubted) <= 1:
+            return actions + self._probe_lost(lost)
+        attempt.outstanding.discard(crawler)
+        attempt.location = attempt.scratch = None
+        return [*actions, *self._believe(attempt), *self._after_answer(attempt, now_s)]
+
+    def _believe(self, attempt: Attempt) -> list[Action]:
+        """Count samples after all that only a wrong place made impossible; clear their crawlers."""
+        doubted, attempt.doubted = attempt.doubted, {}
+        for crawler in doubted:
+            attempt.losses.pop(crawler, None)
+        attempt.samples.update(doubted)
+        return [
+            CrawlerCleared(self.fleet.name(crawler), attempt.address, self.fleet.clear(crawler))
+            for crawler in doubted
+        ]
 
     def _probe_lost(self, event: ProbeLost) -> list[Action]:
         attempt, crawler = self._attempts.get(event.attempt), self.fleet.index_of(event.crawler)

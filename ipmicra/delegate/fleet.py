@@ -17,6 +17,8 @@ class Fleet:
         """Sites given to each."""
         self.marks: list[int] = []
         """Impossible samples of each."""
+        self._checked: list[int] = []
+        """Samples of each that light could have disproved, the impossible ones included."""
         self._is_present: list[bool] = []
         self.usable_flags: list[bool] = []
         """Whether each may be asked."""
@@ -40,6 +42,7 @@ class Fleet:
             self.crawlers.append(crawler)
             self.load.append(0)
             self.marks.append(0)
+            self._checked.append(0)
             self._is_present.append(False)
             self.usable_flags.append(False)
         self.crawlers[index] = crawler
@@ -57,12 +60,31 @@ class Fleet:
         self._renew()
         return index
 
+    def check(self, index: int) -> None:
+        """Count a sample that light allows, at a place that it could have been impossible for."""
+        self._checked[index] += 1
+
     def mark(self, index: int, allowed: int) -> int:
-        """Count an impossible sample; a crawler with too many is asked no more."""
+        """Count an impossible sample; a crawler with too many is asked no more.
+
+        Places are wrong now and then, and then an honest crawler seems to lie. So most of what could be
+        checked must be impossible, too.
+        """
         self.marks[index] += 1
-        if self.marks[index] >= allowed:
+        self._checked[index] += 1
+        if self.marks[index] >= allowed and 2 * self.marks[index] > self._checked[index]:
             self.usable_flags[index] = False
             self._renew()
+        return self.marks[index]
+
+    def clear(self, index: int) -> int:
+        """Take back a mark that a wrong place was to blame for; the crawler may be asked again."""
+        self.marks[index] -= 1
+        self._checked[index] -= 1
+        self.usable_flags[index] = self.crawlers[index].state is CrawlerState.JOINED and self.is_present(
+            index
+        )
+        self._renew()
         return self.marks[index]
 
     def index_of(self, name: str) -> int | None:

@@ -336,3 +336,18 @@ def has_open(pid: int, name: str) -> bool:
                 if link.readlink().name == name:
                     return True
     return False
+
+
+def test_a_build_does_not_wait_for_packages_that_no_kernel_uses(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from ipmicra.cli.main import run
+sys.argv = ["ipmicra", "build", {str(dump_file(tmp_path))!r}, "-o", {str(tmp_path / "h.ipm")!r}]
+try:
+    run()
+finally:
+    print([name for name in ("scipy.linalg", "coverage") if name in sys.modules], file=sys.stderr)
+    import scipy.linalg  # hidden from numba only
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"

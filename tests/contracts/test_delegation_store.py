@@ -166,6 +166,8 @@ def test_same_lie_counts_once(store: StorePort) -> None:
     store.marks.add_many([lie, other])
     store.marks.add_many([replace(lie, at_s=5.0)])
     assert store.marks.all() == [lie, other]
+    store.marks.remove_many([(lie.crawler, lie.address), ("nobody", lie.address)])
+    assert store.marks.all() == [other]
 
 
 def test_graft_is_replaced_by_a_newer_answer(store: StorePort) -> None:

@@ -276,6 +276,10 @@ class FakeMarks:
         for one in marks:
             self.records.setdefault((one.crawler, one.address), one)
 
+    def remove_many(self, pairs: Iterable[tuple[str, Address]]) -> None:
+        for pair in pairs:
+            self.records.pop(pair, None)
+
     def all(self) -> list[MarkRecord]:
         return list(self.records.values())
 

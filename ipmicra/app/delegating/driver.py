@@ -13,7 +13,16 @@ from ipmicra.app.delegating.options import DrivingConfig
 from ipmicra.app.delegating.probes import Probes
 from ipmicra.app.delegating.writer import Writer
 from ipmicra.delegate.account import Account, Considered
-from ipmicra.delegate.actions import Action, AskProbe, Assigned, CrawlerMarked, Delegated, GaveUp, Revoked
+from ipmicra.delegate.actions import (
+    Action,
+    AskProbe,
+    Assigned,
+    CrawlerCleared,
+    CrawlerMarked,
+    Delegated,
+    GaveUp,
+    Revoked,
+)
 from ipmicra.delegate.delegator import Delegator as Machine
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
@@ -155,6 +164,8 @@ class Driver:
                     at_s=now_s,
                 )
             )
+        elif isinstance(action, CrawlerCleared):
+            self.writer.clear(action.crawler, action.address)
         elif isinstance(action, GaveUp):
             self.pending -= 1
             self.give_up(action.site, action.reason)

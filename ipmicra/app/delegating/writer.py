@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ipmicra.edge.store.ports import Bounds, DelegationRecord, MarkRecord, ResultRecord, StorePort
+from ipmicra.edge.store.ports import Address, Bounds, DelegationRecord, MarkRecord, ResultRecord, StorePort
 
 
 @dataclass(slots=True)
@@ -21,11 +21,14 @@ class Writer:
     renewed: dict[Bounds, float] = field(default_factory=dict)
     results: list[ResultRecord] = field(default_factory=list)
     marks: list[MarkRecord] = field(default_factory=list)
+    cleared: list[tuple[str, Address]] = field(default_factory=list)
+    """Crawlers and addresses whose marks are taken back."""
 
     @property
     def rows(self) -> int:
         """Count what waits."""
-        return len(self.delegations) + len(self.ended) + len(self.results) + len(self.marks)
+        gathered = (self.delegations, self.ended, self.results, self.marks, self.cleared)
+        return sum(len(some) for some in gathered)
 
     def delegate(self, record: DelegationRecord) -> None:
         """Keep a delegation."""
@@ -37,6 +40,11 @@ class Writer:
             self.flush(now_s)
         self.ended[bounds] = reason
 
+    def clear(self, crawler: str, address: Address) -> None:
+        """Take back a mark, written or not."""
+        self.marks = [one for one in self.marks if (one.crawler, one.address) != (crawler, address)]
+        self.cleared.append((crawler, address))
+
     def flush(self, now_s: float) -> None:
         """Write everything or nothing; then tell the results."""
         if not self.rows and not self.renewed:
@@ -46,9 +54,10 @@ class Writer:
             self.store.delegations.put_many(self.delegations.values())
             self.store.delegations.renew_many(self.renewed.items())
             self.store.results.add_many(self.batch, self.results)
+            self.store.marks.remove_many(self.cleared)
             self.store.marks.add_many(self.marks)
         results = self.results
         self.delegations, self.ended, self.renewed = {}, {}, {}
-        self.results, self.marks = [], []
+        self.results, self.marks, self.cleared = [], [], []
         for result in results:
             self.tell(result)

@@ -17,9 +17,10 @@ from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.predict.branches import Branches
+from ipmicra.delegate.predict.doubt import Doubt
 from ipmicra.delegate.predict.field import Expectation, Field
 from ipmicra.delegate.predict.normal import Normal, Savings
-from ipmicra.delegate.predict.prior import Geography
+from ipmicra.delegate.predict.prior import Geography, Outlook
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
 
@@ -36,6 +37,10 @@ class _Notes:
     """What each crawler promised when it was last looked at."""
     expected: dict[int, tuple[float, float]] = field(default_factory=dict)
     """Expected round trip and saving of those asked."""
+    density: float = 0.0
+    """Logarithm of the density of the samples taken in."""
+    is_misplaced: bool = False
+    """There was a place, and the samples say that it is wrong."""
 
 
 class Predict:
@@ -50,12 +55,15 @@ class Predict:
         self._geography = Geography(self.config, physics or PhysicsConfig())
         self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
         self._fields: dict[bool, Field] = {}
+        self._doubt = Doubt(self.config)
+        self._unchecked = 0
+        """Places believed without a probe since the last one."""
         self._overspent = 0.0
         """Probes over the mean that was asked for, since the beginning."""
 
     def __repr__(self) -> str:
         """Say what was learnt."""
-        return f"<Predict: price {self.price_ms:.3f} ms, {self._fields}>"
+        return f"<Predict: price {self.price_ms:.3f} ms, {self._fields}, {self._doubt!r}>"
 
     def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
         """Remember what may be looked at."""
@@ -101,6 +109,8 @@ class Predict:
         """Ask the crawler that promises most, or settle when none is worth its price."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
+        if self._is_misplaced(attempt, notes):
+            notes = self._without_place(attempt)
         free = self._free(attempt)
         best = attempt.best
         if best is None:
@@ -123,6 +133,8 @@ class Predict:
         savings[holder] = 0.0
         notes.savings = savings
         most = float(savings[usable].max())
+        if most < self.price_ms and notes.prior.outlook.is_placed:
+            most = max(most, self._saving_by_check())
         if most >= self.price_ms and len(free):
             savings[holder] = most
             return self._ask(notes, holder, savings)
@@ -136,7 +148,9 @@ class Predict:
     def _ask(self, notes: _Notes, crawler: int, savings: Floats) -> Ask:
         expected = self._expected_ms(notes, crawler)
         notes.expected[crawler] = expected, float(savings[crawler])
-        return Ask((crawler,), f"expected at {expected:.1f} ms; a probe promises {savings[crawler]:.2f} ms")
+        doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
+        reason = f"expected at {expected:.1f} ms; a probe promises {savings[crawler]:.2f} ms{doubt}"
+        return Ask((crawler,), reason)
 
     def _why_stop(self, notes: _Notes, best_ms: float, next_best: int, savings: Floats) -> str:
         if notes.prior.outlook.least[next_best] >= best_ms:
@@ -154,21 +168,58 @@ class Predict:
 
     def _notes(self, attempt: Attempt) -> _Notes:
         if attempt.scratch is None:
-            outlook = self._geography.outlook(attempt.location)
-            known = self._field(outlook.is_placed)
-            branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
-            prior = known.expect(outlook, branch)
-            attempt.scratch = _Notes(prior, prior.belief())
+            attempt.scratch = self._noted(attempt, self._geography.outlook(attempt.location))
         notes: _Notes = attempt.scratch
         return notes
+
+    def _noted(self, attempt: Attempt, outlook: Outlook) -> _Notes:
+        known = self._field(outlook.is_placed)
+        branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
+        prior = known.expect(outlook, branch)
+        return _Notes(prior, prior.belief())
 
     def _take_in(self, attempt: Attempt, notes: _Notes) -> None:
         for crawler, rtt_ms in attempt.samples.items():
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
-                notes.belief.condition(
-                    crawler, float(self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms))
-                )
+                value = self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)
+                notes.density += self._doubt.density(notes.belief, crawler, value)
+                notes.belief.condition(crawler, value)
+
+    def _is_misplaced(self, attempt: Attempt, notes: _Notes) -> bool:
+        """Tell whether the samples fit no place better than the site's own."""
+        if not notes.prior.outlook.is_placed or not notes.taken_in:
+            return False
+        values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
+        if not self._doubt.is_wrong(notes.density, self._doubt.most(values)):
+            return False  # whatever would be expected without a place
+        return self._doubt.is_wrong(notes.density, self._unplaced_notes(attempt).density)
+
+    def _without_place(self, attempt: Attempt) -> _Notes:
+        """Go on as if there were no place."""
+        attempt.location = None
+        attempt.scratch = notes = self._unplaced_notes(attempt)
+        notes.is_misplaced = True
+        return notes
+
+    def _unplaced_notes(self, attempt: Attempt) -> _Notes:
+        notes = self._noted(attempt, self._geography.outlook(None))
+        self._take_in(attempt, notes)
+        return notes
+
+    def _saving_by_check(self) -> float:
+        """Give what looking may save because places are wrong now and then.
+
+        Of sites that would get no probe every tenth or so is looked at anyway: else nobody would know.
+        """
+        self._unchecked += 1
+        config = self.config
+        ratio = (config.typical_ms + config.fixed_ms) / (config.base_ms + config.fixed_ms)
+        saving = float(config.fixed_ms * np.log(ratio))
+        if self._unchecked >= config.check_every:
+            self._unchecked = 0
+            return saving
+        return self._doubt.seen_share * saving
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
@@ -208,6 +259,8 @@ class Predict:
         if not new:
             return
         notes = self._notes(attempt)
+        if notes.is_misplaced or notes.prior.outlook.is_placed:
+            self._doubt.learn(is_wrong=notes.is_misplaced)
         floors = notes.prior.outlook.floors
         values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
         self._field(notes.prior.outlook.is_placed).learn(notes.prior, np.array(new), values)

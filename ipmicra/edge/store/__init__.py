@@ -20,7 +20,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `delegations` | who holds which subnet | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
 | `batches` | commands that were begun | `begin`, `end`, `all` |
 | `results` | what each site of a batch got | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
-| `marks` | samples that cannot be true | `add_many`, `all` |
+| `marks` | samples that cannot be true | `add_many`, `remove_many`, `all` |
 | `grafts` | registrations asked for one by one | `put`, `all` |
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 | `states` | coordinates and overlays, by `to_bytes` | `get`, `put`, `forget` |

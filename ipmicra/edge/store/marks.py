@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.addresses import Address, packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import MarkRecord
 
@@ -31,6 +31,11 @@ class MarkTable:
         """Keep marks; the same lie counts once."""
         rows = [(one.crawler, packed(one.address), one.rtt_ms, one.least_ms, one.at_s) for one in marks]
         self._connection.execute_many("INSERT OR IGNORE INTO marks VALUES (?, ?, ?, ?, ?)", rows)
+
+    def remove_many(self, pairs: Iterable[tuple[str, Address]]) -> None:
+        """Take back marks, by crawler and address."""
+        rows = [(crawler, packed(address)) for crawler, address in pairs]
+        self._connection.execute_many("DELETE FROM marks WHERE crawler = ? AND address = ?", rows)
 
     def all(self) -> list[MarkRecord]:
         """Give all marks, oldest first."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from itertools import count
 
 import pytest
 
-from benchmarks.measure import Times, peak_memory, run, side_by_side, speed_ratio
+from benchmarks.measure import Times, children_time, peak_memory, run, side_by_side, speed_ratio, time_ratio
 
 
 def test_contestants_take_turns_and_the_untimed_round_is_not_counted() -> None:
@@ -20,7 +21,30 @@ def test_contestants_take_turns_and_the_untimed_round_is_not_counted() -> None:
         clock=lambda: float(next(ticks)),
     )
     assert called == ["a", "b"] * 3
-    assert times == {"a": Times(seconds=(1.0, 1.0)), "b": Times(seconds=(1.0, 1.0))}
+    assert {name: one.seconds for name, one in times.items()} == {"a": (1.0, 1.0), "b": (1.0, 1.0)}
+
+
+def test_things_are_made_ready_before_each_turn_and_that_is_not_timed() -> None:
+    ticks = count()
+    times = side_by_side(
+        {"a": lambda: None}, rounds=2, clock=lambda: float(next(ticks)), before=lambda: next(ticks)
+    )
+    assert times["a"].seconds == (1.0, 1.0)
+    assert next(ticks) == 9
+
+
+def test_waiting_is_no_time_of_the_processor_but_is_told_beside_it() -> None:
+    times = side_by_side({"nap": lambda: time.sleep(0.1)}, rounds=1, untimed=0, clock=time.process_time)[
+        "nap"
+    ]
+    assert times.median < 0.1 <= times.median_elapsed
+
+
+def test_the_time_of_children_counts_when_they_have_ended() -> None:
+    code = "import time\nwhile time.process_time() < 0.3: pass"
+    before = children_time()
+    run([sys.executable, "-c", code])
+    assert children_time() - before >= 0.25
 
 
 def test_a_result_is_gone_before_the_next_contestant_starts() -> None:
@@ -43,8 +67,13 @@ def test_ratio_is_that_of_the_medians_with_the_spread_of_the_rounds() -> None:
     assert (ratio.value, ratio.low, ratio.high) == (2.0, 2.0, 5.0)
 
 
+def test_a_ratio_of_times_is_a_ratio_of_speeds_the_other_way_round() -> None:
+    one, other = Times(seconds=(1.0, 2.0)), Times(seconds=(4.0, 4.0))
+    assert time_ratio(other, one) == speed_ratio(one, other)
+
+
 def test_rounds_without_a_counterpart_are_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="argument"):
         speed_ratio(Times(seconds=(1.0, 1.0)), Times(seconds=(1.0,)))
 
 

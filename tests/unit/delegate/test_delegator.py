@@ -8,8 +8,17 @@ from dataclasses import replace
 
 import pytest
 
-from ipmicra.delegate.actions import Action, AskProbe, Assigned, CrawlerMarked, Delegated, GaveUp, Revoked
-from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.actions import (
+    Action,
+    AskProbe,
+    Assigned,
+    CrawlerCleared,
+    CrawlerMarked,
+    Delegated,
+    GaveUp,
+    Revoked,
+)
+from ipmicra.delegate.config import DelegatorConfig, PhysicsConfig, PredictConfig
 from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import (
     CrawlerLeft,
@@ -193,6 +202,85 @@ def test_crawler_with_too_many_marks_is_asked_no_more() -> None:
         asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses
     ]
     assert ["liar" in names for names in told] == [True, True, True, False, False]
+
+
+def test_a_few_impossible_samples_among_many_do_not_exclude_a_crawler() -> None:
+    """Some places are wrong in every table; an honest crawler must not pay for that."""
+    addresses = [f"10.0.{i}.1" for i in range(12)]
+    wrong = set(addresses[3:12:2])
+    places = Places({one: TOKYO if one in wrong else ATHENS for one in addresses})
+    delegator = Delegator(flat_tree(12), Everyone(), locations=places)
+    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
+
+    def rtt_ms(name: str, at: str) -> float:
+        near = 30.0 if at in wrong else 120.0
+        return near if name == "ny" else 200.0
+
+    told = [asked(arrived(delegator, one, rtt_ms)) for one in addresses]
+    assert all("ny" in names for names in told)
+    assert delegator.fleet.marks[0] == len(wrong) > delegator.config.physics.marks_allowed
+
+
+def test_where_two_crawlers_contradict_a_place_the_place_is_wrong_and_both_are_believed() -> None:
+    delegator = Delegator(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
+    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
+    actions = arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
+    assert [action.crawler for action in actions if isinstance(action, CrawlerMarked)] == ["ny", "athens"]
+    assert {action.crawler for action in actions if isinstance(action, CrawlerCleared)} == {"ny", "athens"}
+    assert delegator.fleet.marks == [0, 0]
+    assert (last(actions).crawler, last(actions).rtt_ms, last(actions).probes) == ("ny", 20.0, 2)
+
+
+def test_a_crawler_that_a_wrong_place_excluded_may_be_asked_again() -> None:
+    config = DelegatorConfig(physics=PhysicsConfig(marks_allowed=1))
+    delegator = Delegator(flat_tree(1), Everyone(), config, locations=Places({"10.0.0.1": TOKYO}))
+    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
+    arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
+    assert delegator.fleet.usable() == [0, 1]
+
+
+def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
+    """Said to be between Rome and Athens, in fact in Tokyo, whose sample is impossible then."""
+    places = Places({"10.0.0.1": place(40.0, 18.0)})
+    delegator = Delegator(flat_tree(1), Predict(), locations=places)
+    near = {"athens": ATHENS, "tokyo": TOKYO, "ny": NEW_YORK, "rome": place(41.9, 12.5)}
+    joined(delegator, *(crawler(name, f"192.0.2.{i}", one) for i, (name, one) in enumerate(near.items())))
+    round_trips = {"athens": 260.0, "tokyo": 2.0, "ny": 160.0, "rome": 250.0}
+    actions = arrived(delegator, "10.0.0.1", lambda name, _: round_trips[name])
+    assert last(actions).crawler == "tokyo"
+    cleared = [action.crawler for action in actions if isinstance(action, CrawlerCleared)]
+    assert cleared == [action.crawler for action in actions if isinstance(action, CrawlerMarked)]
+    assert delegator.ledger.get(last(actions).key).location is None  # type: ignore[union-attr]
+
+
+def test_predict_keeps_a_place_that_one_long_detour_speaks_against() -> None:
+    delegator = Delegator(flat_tree(1), Predict(), locations=Places({"10.0.0.1": ATHENS}))
+    joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "192.0.2.2", TOKYO))
+    actions = arrived(delegator, "10.0.0.1", lambda name, _: {"athens": 12.0, "tokyo": 250.0}[name])
+    assert delegator.ledger.get(last(actions).key).location == ATHENS  # type: ignore[union-attr]
+
+
+def test_predict_looks_more_often_where_places_were_wrong() -> None:
+    addresses = [f"10.0.{i}.1" for i in range(61)]
+
+    def asked_of_each(wrong: set[str]) -> list[int]:
+        delegator = Delegator(flat_tree(61), Predict(), locations=Places(dict.fromkeys(addresses, ATHENS)))
+        joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "192.0.2.2", TOKYO))
+        return [
+            len(
+                asked(
+                    arrived(
+                        delegator, one, lambda name, at: 260.0 if (name == "athens") == (at in wrong) else 2.0
+                    )
+                )
+            )
+            for one in addresses
+        ]
+
+    trusting = asked_of_each(set())
+    assert sum(trusting) <= len(addresses) / PredictConfig().check_every
+    doubting = asked_of_each(set(addresses[1::2]))
+    assert all(count > 0 for count in doubting[-20:])
 
 
 @pytest.mark.parametrize("rtt_ms", [0.0, -3.0, math.nan, math.inf])
