@@ -82,17 +82,16 @@ def _is_lost(sample: Sample | None) -> bool:
 
 
 class _Places:
-    """Where sites are: as their delegations say, else by the heuristics of `locate`."""
+    """Where sites are: as their delegations say, which may be nowhere, else by the heuristics of `locate`."""
 
     def __init__(self, store: StorePort, hierarchy: Hierarchy) -> None:
         self._store, self._hierarchy = store, hierarchy
-        self._by_address: dict[Address, Location] = {}
-        self._by_bounds: dict[Bounds, Location] = {}
+        self._by_address: dict[Address, Location | None] = {}
+        self._by_bounds: dict[Bounds, Location | None] = {}
         for record in store.delegations.all():
-            if record.location is not None:
+            if record.address is not None:
                 self._by_bounds[record.delegation.first, record.delegation.last] = record.location
-                if record.address is not None:
-                    self._by_address[record.address] = record.location
+                self._by_address[record.address] = record.location
 
     @cached_property
     def _located(self) -> LocatedSites:
@@ -100,12 +99,15 @@ class _Places:
 
     def of_address(self, address: Address) -> Location | None:
         """Give the place of an address that was probed."""
-        found = self._by_address.get(address)
-        return found or self._located.location_of(Site(str(address), address), 0)
+        if address in self._by_address:
+            return self._by_address[address]
+        return self._located.location_of(Site(str(address), address), 0)
 
     def of_site(self, site: Site) -> Location | None:
         """Give the place of a site."""
-        found = self._by_address.get(site.address)
-        if found is None and (result := self._store.results.latest(site.host)) is not None:
-            found = self._by_bounds.get((result.first, result.last))
-        return found or self._located.location_of(site, 0)
+        if site.address in self._by_address:
+            return self._by_address[site.address]
+        result = self._store.results.latest(site.host)
+        if result is not None and (bounds := (result.first, result.last)) in self._by_bounds:
+            return self._by_bounds[bounds]
+        return self._located.location_of(site, 0)

@@ -37,6 +37,7 @@ class ExpectedTrips:
         """Take in what crawlers, by name, measured of one address; strangers to the fleet do not count."""
         attempt = self._attempt(address, location, samples_ms)
         if attempt.samples:
+            self._policy.examined(attempt)
             self._policy.learn(attempt)
 
     def expected_ms(

@@ -51,6 +51,15 @@ def test_what_neighbours_measured_is_expected_without_any_place() -> None:
     assert trips.expected_ms(STRANGER, None, {}) is None
 
 
+def test_place_that_samples_contradict_counts_for_nothing() -> None:
+    trips = ExpectedTrips(TREE, FLEET)
+    samples = {"ath": 340.0, "ber": 330.0}
+    trips.learn(SITE, ATHENS, samples)
+    expected = trips.expected_ms(SITE, ATHENS, samples)
+    assert expected is not None
+    assert expected[2] < 200, "who is that far from Athens and Berlin may well be near Sydney"
+
+
 def test_crawlers_of_another_fleet_teach_nothing() -> None:
     trips = ExpectedTrips(TREE, FLEET)
     before = trips.expected_ms(SITE, ATHENS, {})
@@ -62,7 +71,7 @@ def test_crawlers_of_another_fleet_teach_nothing() -> None:
 
 def test_learning_brings_expectations_nearer_to_the_truth() -> None:
     rng = np.random.default_rng(3)
-    truth = {"ath": 60.0, "ber": 20.0, "syd": 320.0}
+    truth = {"ath": 9.0, "ber": 75.0, "syd": 450.0}
     trips = ExpectedTrips(TREE, FLEET)
     before = trips.expected_ms(SITE, ATHENS, {})
     for number in range(20, 40):
