@@ -13,7 +13,7 @@ from typing import Any
 
 from ipmicra.app.compiling import HIERARCHY, compile_missing, group_of
 from ipmicra.app.findings import FindingList, Origins
-from ipmicra.app.kernels import compiling_announced, warm_up
+from ipmicra.app.kernels import compiling_announced, once, warm_up
 from ipmicra.edge.dumps import DumpInfo, inspect, read_dump
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import DumpError, InputError
@@ -98,8 +98,9 @@ def build(
     """Read dumps and write a hierarchy. The file appears complete or not at all."""
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     run.inspect_all([Path(dump) for dump in dumps])
-    compile_missing(run.kernels, say or (lambda _message: None))
-    with compiling_announced(say or (lambda _message: None)), ThreadPoolExecutor(1) as background:
+    tell = once(say or (lambda _message: None))
+    compile_missing(run.kernels, tell)
+    with compiling_announced(tell), ThreadPoolExecutor(1) as background:
         ready = background.submit(warm_up)  # kernels load while dumps are read
         run.read_all()
         ready.result()

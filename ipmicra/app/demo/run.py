@@ -21,6 +21,7 @@ from ipmicra.app.demo.standings import PLACED, DemoStanding, Ours, Replaying, st
 from ipmicra.app.demo.world import DemoWorld, invent_world
 from ipmicra.app.fleet import Fleet
 from ipmicra.app.home import Home
+from ipmicra.app.kernels import once
 from ipmicra.app.locate import LocatedSites
 from ipmicra.app.report.data import ReportData, ReportSite
 from ipmicra.app.report.loaders.holders import with_hierarchy
@@ -126,8 +127,9 @@ class Demo:
         """Take all steps; agents and servers run until the context ends."""
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
-        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, self.say)
-        built = build(paths, self.files.home.hierarchy, say=self.say)
+        tell = once(self.say)
+        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, tell)
+        built = build(paths, self.files.home.hierarchy, say=tell)
         self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)
