@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -80,6 +81,7 @@ def sites_and_agent(count: int, least: float, most: float) -> Iterator[tuple[int
             yield int(port), url
 
 
+@cache
 def place(number: int) -> IPv4Address:
     return IPv4Address(f"127.96.{number // 250}.{number % 250 + 1}")
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.app.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
+    from ipmicra.app.recrawling import note_crawled
     from ipmicra.app.report.config import ReportConfig
     from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
     from ipmicra.app.report.write import write_report
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ipmicra.assign.coordinate.coordinates import Coordinates
     from ipmicra.assign.coordinate.space import Space
     from ipmicra.assign.overlay.overlay import Overlay
+    from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.errors import (
         AddressError,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
         MessageError,
         MissingHierarchyError,
         OverlayError,
+        StoreBusyError,
         StoreError,
         TruncatedDumpError,
         UnknownDialectError,
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from ipmicra.model.location import Heuristic, Hint, Location
     from ipmicra.model.organisation import HolderEvidence, Organisation
     from ipmicra.model.probe import Probe
+    from ipmicra.model.recrawl import Crawled, Recrawl
     from ipmicra.model.registry import Registry
     from ipmicra.model.sample import Loss, Rung, Sample, Timings
     from ipmicra.model.site import Site
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AddressError",
+    "AgentAccess",
     "AgentError",
     "Assignment",
     "BuildOptions",
@@ -68,6 +73,7 @@ __all__ = [
     "Coordinates",
     "CorruptHierarchyError",
     "CorruptStateError",
+    "Crawled",
     "Crawler",
     "CrawlerState",
     "Decision",
@@ -109,6 +115,7 @@ __all__ = [
     "Placement",
     "Probe",
     "Reason",
+    "Recrawl",
     "Registry",
     "ReportConfig",
     "ReportCrawler",
@@ -118,6 +125,7 @@ __all__ = [
     "Sample",
     "Site",
     "Space",
+    "StoreBusyError",
     "StoreError",
     "Subnet",
     "Tally",
@@ -131,6 +139,7 @@ __all__ = [
     "build",
     "cut_site",
     "evaluate",
+    "note_crawled",
     "write_report",
 ]
 
@@ -143,6 +152,7 @@ _HOMES = {
     "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
     "ipmicra.app.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
+    "ipmicra.app.recrawling": "note_crawled",
     "ipmicra.app.report.config": "ReportConfig",
     "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
     "ipmicra.app.report.write": "write_report",
@@ -151,11 +161,12 @@ _HOMES = {
     "ipmicra.assign.coordinate.coordinates": "Coordinates",
     "ipmicra.assign.coordinate.space": "Space",
     "ipmicra.assign.overlay.overlay": "Overlay",
+    "ipmicra.edge.coordinator.agent_client": "AgentAccess",
     "ipmicra.edge.hierarchy_file": "Hierarchy",
     "ipmicra.errors": (
         "AddressError AgentError CapacityError CorruptHierarchyError CorruptStateError DumpError "
         "FetchError HierarchyError InputError IpmicraError MessageError MissingHierarchyError "
-        "OverlayError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
+        "OverlayError StoreBusyError StoreError TruncatedDumpError UnknownDialectError UnknownVersionError "
         "WorldError"
     ),
     "ipmicra.locate.distance": "DistanceSource",
@@ -168,6 +179,7 @@ _HOMES = {
     "ipmicra.model.location": "Heuristic Hint Location",
     "ipmicra.model.organisation": "HolderEvidence Organisation",
     "ipmicra.model.probe": "Probe",
+    "ipmicra.model.recrawl": "Crawled Recrawl",
     "ipmicra.model.registry": "Registry",
     "ipmicra.model.sample": "Loss Rung Sample Timings",
     "ipmicra.model.site": "Site",

@@ -95,6 +95,17 @@ class StoreError(IpmicraError):
         self.reason = reason
 
 
+class StoreBusyError(StoreError):
+    """A store that another process works in."""
+
+    def __init__(self, path: str, holder: str) -> None:
+        """Name the store, who works in it, and what to do."""
+        super().__init__(
+            path, f"{holder} works in it: wait until that is done, stop it, or use another --store"
+        )
+        self.holder = holder
+
+
 class MessageError(IpmicraError):
     """A message between agent and coordinator that makes no sense; whoever sent it is to blame."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,12 +13,19 @@ from typing import Any
 
 import requests
 
+from tests.patience import PATIENCE_S
+
 DRIVER = shutil.which("chromedriver")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 MISSING = "no Chromium here: install Debian's chromium and chromium-driver to run this"
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *(
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+    ),
 )
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key that the WebDriver standard gives elements
 
@@ -31,18 +37,18 @@ class Browser:
         options = {"binary": CHROMIUM, "args": [*FLAGS, f"--user-data-dir={profile}"]}
         wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
         answer = requests.post(
-            f"{driver}/session", json={"capabilities": {"alwaysMatch": wanted}}, timeout=60
+            f"{driver}/session", json={"capabilities": {"alwaysMatch": wanted}}, timeout=PATIENCE_S
         )
         answer.raise_for_status()
         self._session = f"{driver}/session/{answer.json()['value']['sessionId']}"
 
     def ask(self, path: str, **body: Any) -> Any:
-        answer = requests.post(f"{self._session}/{path}", json=body, timeout=60)
+        answer = requests.post(f"{self._session}/{path}", json=body, timeout=PATIENCE_S)
         assert answer.ok, answer.text
         return answer.json()["value"]
 
     def close(self) -> None:
-        requests.delete(self._session, timeout=60)
+        requests.delete(self._session, timeout=PATIENCE_S)
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, is_dark: bool = False) -> None:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -79,7 +85,7 @@ class Browser:
         return [entry["message"] for entry in self.ask("se/log", type="browser")]
 
     def picture(self) -> bytes:
-        answer = requests.get(f"{self._session}/screenshot", timeout=60)
+        answer = requests.get(f"{self._session}/screenshot", timeout=PATIENCE_S)
         return base64.b64decode(answer.json()["value"])
 
     def _show(self, selector: str) -> None:
@@ -99,30 +105,23 @@ class Browser:
 
 @contextmanager
 def running_browser(profile: Path) -> Iterator[Browser]:
-    """Start a driver on a free port and a browser; end both."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    """Start a driver on a port that it takes itself, and a browser; end both."""
     assert DRIVER is not None
-    process = subprocess.Popen(
-        [DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        browser = _first_answer(f"http://127.0.0.1:{port}", profile)
-        yield browser
-        browser.close()
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _first_answer(driver: str, profile: Path) -> Browser:
-    last: Exception | None = None
-    for _ in range(150):
+    log = profile / "driver.log"
+    words = [DRIVER, "--port=0", f"--log-path={log}"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         try:
-            requests.get(f"{driver}/status", timeout=5)
-            return Browser(driver, profile)
-        except requests.ConnectionError as error:
-            last = error
-            time.sleep(0.2)
-    raise AssertionError(f"ChromeDriver does not answer: {last}")
+            browser = Browser(f"http://127.0.0.1:{_told_port(process)}", profile / "user")
+            yield browser
+            browser.close()
+        finally:
+            process.terminate()
+
+
+def _told_port(process: subprocess.Popen[str]) -> int:
+    assert process.stdout is not None
+    for line in process.stdout:
+        found = re.search(r"started successfully on port (\d+)", line)
+        if found:
+            return int(found[1])
+    raise AssertionError(f"ChromeDriver did not start: {process.wait()}")

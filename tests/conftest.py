@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
@@ -11,9 +12,24 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     import pytest
 
+COLOURS_AND_WIDTHS = frozenset(
+    "COLUMNS LINES TERMINAL_WIDTH FORCE_COLOR NO_COLOR PY_COLORS CLICOLOR_FORCE GITHUB_ACTIONS".split()
+)
+
 # A shell that runs the tests in the background has interrupts ignored, and commands that tests start and
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Workers compile kernels side by side: each keeps what it compiled for itself and the commands it starts.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / worker)
+
+# Nothing of the surroundings decides what commands find or how they write, and as servers of tests are on
+# loopback no proxy stands between.
+for name in list(os.environ):
+    if name in COLOURS_AND_WIDTHS or (name.startswith("IPMICRA_") and name != "IPMICRA_VENV"):
+        del os.environ[name]
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
 # A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:
 # a failure there is the change's doing, and chance finds its bugs where somebody can look into them.

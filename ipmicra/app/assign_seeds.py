@@ -11,8 +11,17 @@ from pathlib import Path
 
 from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign, stamped
 from ipmicra.app.expected_trips import StoredExpectations
+from ipmicra.app.recrawling import (
+    ScheduleState,
+    crawled_pages,
+    crawled_pieces,
+    delay_findings,
+    due_hosts,
+    turns_of,
+)
 from ipmicra.app.round_trips import Address, DelegatedRoundTrips, SampledRoundTrips
 from ipmicra.app.targets import host_of
+from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -20,12 +29,14 @@ from ipmicra.edge.resolver.bulk import BulkResolver, Seed, read_seed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
 from ipmicra.edge.resolver.one_by_one import REASONS
 from ipmicra.edge.store.ports import StorePort
-from ipmicra.errors import InputError
+from ipmicra.errors import CorruptStateError, InputError
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
 
 Unresolved = list[tuple[str, str]]
 """Seeds without an address, and why."""
+_OVERLAY = "assign overlay"
+"""Name of the saved zones that backends with an overlay go on from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +49,10 @@ class AssignRequest:
     urls: tuple[Path, ...] = ()
     pieces: int = 4
     is_kept: bool = True
+    every_s: float | None = None
+    """How often these sites are crawled; None leaves that as it is."""
+    is_due_only: bool = False
+    """Take the sites that are due for seeds, and tell only what is to be done."""
     dns: ClientConfig = field(default_factory=ClientConfig)
 
 
@@ -53,27 +68,59 @@ def assign_seeds(
     """
     if request.backend not in BACKENDS:
         raise InputError(f"no backend named {request.backend!r}; there are {', '.join(BACKENDS)}")
+    now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
+    overlay, damaged = _kept_overlay(store)
     options = AssignOptions(
         backend=request.backend,
-        pages=read_pages(request.pages) if request.pages else {},
+        pages=crawled_pages(schedule) | (read_pages(request.pages) if request.pages else {}),
+        piece_pages=crawled_pieces(schedule),
         urls=read_urls(request.urls),
         pieces=PieceConfig(most=request.pieces),
+        overlay=overlay,
     )
-    members = store.crawlers.all((CrawlerState.JOINED,))
+    crawlers = [member.crawler for member in store.crawlers.all((CrawlerState.JOINED,))]
+    state = ScheduleState(schedule=schedule, before=before, there={one.name for one in crawlers})
+    if request.is_due_only:
+        request = replace(request, texts=[*request.texts, *due_hosts(state, now_s)])
     sites, unresolved = _sites(store, request)
     report = assign(
         sites,
-        [member.crawler for member in members],
+        crawlers,
         DelegatedRoundTrips(
             measured=SampledRoundTrips(samples=store.samples), delegated=_delegated(store, sites)
         ),
         options,
-        store.assignments.all(),
+        before,
         None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock),
     )
+    report.turns = turns_of(report.assignments, state, now_s, request.every_s)
     if request.is_kept:
-        store.assignments.put_many(stamped(report, clock()))
-    return report, unresolved
+        with store.transaction():
+            store.assignments.put_many(stamped(report, now_s))
+            store.recrawls.put_many(turn.recrawl for turn in report.turns if turn.recrawl is not None)
+            if report.overlay is not None:
+                store.states.put(_OVERLAY, report.overlay.to_bytes(), now_s)
+    report.findings += [*damaged, *delay_findings(report.turns)]
+    return (only_due(report) if request.is_due_only else report), unresolved
+
+
+def only_due(report: AssignReport) -> AssignReport:
+    """Leave out what is not to be done now."""
+    rows = [row for row, turn in enumerate(report.turns) if turn.step is not None]
+    return replace(
+        report,
+        assignments=[report.assignments[row] for row in rows],
+        turns=[report.turns[row] for row in rows],
+    )
+
+
+def _kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
+    """Give the zones of the call before; damaged ones are drawn anew, and that is told."""
+    saved = store.states.get(_OVERLAY)
+    try:
+        return (KeptOverlay.from_bytes(saved) if saved is not None else None), []
+    except CorruptStateError as error:
+        return None, [f"{error}: zones are drawn anew, so that more sites may move than must"]
 
 
 def _delegated(store: StorePort, sites: list[Site]) -> dict[Address, tuple[str, float]]:

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers, trip_findings
+from ipmicra.app.assign_pieces import earlier_pieces, filters_of
+from ipmicra.app.assign_zones import OVERLAYS, ZoneQuestion, by_zones
+from ipmicra.app.recrawling import Turn
 from ipmicra.app.round_trips import Expectations, RoundTrips, fleet_coordinates
 from ipmicra.assign.balance.assigner import Demand, assign_sites
-from ipmicra.assign.balance.by_overlay import Burden, assign_by_overlay
-from ipmicra.assign.balance.config import LBI_RTT, AuctionConfig, LbiConfig
+from ipmicra.assign.balance.by_overlay import Burden
+from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.load import believed_pages, units_of
 from ipmicra.assign.balance.pieces import Piece, PieceConfig, cut_site, directories_of
 from ipmicra.errors import InputError
@@ -23,13 +27,6 @@ from ipmicra.model.site import Site
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-OVERLAYS: dict[str, LbiConfig | None] = {
-    "can": None,
-    "lbi": LbiConfig(),
-    "lbi-rtt": LBI_RTT,
-    "lbi-split": LbiConfig(),
-}
-"""Backends that answer from the overlay, with how they balance."""
 BACKENDS = (*OVERLAYS, "balance")
 CUTTING = {"lbi-split", "balance"}
 """Backends that cut large sites into pieces."""
@@ -42,10 +39,14 @@ class AssignOptions:
     backend: str = "balance"
     pages: Mapping[str, float] = field(default_factory=dict)
     """Pages of hosts, by the last crawl."""
+    piece_pages: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
+    """Pages of pieces (host, number, pieces in all), by the last crawl."""
     urls: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Known URLs of hosts, by which large ones are cut into pieces."""
+    """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
     pieces: PieceConfig = field(default_factory=PieceConfig)
     auction: AuctionConfig = field(default_factory=AuctionConfig)
+    overlay: KeptOverlay | None = None
+    """Zones of the call before, which overlays go on from."""
 
 
 @dataclass(slots=True)
@@ -57,6 +58,10 @@ class AssignReport:
     """What a user should know, one sentence each."""
     moved_load: float = 0.0
     """Part of the load that changed crawlers."""
+    overlay: KeptOverlay | None = None
+    """Zones to go on from at the next call, where the backend has any."""
+    turns: list[Turn] = field(default_factory=list)
+    """What to do with each assignment now, where a schedule is kept."""
 
     @property
     def unassigned(self) -> int:
@@ -146,13 +151,19 @@ def _burden(
 def _tasks(sites: Sequence[Site], options: AssignOptions, before: Sequence[Assignment]) -> list[Task]:
     """Cut what is to be cut; page counts of an earlier call are remembered."""
     remembered = {one.host: one.pages for one in before if one.of == 1 and one.pages is not None}
+    earlier = earlier_pieces(before)
     tasks = []
     for site in sites:
         pages = options.pages.get(site.host, remembered.get(site.host))
         urls = options.urls.get(site.host, ()) if options.backend in CUTTING else ()
-        pieces = cut_site(directories_of(urls), options.pieces) if urls else []
-        if len(pieces) > 1:
-            tasks += [Task(site=site, piece=piece, pages=piece.pages) for piece in pieces]
+        is_cutting = options.backend in CUTTING
+        pieces = cut_site(directories_of(urls), options.pieces) if urls else earlier.get(site.host, [])
+        if is_cutting and 1 < len(pieces) <= options.pieces.most:
+            told = options.piece_pages
+            tasks += [
+                Task(site=site, piece=one, pages=told.get((site.host, one.number, one.of), one.pages))
+                for one in pieces
+            ]
         else:
             tasks.append(Task(site=site, piece=None, pages=pages if pages is not None else len(urls) or None))
     return tasks
@@ -185,14 +196,18 @@ def _balanced(
             f"{options.backend} needs round trips between at least four crawlers: "
             "`ipmicra probe ADDRESS... --from all` with the crawlers' own addresses"
         )
-    lbi = OVERLAYS[options.backend]
-    chosen = assign_by_overlay(found.crawler_points, found.site_points(), problem.load, problem.burden, lbi)
-    names = [crawler.name for crawler in problem.crawlers]
-    reasons = [
-        "owner of its zone" if owner == taker else f"forwarded from {names[owner]}: load"
-        for owner, taker in zip(chosen.owner.tolist(), chosen.taker.tolist(), strict=True)
-    ]
-    return _report(problem, chosen.taker, reasons, expected, options)
+    same = [one for one in before if one.backend == options.backend]
+    question = ZoneQuestion(
+        names=[crawler.name for crawler in problem.crawlers],
+        addresses=[task.site.address for task in problem.tasks],
+        load=problem.load,
+        burden=problem.burden,
+        previous=_previous(problem, same),
+    )
+    placed = by_zones(found, question, options.backend, options.overlay)
+    report = _report(problem, placed.taker, placed.reasons, expected, options)
+    report.moved_load, report.overlay = placed.moved_load, placed.overlay
+    return report
 
 
 def _by_auction(
@@ -277,14 +292,10 @@ def _report(
                 backend=options.backend,
                 expected_ms=ms if np.isfinite(ms) else None,
                 pages=int(problem.load[row]) if task.pages is not None else None,
-                filters=_filters(piece) if piece else (),
+                filters=filters_of(piece) if piece else (),
             )
         )
     return AssignReport(assignments=assignments)
-
-
-def _filters(piece: Piece) -> tuple[str, ...]:
-    return (*piece.directories, *(f"-{name}" for name in piece.others))
 
 
 def stamped(report: AssignReport, now_s: float) -> list[Assignment]:

@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from ipmicra.app.evaluate_world import WorldSource, choose_kind, open_tree, places_of
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.replayed import ReplayedWorld
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.world_folder import load_world
 from ipmicra.errors import InputError
-from ipmicra.simulate.contest import Contest, Contestant, Standing, contestants
+from ipmicra.simulate.contest import Contest, Contestant, Standing, contestants, other_ways
 from ipmicra.simulate.replay import Score
-from ipmicra.simulate.world import LocationKind, World, locations_of
+from ipmicra.simulate.world import LocationKind, World
 
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """In the order in which they are shown."""
+TODAY = "today"
+"""The row of the crawlers that sites have today, where a file of measurements tells."""
 PUBLISHED_TRAIN = 650 / 1000
 """Share of the sites that the paper trained with."""
 
@@ -31,9 +33,18 @@ class EvaluateOptions:
     """What is replayed, and how."""
 
     world: Path
-    hierarchy: Path
+    """A folder, or a file of measurements: see `docs/your-own-measurements.md`."""
+    hierarchy: Path | None
+    """Without one, prefixes of fixed lengths stand for subnets."""
+    crawlers: Path | None = None
+    """Places of the crawlers in a file of measurements; as `ipmicra crawler import` reads them."""
+    sites: Path | None = None
+    """Hosts, addresses and places of its sites."""
+    resolves: bool = False
+    """Ask the DNS for addresses of hosts that no file tells."""
     policies: Sequence[str] = POLICIES
-    location: LocationKind = LocationKind.WORLD
+    location: LocationKind | None = None
+    """What is known of places; by default the world's own, or what can be located."""
     train: int | None = None
     """Sites before those that count; the paper's share of the world if not given."""
     seeds: int = 20
@@ -56,6 +67,11 @@ class Evaluation:
     location: LocationKind
     rows: list[dict[str, Any]]
     findings: list[str] = field(default_factory=list)
+    """Rows left out, a line each."""
+    notes: list[str] = field(default_factory=list)
+    """How a file of measurements was understood, and what is missing."""
+    is_measured: bool = False
+    """Whether the world is a file of measurements."""
     data: ReportData | None = None
     """Of the first policy, if it was asked for."""
 
@@ -67,27 +83,36 @@ Progress = Callable[[str, int, int], None]
 def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> Evaluation:
     """Replay every policy on the same random orders of arrival."""
     findings: list[str] = []
-    world = load_world(options.world, findings)
+    notes: list[str] = []
+    source = WorldSource(
+        world=options.world, crawlers=options.crawlers, sites=options.sites, resolves=options.resolves
+    )
+    _check_numbers(options)
+    world = source.load(findings, notes)
     train = round(len(world.sites) * PUBLISHED_TRAIN) if options.train is None else options.train
-    _check(options, world, train)
-    with Hierarchy.open(options.hierarchy) as tree:
+    _check_train(train, world)
+    with open_tree(options.hierarchy, world, notes) as tree:
+        kind = options.location or choose_kind(source, world, notes)
         contest = Contest(
             world=world,
             tree=tree,
-            locations=locations_of(world, options.location, _middles(options.location)),
+            locations=places_of(world, kind, tree, notes),
             train=train,
             seeds=options.seeds,
             config=DelegatorConfig(probe_budget=options.probe_budget),
+            others_ms=other_ways(world),
         )
         rows = [_row(standing) for standing in _standings(contest, options, progress)]
-        data = _replayed(contest, options, tree) if options.is_reported else None
+        data = _replayed(contest, options) if options.is_reported else None
     return Evaluation(
         world=world.name,
         train=train,
         seeds=options.seeds,
-        location=options.location,
+        location=kind,
         rows=rows,
         findings=findings,
+        notes=notes,
+        is_measured=source.is_measured,
         data=data,
     )
 
@@ -101,10 +126,10 @@ def _contestants(options: EvaluateOptions) -> list[Contestant]:
     )
 
 
-def _replayed(contest: Contest, options: EvaluateOptions, hierarchy: Hierarchy) -> ReportData:
+def _replayed(contest: Contest, options: EvaluateOptions) -> ReportData:
     """Give the first policy's delegation of the whole world, in its own order of arrival."""
     data = ReplayedWorld(contest=contest, contestant=_contestants(options)[0], folder=options.world).load()
-    return with_hierarchy(data, hierarchy)
+    return with_hierarchy(data, contest.tree) if isinstance(contest.tree, Hierarchy) else data
 
 
 def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[Standing]:
@@ -114,26 +139,28 @@ def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -
         for pair in contest.run(one):
             scores.append(pair)
             progress(f"{one.policy} {one.setting}".strip(), len(scores), contest.seeds)
-        training, test = zip(*scores, strict=True)
-        standings.append(Standing(policy=one.policy, setting=one.setting, training=training, test=test))
+        standings.append(_standing(one.policy, one.setting, scores))
+    if contest.world.today is not None:
+        standings.append(_standing(TODAY, "", list(contest.run_given(contest.world.today))))
     return standings
 
 
-def _middles(kind: LocationKind) -> dict[str, Any]:
-    if kind is not LocationKind.COUNTRY:
-        return {}
-    from ipmicra.edge.countries import country_middles
-
-    return country_middles()
+def _standing(policy: str, setting: str, scores: list[tuple[Score, Score]]) -> Standing:
+    training, test = zip(*scores, strict=True)
+    return Standing(policy=policy, setting=setting, training=training, test=test)
 
 
-def _check(options: EvaluateOptions, world: World, train: int) -> None:
-    """Refuse numbers that leave nothing to measure."""
+def _check_train(train: int, world: World) -> None:
+    """Refuse a number that leaves nothing to measure."""
     if not 0 <= train < len(world.sites):
         message = (
             f"{train} sites of training leave none of {len(world.sites)} to test: give a smaller --train"
         )
         raise InputError(message)
+
+
+def _check_numbers(options: EvaluateOptions) -> None:
+    """Refuse what makes no sense in any world."""
     if options.seeds < 1:
         raise InputError(f"{options.seeds} orders of arrival are none: give --seeds 1 or more")
     unknown = sorted(set(options.policies) - set(POLICIES))
@@ -146,12 +173,13 @@ def _check(options: EvaluateOptions, world: World, train: int) -> None:
 def _row(standing: Standing) -> dict[str, Any]:
     """Give means over the orders of arrival, and how far the orders differ."""
 
-    def mean(name: str) -> float:
-        return round(float(np.mean([getattr(one, name) for one in standing.test])), 4)
+    def mean(name: str) -> float | None:
+        return _mean([getattr(one, name) for one in standing.test])
 
     def spread(name: str) -> float:
         return round(float(np.std([getattr(one, name) for one in standing.test])), 4)
 
+    others = sorted({name for one in standing.test for name in one.saved_ms})
     return {
         "policy": standing.policy,
         "setting": standing.setting,
@@ -160,10 +188,27 @@ def _row(standing: Standing) -> dict[str, Any]:
         "probes_per_site": mean("probes_per_site"),
         "mean_excess_ms": mean("mean_excess_ms"),
         "excess_of_suboptimal_ms": mean("excess_of_suboptimal_ms"),
-        "training_probes_per_site": round(
-            float(np.mean([one.probes_per_site for one in standing.training])), 4
-        ),
+        "mean_rtt_ms": mean("mean_rtt_ms"),
+        **{f"saved_vs_{name}_ms": _mean([one.saved_ms[name] for one in standing.test]) for name in others},
+        **{f"{name}_mean_rtt_ms": _mean([one.others_ms[name] for one in standing.test]) for name in others},
+        "probes_saved": _probes_saved(standing.test),
+        "everyone_probes_per_site": mean("everyone_probes_per_site"),
+        "judged": mean("judged"),
+        "training_probes_per_site": _mean([one.probes_per_site for one in standing.training]),
         "optimal_spread": spread("optimal"),
         "probes_spread": spread("probes_per_site"),
         "unreached": int(sum(one.unreached for one in standing.test)),
     }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Give the mean of what is known; None if nothing is."""
+    known = [value for value in values if np.isfinite(value)]
+    return round(float(np.mean(known)), 4) if known else None
+
+
+def _probes_saved(scores: Sequence[Score]) -> float | None:
+    """Give the share of everybody's probes that was not needed."""
+    everyone = [one.everyone_probes_per_site for one in scores]
+    used = [one.probes_per_site for one in scores]
+    return round(1 - float(np.sum(used)) / float(np.sum(everyone)), 4) if np.sum(everyone) > 0 else None

@@ -24,6 +24,10 @@ class Fleet:
     """The crawlers that a store knows.
 
     ```python
+    from ipaddress import ip_address
+
+    from ipmicra import Crawler, Fleet
+
     with Fleet.open() as fleet:
         fleet.add(Crawler(name="ath", address=ip_address("192.0.2.1")))
         [member.crawler.name for member in fleet.members()]

@@ -281,8 +281,8 @@ def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]
 class LocatedSites:
     """Places by host name, registration and shipped tables; asks no server."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        """Load the tables."""
+    def __init__(self, hierarchy: Hierarchy | None) -> None:
+        """Load the tables; without a hierarchy, host names alone tell."""
         self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface

@@ -14,7 +14,7 @@ from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.edge.partition_files import read_assigned
 from ipmicra.errors import InputError
 from ipmicra.partition.compare import Score, score
-from ipmicra.partition.methods import METHODS, Method, Need, given_column, missing, supplied
+from ipmicra.partition.methods import METHODS, Method, given_column, missing
 from ipmicra.partition.problem import Column
 
 ALL = "all"
@@ -23,7 +23,7 @@ ALL = "all"
 def choose_methods(names: list[str], assigned: Mapping[str, Path], gathered: Gathered) -> list[Method]:
     """Give the methods that were named or handed in as columns; `all` means all that can run."""
     given = {name: _assigned_method(name, path, gathered) for name, path in assigned.items()}
-    known = {**METHODS, **_delegated(gathered), **given}
+    known = {**METHODS, **given}
     unknown = [name for name in names if name not in {ALL, *known}]
     if unknown:
         raise InputError(f"no method {', '.join(unknown)}; there are {', '.join(known)} and {ALL}")
@@ -35,15 +35,6 @@ def choose_methods(names: list[str], assigned: Mapping[str, Path], gathered: Gat
         if lacking:
             raise InputError(f"{method.name} needs {' and '.join(need.value for need in lacking)}")
     return chosen
-
-
-def _delegated(gathered: Gathered) -> dict[str, Method]:
-    """Give the delegator, where there is a hierarchy for it."""
-    if gathered.hierarchy is None:
-        return {}
-    from ipmicra.app.partition_delegated import delegated_by
-
-    return {"delegated": supplied("delegated", delegated_by(gathered), (Need.ROUND_TRIPS,))}
 
 
 def left_out(gathered: Gathered, chosen: list[Method]) -> list[str]:

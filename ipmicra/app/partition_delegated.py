@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
 
 import numpy as np
 
-from ipmicra.app.partition_inputs import Gathered
 from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
@@ -16,51 +18,70 @@ from ipmicra.model.site import Site
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.sites import SiteTable
-from ipmicra.simulate.replay import Replay
+from ipmicra.simulate.replay import Outcome, Replay
 from ipmicra.simulate.world import LocationKind, World, locations_of
 
 EXACT_KM = 5.0
 """Radius of a place that a file gives as latitude and longitude."""
 
 
-def delegated_by(gathered: Gathered) -> Callable[[Problem], Column]:
-    """Make the function that delegates the sites; a problem may have fewer crawlers than were gathered."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldDecider:
+    """The delegator, answered from a problem's true round trips; crawlers may be fewer than the fleet."""
 
-    def delegate(problem: Problem) -> Column:
-        world = _world(gathered, problem)
-        tree = gathered.hierarchy
-        if tree is None:
-            raise InputError("delegated needs a hierarchy: name it with --hierarchy FILE")
+    tree: SubnetTree
+    sites: Sequence[Site]
+    fleet: Sequence[IPv4Address | IPv6Address]
+    """Addresses of the crawlers, in the order of joining."""
+
+    def decide(self, problem: Problem) -> Column:
+        """Delegate all sites, one after another."""
+        replay = self._replay(problem, problem.parts)
+        return _column(replay.run(range(len(self.sites))), problem)
+
+    def decide_again(self, before: Problem, after: Problem) -> Column:
+        """Delegate, let the last crawler join or leave, and ask for all sites once more.
+
+        What was delegated is carried over. The delegator asks a newcomer where it may be nearer, and decides
+        anew what a leaver held.
+        """
+        larger = max(before, after, key=lambda one: one.parts)
+        replay = self._replay(larger, before.parts)
+        replay.run(range(len(self.sites)))
+        for crawler in range(before.parts, after.parts):
+            replay.join(crawler)
+        for crawler in range(after.parts, before.parts):
+            replay.leave(crawler)
+        return _column(replay.run(range(len(self.sites))), larger)
+
+    def _replay(self, problem: Problem, joined: int) -> Replay:
+        world = self._world(problem)
         places = locations_of(world, LocationKind.WORLD, {})
-        outcomes = Replay(world, Delegator(tree, Predict(), locations=places)).run(range(len(world.sites)))
-        numbers = {crawler.name: number for number, crawler in enumerate(world.crawlers)}
-        return np.array([numbers[one.crawler] if one.crawler else 0 for one in outcomes], np.int32)
+        return Replay(world, Delegator(self.tree, Predict(), locations=places), joined=joined)
 
-    return delegate
+    def _world(self, problem: Problem) -> World:
+        """Make a world of the problem."""
+        if problem.rtt_ms is None:
+            raise InputError("delegated needs round trips (--world)")
+        crawlers, sites = problem.crawlers, problem.sites
+        named = zip(crawlers.names, self.fleet, strict=False)
+        return World(
+            name="the list",
+            crawlers=tuple(
+                Crawler(name=name, address=address, location=_place(crawlers, i))
+                for i, (name, address) in enumerate(named)
+            ),
+            sites=tuple(self.sites),
+            rtt_ms=problem.rtt_ms.T,
+            places=tuple(_place(sites, i) for i in range(len(sites))),
+            countries=(None,) * len(sites),
+        )
 
 
-def _world(gathered: Gathered, problem: Problem) -> World:
-    """Make a world of what was gathered."""
-    fleet = gathered.crawler_addresses[: problem.parts]
-    if problem.rtt_ms is None or None in gathered.addresses or None in fleet:
-        raise InputError("delegated needs round trips, and an address of every site and crawler (--world)")
-    crawlers, sites = problem.crawlers, problem.sites
-    return World(
-        name="the list",
-        crawlers=tuple(
-            Crawler(name=name, address=address, location=_place(crawlers, i))
-            for i, (name, address) in enumerate(zip(crawlers.names, fleet, strict=True))
-            if address is not None
-        ),
-        sites=tuple(
-            Site(host, address)
-            for host, address in zip(gathered.hosts, gathered.addresses, strict=True)
-            if address is not None
-        ),
-        rtt_ms=problem.rtt_ms.T,
-        places=tuple(_place(sites, i) for i in range(len(sites))),
-        countries=(None,) * len(sites),
-    )
+def _column(outcomes: Iterable[Outcome], problem: Problem) -> Column:
+    """Number the crawlers of outcomes; a site that nobody takes counts for the first."""
+    numbers = {name: number for number, name in enumerate(problem.crawlers.names)}
+    return np.array([numbers[one.crawler] if one.crawler else 0 for one in outcomes], np.int32)
 
 
 def _place(table: SiteTable | CrawlerTable, row: int) -> Location | None:

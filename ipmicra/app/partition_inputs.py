@@ -10,20 +10,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.app.partition_delegated import WorldDecider
 from ipmicra.app.targets import Target, host_of, read_targets
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.partition_files import (
     CrawlerRows,
     SiteRows,
+    crawlers_of,
     has_site_header,
     plain_host,
     read_crawlers,
     read_links,
-    read_round_trips,
     read_sites,
+    sites_of,
 )
 from ipmicra.edge.resolver import Resolver
+from ipmicra.edge.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.errors import InputError
+from ipmicra.model.site import Site
 from ipmicra.partition.config import CostConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.links import LinkTable, clean_links
@@ -69,8 +73,6 @@ class Gathered:
     problem: Problem
     hosts: list[str]
     addresses: list[IPv4Address | IPv6Address | None]
-    crawler_addresses: list[IPv4Address | IPv6Address | None]
-    hierarchy: Hierarchy | None
     notes: list[str]
     unusable: int
     """Seeds that are no sites."""
@@ -79,10 +81,12 @@ class Gathered:
 def gather(inputs: PartitionInputs) -> Gathered:
     """Read everything and make a problem of it."""
     notes: list[str] = []
-    rows, unusable = _site_rows(inputs, notes)
+    world = read_world(WorldFiles(world=inputs.world)) if inputs.world else None
+    notes += [*world.notes, *_told(world.findings)] if world else []
+    rows, unusable = _site_rows(inputs, world, notes)
     if not rows.hosts:
         raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
-    crawler_rows = _crawler_rows(inputs)
+    crawler_rows = _crawler_rows(inputs, world)
     hierarchy = Hierarchy.open(inputs.hierarchy) if inputs.hierarchy else None
     sites, crawlers = _tables(rows, crawler_rows, inputs.parts, hierarchy)
     sites, placed = place_by_subnet(sites)
@@ -97,7 +101,8 @@ def gather(inputs: PartitionInputs) -> Gathered:
         sites=sites,
         crawlers=crawlers,
         links=_links(inputs, rows.hosts, sites, notes),
-        rtt_ms=_round_trips(inputs, rows, crawlers),
+        rtt_ms=(rtt_ms := _round_trips(world, rows, crawlers) if world and not inputs.crawlers else None),
+        decider=_decider(rows, crawler_rows, hierarchy) if rtt_ms is not None else None,
         seed=inputs.seed,
         costs=inputs.costs,
         metis=inputs.metis,
@@ -106,22 +111,44 @@ def gather(inputs: PartitionInputs) -> Gathered:
         problem=problem,
         hosts=rows.hosts,
         addresses=rows.addresses,
-        crawler_addresses=crawler_rows.addresses if crawler_rows else [],
-        hierarchy=hierarchy,
         notes=notes,
         unusable=unusable,
     )
 
 
-def _site_rows(inputs: PartitionInputs, notes: list[str]) -> tuple[SiteRows, int]:
+def _told(findings: list[str]) -> list[str]:
+    """Say what was left out of a world, in one line."""
+    return [f"{len(findings):,} rows of the world left out, as {findings[0]}"] if findings else []
+
+
+def _decider(
+    rows: SiteRows, crawler_rows: CrawlerRows | None, hierarchy: Hierarchy | None
+) -> WorldDecider | None:
+    """Give a delegator, where there is a hierarchy for it and everybody has an address."""
+    fleet = crawler_rows.addresses if crawler_rows else []
+    if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
+        return None
+    return WorldDecider(
+        tree=hierarchy,
+        sites=[
+            Site(host, one) for host, one in zip(rows.hosts, rows.addresses, strict=True) if one is not None
+        ],
+        fleet=[one for one in fleet if one is not None],
+    )
+
+
+def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:
     """Give the named sites with what files tell of them; all of a file if none was named."""
-    path = inputs.sites or (inputs.world / "sites.csv" if inputs.world else None)
+    path = inputs.sites
     words = list(inputs.seeds)
     tables = [word for word in words if _is_site_table(word)]
-    if tables and path is None:
+    if tables and path is None and world is None:
         path = Path(tables[0])
         words.remove(tables[0])
-    told = read_sites(path) if path else SiteRows()
+    told = (
+        read_sites(path) if path else sites_of(record for _, record in world.sites) if world else SiteRows()
+    )
+    path = path or inputs.world
     if told.repeated:
         notes.append(f"{told.repeated:,} rows of {path} repeat a host or have none; the first one counts")
     if told.bad_values:
@@ -188,13 +215,15 @@ def _take(
         named.pages[-1] = told.pages[row]
 
 
-def _crawler_rows(inputs: PartitionInputs) -> CrawlerRows | None:
-    path = inputs.crawlers or (inputs.world / "crawlers.csv" if inputs.world else None)
+def _crawler_rows(inputs: PartitionInputs, world: WorldRecords | None) -> CrawlerRows | None:
+    path = inputs.crawlers or inputs.world
     if path is None and inputs.parts is None:
         raise InputError("say how many parts there are to be: --parts N, --crawlers FILE or --world DIR")
     if inputs.parts is not None and inputs.parts < 1:
         raise InputError(f"{inputs.parts} parts make no sense: one at least")
-    rows = read_crawlers(path) if path else None
+    rows = read_crawlers(inputs.crawlers) if inputs.crawlers else None
+    if rows is None and world is not None:
+        rows = crawlers_of((record for _, record in world.crawlers), f"{path}")
     if rows and not rows.names:
         raise InputError(f"{path}: there are no crawlers in it")
     if rows and inputs.parts and inputs.parts > len(rows.names):
@@ -300,20 +329,9 @@ def _links(inputs: PartitionInputs, hosts: list[str], sites: SiteTable, notes: l
     return table
 
 
-def _round_trips(
-    inputs: PartitionInputs, rows: SiteRows, crawlers: CrawlerTable
-) -> NDArray[np.float64] | None:
-    """Read a world's round trips; a pair that is missing stands for a lost probe."""
-    if inputs.world is None or inputs.crawlers is not None:
-        return None
-    column_of = {name: column for column, name in enumerate(crawlers.names)}
-    address_of: dict[str, list[int]] = {}
-    for row, one in enumerate(rows.addresses):
-        address_of.setdefault(str(one), []).append(row)
-    rtt_ms = np.full((len(rows.hosts), len(crawlers)), np.nan)
-    for crawler, address, value in read_round_trips(inputs.world / "rtt.csv"):
-        if crawler in column_of:
-            rtt_ms[address_of.get(address, []), column_of[crawler]] = value
+def _round_trips(world: WorldRecords, rows: SiteRows, crawlers: CrawlerTable) -> NDArray[np.float64]:
+    """Give a world's round trips, (site, crawler); a pair that is missing stands for a lost probe."""
+    rtt_ms, _ = world.matrix(crawlers.names, rows.addresses)
     if np.isnan(rtt_ms).all():
-        raise InputError(f"{inputs.world}: rtt.csv has no round trip between its crawlers and these sites")
-    return rtt_ms
+        raise InputError(f"{world.name}: there is no round trip between its crawlers and these sites")
+    return rtt_ms.T

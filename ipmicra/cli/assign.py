@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
+from ipmicra.cli.assign_options import (
+    BackendOption,
+    CrawledOption,
+    DryRunOption,
+    DueOption,
+    EveryOption,
+    PagesOption,
+    PiecesOption,
+    SeedsArgument,
+    UrlsOption,
+)
+from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_if_there
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -20,35 +31,27 @@ from ipmicra.cli.output import (
     say,
 )
 from ipmicra.cli.store_option import StoreOption, store_url
+from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from ipmicra.app.assigning import AssignReport
+    from ipmicra.edge.store.store import Store
 
-COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages")
+COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages", "step")
+CRAWLED_COLUMNS = ("host", "piece", "pages", "crawls", "crawled", "due")
 
 
 def assign(
     context: typer.Context,
-    seeds: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SEED...", help="Host names, URLs, addresses, files of them, or - for standard input."
-        ),
-    ],
-    backend: Annotated[
-        str, typer.Option(help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).")
-    ] = "balance",
-    pages: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pages of hosts by the last crawl: CSV of host,pages.")
-    ] = None,
-    urls: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", help="Known URLs or sitemaps, by which large sites are cut; repeatable."
-        ),
-    ] = None,
-    pieces: Annotated[int, typer.Option(min=1, help="Pieces of one site at most.")] = 4,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Keep nothing.")] = False,
+    seeds: SeedsArgument = None,
+    backend: BackendOption = "balance",
+    pages: PagesOption = None,
+    urls: UrlsOption = None,
+    pieces: PiecesOption = 4,
+    every: EveryOption = None,
+    crawled: CrawledOption = None,
+    due: DueOption = False,
+    dry_run: DryRunOption = False,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -58,45 +61,79 @@ def assign(
 
     Goes by the samples and delegations in the store. What nobody measured is estimated: with a hierarchy by
     the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other.
+
+    What is new or due is to be submitted to its crawler: `step` says so. Crawlers tell what they have done
+    by --crawled, which also sets the pages that count as load; --due is for a timer.
     """
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
+    from ipmicra.app.crawled_file import read_interval
     from ipmicra.app.targets import read_texts
-    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
+    if crawled is not None and dry_run:
+        raise InputError("--crawled and --dry-run exclude each other: what crawlers say is always kept")
+    if not seeds and not due and crawled is None:
+        raise InputError("nothing to assign: name seeds, or --due for what is due, or --crawled FILE")
     request = AssignRequest(
-        texts=list(read_texts(seeds)),
+        texts=list(read_texts(seeds or [])),
         backend=backend,
         pages=pages,
         urls=tuple(urls or ()),
         pieces=pieces,
         is_kept=not dry_run,
+        every_s=read_interval(every) if every else None,
+        is_due_only=due,
     )
-    path = hierarchy_path(context, hierarchy_file)
-    with Store.open(store_url(context, store)) as opened, ExitStack() as stack:
-        is_there = hierarchy_file is not None or path.is_file()
-        hierarchy = stack.enter_context(Hierarchy.open(path)) if is_there else None
+    url = store_url(context, store)
+    named = " ".join(seeds or ())
+    lock = nullcontext() if dry_run else one_at_a_time(url, "assign", f"ipmicra assign {named}".rstrip())
+    with lock, Store.open(url) as opened, hierarchy_if_there(context, hierarchy_file) as hierarchy:
+        refused = _noted(opened, crawled, print_format, is_all=not seeds and not due) if crawled else []
+        if crawled and not seeds and not due:
+            raise typer.Exit(DONE_IN_PART if refused else 0)
         report, unresolved = assign_seeds(opened, request, hierarchy)
     _print(report, print_format)
     for text, reason in unresolved:
         say(f"{text}: {reason}")
-    if report.unassigned or unresolved:
+    if report.unassigned or unresolved or refused:
         raise typer.Exit(DONE_IN_PART if report.unassigned < len(report.assignments) else 1)
+
+
+def _noted(store: Store, path: Path, print_format: Format, *, is_all: bool) -> list[str]:
+    """Keep what crawlers say; print it if that is all there is to do."""
+    from ipmicra.app.crawled_file import read_crawled
+    from ipmicra.app.recrawling import describe_recrawl, note_crawled
+
+    words, findings = read_crawled(path)
+    changed, refused = note_crawled(store, words)
+    if is_all:
+        _print_records([describe_recrawl(one) for one in changed], CRAWLED_COLUMNS, print_format)
+    for finding in (*findings, *refused):
+        say(finding)
+    say(f"{len(words) - len(refused)} crawls noted, {len(findings) + len(refused)} refused")
+    return [*findings, *refused]
 
 
 def _print(report: AssignReport, print_format: Format) -> None:
     from ipmicra.app.assign_findings import describe_assignment
+    from ipmicra.app.recrawling import describe_turn
 
-    records = [describe_assignment(one) for one in report.assignments]
-    if print_format is Format.TABLE:
-        print_table("", COLUMNS, [[_cell(record[name]) for name in COLUMNS] for record in records])
-    else:
-        print_records(records, print_format)
+    turns = [describe_turn(turn) for turn in report.turns]
+    records = [describe_assignment(one) | turn for one, turn in zip(report.assignments, turns, strict=True)]
+    _print_records(records, COLUMNS, print_format)
     for finding in report.findings:
         say(finding)
     if report.unassigned:
         say(f"{report.unassigned} of {len(records)} without a crawler")
+
+
+def _print_records(records: list[dict[str, Any]], columns: tuple[str, ...], print_format: Format) -> None:
+    if print_format is Format.TABLE:
+        print_table("", columns, [[_cell(record[name]) for name in columns] for record in records])
+    else:
+        print_records(records, print_format)
 
 
 def _cell(value: object) -> object:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import (
@@ -161,9 +161,14 @@ def _run(
     from ipmicra.app.delegating.facade import describe_decision
     from ipmicra.app.targets import read_texts
     from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
-    with Hierarchy.open(places[0]) as hierarchy, Store.open(places[1]) as opened:
+    with (
+        Hierarchy.open(places[0]) as hierarchy,
+        one_at_a_time(places[1], "delegate", f"ipmicra delegate {' '.join(seeds)}"),
+        Store.open(places[1]) as opened,
+    ):
         stream = RecordStream(COLUMNS, WIDTHS, print_format)
         with _reported(page, seeds, opened, hierarchy) as batches, stream, _bar(seeds) as show:
 
@@ -238,8 +243,15 @@ def _plan(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], 
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 
-    with Hierarchy.open(places[0]) as hierarchy, Store.open(places[1]) as opened:
-        plan = plan_batch(opened, hierarchy, options, read_texts(seeds))
+    with (
+        Hierarchy.open(places[0]) as hierarchy,
+        Store.open(places[1]) as opened,
+        _progress(seeds) as (progress, task),
+    ):
+        texts = read_texts(seeds)
+        plan = plan_batch(
+            opened, hierarchy, options, texts, lambda read: progress.update(task, completed=read)
+        )
     record: dict[str, Any] = plan.record()
     if print_format is Format.TABLE:
         print_table("", ("what", "number"), [(key.replace("_", " "), value) for key, value in record.items()])
@@ -257,16 +269,7 @@ def _bar(seeds: list[str]) -> Iterator[Callable[[BatchReport, int], None]]:
     if not sys.stderr.isatty():
         yield lambda _report, _read: None
         return
-    from ipmicra.app.targets import count_texts
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %", markup=False),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("resolving", total=count_texts(seeds))
+    with _progress(seeds) as (progress, task):
 
         def show(report: BatchReport, read: int) -> None:
             done = report.sites + report.missing.total() + report.doubles
@@ -275,3 +278,19 @@ def _bar(seeds: list[str]) -> Iterator[Callable[[BatchReport, int], None]]:
             progress.update(task, description=f"{text}, {report.probes / fresh:.2f} a site", completed=done)
 
         yield show
+
+
+@contextmanager
+def _progress(seeds: list[str]) -> Iterator[tuple[Progress, TaskID]]:
+    """Make a bar that goes when it is over; on a terminal only."""
+    from ipmicra.app.targets import count_texts
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %", markup=False),
+        TimeRemainingColumn(),
+    )
+    is_shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown) as progress:
+        yield progress, progress.add_task("resolving", total=count_texts(seeds) if is_shown else None)

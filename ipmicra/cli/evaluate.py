@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from ipmicra.cli.evaluate_table import print_evaluation, saving_in_words, title_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, say
 from ipmicra.cli.reporting import check_report, report_written
 
 if TYPE_CHECKING:
@@ -21,20 +22,37 @@ if TYPE_CHECKING:
     from ipmicra.simulate.world import LocationKind
 
 FINDINGS_SHOWN = 10
-COLUMNS = {
-    "policy": "policy",
-    "setting": "setting",
-    "optimal": "optimal",
-    "within_2ms": "within 2 ms",
-    "probes_per_site": "probes/site",
-    "mean_excess_ms": "excess ms",
-    "excess_of_suboptimal_ms": "if sub-optimal",
-    "training_probes_per_site": "in training",
-}
-
 
 WorldArgument = Annotated[
-    Path, typer.Argument(metavar="WORLD", help="Folder with crawlers.csv, sites.csv and rtt.csv.")
+    Path,
+    typer.Argument(
+        metavar="WORLD",
+        help="Folder with crawlers.csv, sites.csv and rtt.csv; or your own measurements: a CSV of crawler, "
+        "address and rtt_ms (also JSON lines, gzip, Parquet), - for standard input.",
+    ),
+]
+CrawlersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--crawlers",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="For measurements: the crawlers' addresses and places, as `crawler import` reads them.",
+    ),
+]
+SitesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sites",
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="For measurements: CSV of host,address[,latitude,longitude,country,pages].",
+    ),
+]
+ResolveOption = Annotated[
+    bool, typer.Option("--resolve", help="For measurements: ask the DNS for addresses that no file tells.")
 ]
 PolicyOption = Annotated[
     list[str] | None,
@@ -45,7 +63,12 @@ PolicyOption = Annotated[
     ),
 ]
 LocationOption = Annotated[
-    str, typer.Option(metavar="SOURCE", help="What is known of the sites' places: world, country, none.")
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="What is known of the sites' places: world, country, locate, none. By default world; for "
+        "measurements without places locate, if the crawlers have some.",
+    ),
 ]
 TrainOption = Annotated[
     int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; by default 65 %.")
@@ -83,8 +106,11 @@ def evaluate(
     context: typer.Context,
     world: WorldArgument,
     hierarchy_file: HierarchyOption = None,
+    crawlers: CrawlersOption = None,
+    sites: SitesOption = None,
+    resolve: ResolveOption = False,
     policies: PolicyOption = None,
-    location: LocationOption = "world",
+    location: LocationOption = None,
     train: TrainOption = None,
     seeds: SeedsOption = 20,
     thresholds_ms: ThresholdOption = None,
@@ -100,15 +126,21 @@ def evaluate(
 
     Each policy delegates the same sites in the same random orders. The first ones are training: they are
     delegated with the policy's own probes, and do not count.
+
+    With a file of your own measurements as WORLD the table shows what each policy would save you.
     """
     from ipmicra.app.evaluate import POLICIES, EvaluateOptions
 
     print_format = chosen(output_format, as_json)
+    hierarchy = hierarchy_path(context, hierarchy_file)
     options = EvaluateOptions(
         world=world,
-        hierarchy=hierarchy_path(context, hierarchy_file),
+        hierarchy=hierarchy if hierarchy_file or hierarchy.is_file() else None,
+        crawlers=crawlers,
+        sites=sites,
+        resolves=resolve,
         policies=policies or POLICIES,
-        location=_location(location),
+        location=_location(location) if location else None,
         train=train,
         seeds=seeds,
         thresholds_ms=thresholds_ms or (50.0, 10.0),
@@ -130,10 +162,15 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
         check_report(report)
     with _bar() as show:
         evaluation = run(options, show)
-    _tell(evaluation.findings)
-    _print(evaluation, print_format)
+    _tell(evaluation)
+    if print_format is Format.TABLE:
+        print_evaluation(evaluation)
+    else:
+        print_records(evaluation.rows, print_format)
+    if words := saving_in_words(evaluation):
+        say(words)
     if plot is not None:
-        plot_policies(evaluation.rows, _title(evaluation), plot)
+        plot_policies(evaluation.rows, title_of(evaluation), plot)
         say(f"drawn: {plot}")
     if report is not None and evaluation.data is not None:
         report_written(evaluation.data, report, f"evaluate {options.world}")
@@ -151,37 +188,10 @@ def _location(text: str) -> LocationKind:
         raise typer.BadParameter(message, param_hint="--location") from error
 
 
-def _print(evaluation: Evaluation, print_format: Format) -> None:
-    if print_format is Format.TABLE:
-        print_table(_title(evaluation), list(COLUMNS.values()), [_cells(row) for row in evaluation.rows])
-    else:
-        print_records(evaluation.rows, print_format)
-
-
-def _title(evaluation: Evaluation) -> str:
-    return (
-        f"{evaluation.world}: {evaluation.seeds} orders of arrival, {evaluation.train} sites of training, "
-        f"places: {evaluation.location}"
-    )
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    """Write a row for people: shares as per cent with the spread of the orders."""
-    return [
-        row["policy"],
-        row["setting"],
-        f"{100 * row['optimal']:.1f} % ±{100 * row['optimal_spread']:.1f}",
-        f"{100 * row['within_2ms']:.1f} %",
-        f"{row['probes_per_site']:.2f} ±{row['probes_spread']:.2f}",
-        f"{row['mean_excess_ms']:.2f}",
-        f"{row['excess_of_suboptimal_ms']:.2f}",
-        f"{row['training_probes_per_site']:.2f}",
-    ]
-
-
-def _tell(findings: Sequence[str]) -> None:
-    """Say what was left out of the world."""
-    for finding in findings[:FINDINGS_SHOWN]:
+def _tell(evaluation: Evaluation) -> None:
+    """Say how the world was understood, and what was left out of it."""
+    findings = evaluation.findings
+    for finding in (*evaluation.notes, *findings[:FINDINGS_SHOWN]):
         say(finding)
     if len(findings) > FINDINGS_SHOWN:
         say(f"… and {len(findings) - FINDINGS_SHOWN} more rows left out")

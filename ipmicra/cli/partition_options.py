@@ -40,8 +40,9 @@ WorldOption = Annotated[
     Path | None,
     typer.Option(
         "--world",
-        metavar="DIR",
-        help="Folder with sites.csv, crawlers.csv, rtt.csv and perhaps links.csv.",
+        metavar="WORLD",
+        help="Folder with sites.csv, crawlers.csv, rtt.csv and perhaps links.csv; or a file of your own "
+        "measurements.",
     ),
 ]
 LinksOption = Annotated[

@@ -48,10 +48,9 @@ WorldOption = Annotated[
     Path | None,
     typer.Option(
         "--world",
-        metavar="DIR",
+        metavar="WORLD",
         exists=True,
-        file_okay=False,
-        help="A world with known round trips, instead of RESULTS.",
+        help="A world with known round trips, instead of RESULTS: a folder, or a file of your measurements.",
     ),
 ]
 AssignmentOption = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ipmicra.model.crawler import Crawler, CrawlerState
 
@@ -20,6 +20,9 @@ class Fleet:
         self._checked: list[int] = []
         """Samples of each that light could have disproved, the impossible ones included."""
         self._is_present: list[bool] = []
+        self._is_willing: list[bool] = []
+        """Whether each is reachable and not marked too often."""
+        self._limit: frozenset[int] | None = None
         self.usable_flags: list[bool] = []
         """Whether each may be asked."""
         self._indices: dict[str, int] = {}
@@ -44,10 +47,10 @@ class Fleet:
             self.marks.append(0)
             self._checked.append(0)
             self._is_present.append(False)
-            self.usable_flags.append(False)
+            self._is_willing.append(False)
         self.crawlers[index] = crawler
         self._is_present[index] = crawler.state is not CrawlerState.LEFT
-        self.usable_flags[index] = crawler.state is CrawlerState.JOINED
+        self._is_willing[index] = crawler.state is CrawlerState.JOINED
         self._renew()
         return index, is_new
 
@@ -56,7 +59,7 @@ class Fleet:
         index = self._indices.get(name)
         if index is None or not self._is_present[index]:
             return None
-        self._is_present[index] = self.usable_flags[index] = False
+        self._is_present[index] = self._is_willing[index] = False
         self._renew()
         return index
 
@@ -73,7 +76,7 @@ class Fleet:
         self.marks[index] += 1
         self._checked[index] += 1
         if self.marks[index] >= allowed and 2 * self.marks[index] > self._checked[index]:
-            self.usable_flags[index] = False
+            self._is_willing[index] = False
             self._renew()
         return self.marks[index]
 
@@ -81,11 +84,15 @@ class Fleet:
         """Take back a mark that a wrong place was to blame for; the crawler may be asked again."""
         self.marks[index] -= 1
         self._checked[index] -= 1
-        self.usable_flags[index] = self.crawlers[index].state is CrawlerState.JOINED and self.is_present(
-            index
-        )
+        self._is_willing[index] = self.crawlers[index].state is CrawlerState.JOINED and self.is_present(index)
         self._renew()
         return self.marks[index]
+
+    def limit(self, names: Iterable[str] | None) -> None:
+        """Let only these be asked or chosen until told otherwise, None for all; others keep their subnets."""
+        known = self._indices
+        self._limit = None if names is None else frozenset(known[one] for one in names if one in known)
+        self._renew()
 
     def index_of(self, name: str) -> int | None:
         """Give a crawler's index, None if it never joined."""
@@ -108,6 +115,10 @@ class Fleet:
         return self._usable
 
     def _renew(self) -> None:
+        self.usable_flags = [
+            is_willing and (self._limit is None or index in self._limit)
+            for index, is_willing in enumerate(self._is_willing)
+        ]
         self._usable = [index for index, is_usable in enumerate(self.usable_flags) if is_usable]
 
     def least_loaded(self) -> int | None:

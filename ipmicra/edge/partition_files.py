@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+from ipmicra.edge.tables import read_records
 from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import read_address
 
@@ -62,9 +62,14 @@ def plain_host(text: str) -> str:
 
 def read_sites(path: Path) -> SiteRows:
     """Read `host,address[,latitude,longitude,country,pages,holder]`."""
+    return sites_of(_records(path, ("host",)))
+
+
+def sites_of(records: Iterable[Mapping[str, str]]) -> SiteRows:
+    """Take sites from records; each host once."""
     rows = SiteRows()
     seen: set[str] = set()
-    for record in _records(path, ("host",)):
+    for record in records:
         host = plain_host(record["host"])
         if not host or host in seen:
             rows.repeated += 1
@@ -86,11 +91,16 @@ def read_sites(path: Path) -> SiteRows:
 
 def read_crawlers(path: Path) -> CrawlerRows:
     """Read `name,address[,latitude,longitude,country,holder,capacity]`."""
+    return crawlers_of(_records(path, ("name",)), str(path))
+
+
+def crawlers_of(records: Iterable[Mapping[str, str]], name: str) -> CrawlerRows:
+    """Take crawlers from the records of a file."""
     rows = CrawlerRows()
-    for number, record in enumerate(_records(path, ("name",)), 2):
+    for number, record in enumerate(records, 2):
         capacity = _number(record.get("capacity", ""), 1.0)
         if not record["name"].strip() or not capacity > 0:
-            raise InputError(f"{path}, line {number}: a crawler needs a name and a capacity above 0")
+            raise InputError(f"{name}, line {number}: a crawler needs a name and a capacity above 0")
         place, _ = _place(record)
         rows.names.append(record["name"].strip())
         rows.addresses.append(_address(record.get("address", ""))[0])
@@ -100,15 +110,6 @@ def read_crawlers(path: Path) -> CrawlerRows:
         rows.holder.append(record.get("holder", ""))
         rows.capacity.append(capacity)
     return rows
-
-
-def read_round_trips(path: Path) -> Iterator[tuple[str, str, float]]:
-    """Read `crawler,address,rtt_ms`; rows without a usable time are lost probes and left out."""
-    for record in _records(path, ("crawler", "address", "rtt_ms")):
-        rtt_ms = _number(record["rtt_ms"], _NAN)
-        address, _ = _address(record["address"])
-        if rtt_ms >= 0 and address is not None:
-            yield record["crawler"].strip(), str(address), rtt_ms
 
 
 def read_links(path: Path) -> tuple[list[str], list[str], list[float]]:
@@ -142,23 +143,10 @@ def has_site_header(path: Path) -> bool:
 
 
 def _records(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """Give the rows of a CSV file by the names of its first row; short rows are filled up."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            header = [cell.strip().lower() for cell in next(reader, [])]
-            lacking = [name for name in needed if name not in header]
-            if lacking:
-                raise InputError(f"{path}: the first row must name the columns {', '.join(needed)}")
-            for row in reader:
-                if row:
-                    yield dict(zip(header, row + [""] * (len(header) - len(row)), strict=False))
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder, not a file; a world is named with --world") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no CSV file in UTF-8: {error}") from error
+    """Give the rows of a table by the names of its columns."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file; a world is named with --world")
+    return (record for _, record in read_records(path, needed))
 
 
 def _address(text: str) -> tuple[IPv4Address | IPv6Address | None, bool]:
@@ -171,7 +159,7 @@ def _address(text: str) -> tuple[IPv4Address | IPv6Address | None, bool]:
         return None, True
 
 
-def _place(record: dict[str, str]) -> tuple[tuple[float, float], bool]:
+def _place(record: Mapping[str, str]) -> tuple[tuple[float, float], bool]:
     """Read latitude and longitude; tell whether they were there and made no sense."""
     texts = record.get("latitude", "").strip(), record.get("longitude", "").strip()
     if not any(texts):

@@ -30,7 +30,7 @@ class PrefixSet:
 
     def find(self, address: IPv4Address | IPv6Address) -> str | None:
         """Give the narrowest prefix that holds an address, as it was written; None if there is none."""
-        found: str | None = self._trees[address.version].get(str(address))
+        found: str | None = self._trees[address.version].get(address)
         return found
 
     def __contains__(self, address: IPv4Address | IPv6Address) -> bool:

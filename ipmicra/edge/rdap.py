@@ -7,11 +7,17 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http.client import HTTPResponse
 from ipaddress import ip_address, ip_network
 from typing import Any, Protocol
+from urllib.error import URLError
+from urllib.request import BaseHandler, Request, build_opener
 
+from ipmicra.edge.fetch.answer import retry_after_s
 from ipmicra.edge.store.ports import Address, Graft
 from ipmicra.errors import FetchError
+
+_TOO_OFTEN = {429, 503}
 
 
 class RegistrationSource(Protocol):
@@ -31,8 +37,52 @@ class RdapConfig:
     timeout_s: int = 10
     tries: int = 2
     """Tries beyond the first."""
-    pause_s: int = 60
-    """How long to wait when a registry says that it was asked too often."""
+    pause_s: float = 60.0
+    """How long to leave a registry alone that was asked too often and does not say how long."""
+    longest_pause_s: float = 300.0
+    """Longest time that a question waits for a registry; one that wants more is not waited for."""
+    longest_silence_s: float = 86_400.0
+    """Longest time that a registry is left alone, whatever it says."""
+
+
+class _Registries(BaseHandler):
+    """Remembers which registries want to be left alone, and until when."""
+
+    def __init__(self, config: RdapConfig, clock: Callable[[], float]) -> None:
+        self._config, self._clock = config, clock
+        self._closed_until_s: dict[str, float] = {}
+        self.asked = ""
+        """Host of the last question; a question to the bootstrap server is redirected."""
+        self.is_answered = False
+
+    def http_request(self, request: Request) -> Request:
+        """Let a question out, unless its registry is to be left alone."""
+        self.asked, self.is_answered = request.host, False
+        if self.wait_s() > 0.0:
+            raise URLError("it is to be left alone")
+        return request
+
+    https_request = http_request
+
+    def http_response(self, _request: Request, response: HTTPResponse) -> HTTPResponse:
+        """Note that a registry said something; how long to wait if it was asked too often."""
+        self.is_answered = True
+        if response.status in _TOO_OFTEN:
+            told = {name: response.headers.get(name, "") for name in ("Retry-After", "Date")}
+            self.leave_alone(retry_after_s(told))
+        return response
+
+    https_response = http_response
+
+    def leave_alone(self, pause_s: float | None) -> None:
+        """Leave the registry alone that was asked last."""
+        pause_s = self._config.pause_s if pause_s is None else pause_s
+        pause_s = min(pause_s, self._config.longest_silence_s)
+        self._closed_until_s[self.asked] = self._clock() + pause_s
+
+    def wait_s(self) -> float:
+        """Give how long the registry that was asked last wants to be left alone."""
+        return self._closed_until_s.get(self.asked, 0.0) - self._clock()
 
 
 class RdapSource:
@@ -44,37 +94,57 @@ class RdapSource:
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Ask no more often than the settings allow."""
+        """Ask no more often than the settings allow, and than the registries do."""
         self._config = config or RdapConfig()
         self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
         self._next_s = 0.0
+        self._registries = _Registries(self._config, clock)
 
     def ask(self, address: Address) -> Graft | None:
         """Give the registration around an address; None for one that no registry gives out."""
         from ipwhois import IPDefinedError  # loaded where somebody asks
 
-        with self._lock:
-            self._sleep(max(0.0, self._next_s - self._clock()))
-            try:
-                found = self._look_up(str(address))
-            except IPDefinedError:
-                return None
-            except Exception as error:
-                raise FetchError(f"RDAP for {address}", str(error) or type(error).__name__) from error
-            finally:
-                self._next_s = self._clock() + self._config.interval_s
-        return read_rdap(found, address, self._clock())
+        for left in range(self._config.tries, -1, -1):
+            with self._lock:
+                self._sleep(max(0.0, self._next_s - self._clock()))
+                try:
+                    return read_rdap(self._look_up(str(address)), address, self._clock())
+                except IPDefinedError:
+                    return None
+                except Exception as error:  # noqa: BLE001 - ipwhois raises what it likes
+                    wait_s = self._time_to_wait(address, error, left)
+                finally:
+                    self._next_s = self._clock() + self._config.interval_s
+            self._sleep(wait_s)
+        raise AssertionError
+
+    def _time_to_wait(self, address: Address, error: Exception, left: int) -> float:
+        """Say how long to wait before the next try; give up if there is none, or if it would be too long."""
+        from ipwhois import HTTPRateLimitError
+
+        registries = self._registries
+        if isinstance(error, HTTPRateLimitError) and registries.wait_s() <= 0.0:
+            registries.leave_alone(None)  # told in words, within a good answer
+        wait_s = max(0.0, registries.wait_s())
+        what = f"RDAP for {address}"
+        if wait_s and (not left or wait_s > self._config.longest_pause_s):
+            until = f"{registries.asked} was asked too often and wants to be left alone for {wait_s:,.0f} s"
+            raise FetchError(what, until) from error
+        if not left or (registries.is_answered and not wait_s):
+            raise FetchError(what, str(error) or type(error).__name__) from error
+        return wait_s
 
     def _look_up(self, address: str) -> dict[str, Any]:
         from ipwhois import IPWhois
 
         logging.getLogger("ipwhois").setLevel(logging.ERROR)
-        config = self._config
-        answer: dict[str, Any] = IPWhois(address, timeout=config.timeout_s).lookup_rdap(
+        opener = build_opener(self._registries)
+        answer: dict[str, Any] = IPWhois(
+            address, timeout=self._config.timeout_s, proxy_opener=opener
+        ).lookup_rdap(
             bootstrap=True,
-            retry_count=config.tries,
-            rate_limit_timeout=config.pause_s,
+            retry_count=0,
             inc_nir=False,
             get_asn_description=False,
         )

@@ -1,141 +1,129 @@
-"""Worlds on disk: a folder with `crawlers.csv`, `sites.csv` and `rtt.csv`."""
+"""Worlds from disk, as replays need them, and back."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv6Address
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
 from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import WorldError
+from ipmicra.edge.measurement_cells import read_number
+from ipmicra.edge.world_records import (
+    CRAWLERS,
+    ROUND_TRIPS,
+    SITES,
+    Record,
+    WorldFiles,
+    WorldRecords,
+    read_world,
+)
+from ipmicra.errors import AddressError, WorldError
+from ipmicra.locate.places import read_coordinates
+from ipmicra.model.address import read_address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 from ipmicra.simulate.world import POINT_RADIUS_KM, World
 
-CRAWLERS, SITES, ROUND_TRIPS = "crawlers.csv", "sites.csv", "rtt.csv"
-NEEDED = {
-    CRAWLERS: {"name", "address"},
-    SITES: {"host", "address"},
-    ROUND_TRIPS: {"crawler", "address", "rtt_ms"},
-}
-Record = dict[str, str]
+
+def load_world(
+    world: Path | WorldFiles,
+    findings: list[str],
+    *,
+    notes: list[str] | None = None,
+    keeps_shared: bool = False,
+) -> World:
+    """Read a world; rows that make no sense are left out and become findings.
+
+    Of hosts that share an address the first stands for all, unless `keeps_shared` makes each a site.
+    `notes` take what is to be told of a file of measurements.
+    """
+    records = read_world(world if isinstance(world, WorldFiles) else WorldFiles(world=world))
+    crawlers = _crawlers(records, findings)
+    sites, places, countries = _sites(records, findings, keeps_shared=keeps_shared)
+    findings += records.findings
+    if notes is not None:
+        notes += records.notes
+    rtt_ms, measured = records.matrix([one.name for one in crawlers], [site.address for site in sites])
+    if np.isnan(rtt_ms).all():
+        told = f" ({records.findings[0]})" if records.findings else ""
+        raise WorldError(records.name, f"{ROUND_TRIPS} has no usable round trip{told}")
+    numbers = {crawler.name: i for i, crawler in enumerate(crawlers)}
+    today = np.array([numbers.get(records.today.get(site.address, ""), -1) for site in sites], np.int64)
+    return World(
+        name=records.name,
+        crawlers=crawlers,
+        sites=sites,
+        rtt_ms=rtt_ms,
+        places=places,
+        countries=countries,
+        measured=measured,
+        today=today if records.today else None,
+    )
 
 
-def load_world(folder: Path, findings: list[str]) -> World:
-    """Read a world; rows that make no sense are left out and become findings."""
-    if not folder.is_dir():
-        raise WorldError(
-            str(folder), f"there is no such folder; a world is a folder with {', '.join(NEEDED)}"
-        )
-    crawlers = _crawlers(folder, findings)
-    sites, places, countries = _sites(folder, findings)
-    rtt_ms = _round_trips(folder, crawlers, sites, findings)
-    return World(folder.name, crawlers, sites, rtt_ms, places, countries)
-
-
-def _crawlers(folder: Path, findings: list[str]) -> tuple[Crawler, ...]:
+def _crawlers(records: WorldRecords, findings: list[str]) -> tuple[Crawler, ...]:
     found: dict[str, Crawler] = {}
-    for line, record in _records(folder / CRAWLERS):
-        name, address = record["name"], _address(record, line, findings)
+    for where, record in records.crawlers:
+        name, address = record["name"], _address(record, where, findings)
         if not name or name in found:
-            findings.append(f"{line}: {'no name' if not name else f'crawler {name} is there already'}")
+            findings.append(f"{where}: {'no name' if not name else f'crawler {name} is there already'}")
         elif address is not None:
-            found[name] = Crawler(name=name, address=address, location=_place(record, line, findings))
+            found[name] = Crawler(name=name, address=address, location=_place(record, where, findings))
     if not found:
-        raise WorldError(str(folder), f"{CRAWLERS} has no usable crawler")
+        raise WorldError(records.name, f"{CRAWLERS} has no usable crawler")
     return tuple(found.values())
 
 
 def _sites(
-    folder: Path, findings: list[str]
+    records: WorldRecords, findings: list[str], *, keeps_shared: bool
 ) -> tuple[tuple[Site, ...], tuple[Location | None, ...], tuple[str | None, ...]]:
-    sites: dict[IPv4Address | IPv6Address, Site] = {}
+    sites: list[Site] = []
+    seen: set[IPv4Address | IPv6Address] = set()
     places: list[Location | None] = []
     countries: list[str | None] = []
-    for line, record in _records(folder / SITES):
-        address = _address(record, line, findings)
-        if address in sites:
-            findings.append(f"{line}: {address} is there already")
+    for where, record in records.sites:
+        address = _address(record, where, findings)
+        if address in seen and not keeps_shared:
+            findings.append(f"{where}: {address} is there already")
         elif address is not None:
-            sites[address] = Site(record["host"] or str(address), address)
-            places.append(_place(record, line, findings))
+            seen.add(address)
+            sites.append(Site(record["host"] or str(address), address))
+            places.append(_place(record, where, findings))
             countries.append(record.get("country", "").upper() or None)
     if not sites:
-        raise WorldError(str(folder), f"{SITES} has no usable site")
-    return tuple(sites.values()), tuple(places), tuple(countries)
+        raise WorldError(records.name, f"{SITES} has no usable site")
+    return tuple(sites), tuple(places), tuple(countries)
 
 
-def _round_trips(
-    folder: Path, crawlers: tuple[Crawler, ...], sites: tuple[Site, ...], findings: list[str]
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Give round trips by crawler and site, NaN where there is none: the probe is lost."""
-    rtt_ms = np.full((len(crawlers), len(sites)), np.nan)
-    rows = {crawler.name: i for i, crawler in enumerate(crawlers)}
-    columns = {site.address: i for i, site in enumerate(sites)}
-    for line, record in _records(folder / ROUND_TRIPS):
-        row, address = rows.get(record["crawler"]), _address(record, line, findings)
-        if address is None:
-            continue
-        column, value = columns.get(address), _number(record["rtt_ms"])
-        if row is None or column is None:
-            findings.append(f"{line}: no crawler {record['crawler']} or no site at {address}")
-        elif value is None or value <= 0:
-            findings.append(f"{line}: {record['rtt_ms']!r} is no round trip in milliseconds")
-        else:
-            rtt_ms[row, column] = value
-    if np.isnan(rtt_ms).all():
-        raise WorldError(str(folder), f"{ROUND_TRIPS} has no usable round trip")
-    return rtt_ms
-
-
-def _records(path: Path) -> Iterator[tuple[str, Record]]:
-    """Give rows by column, with file and line for messages."""
+def _address(record: Record, where: str, findings: list[str]) -> IPv4Address | IPv6Address | None:
     try:
-        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-            reader = csv.DictReader(file, restval="")
-            missing = NEEDED[path.name] - set(reader.fieldnames or ())
-            if missing:
-                raise WorldError(str(path), f"the first line lacks the columns {', '.join(sorted(missing))}")
-            for record in reader:
-                cells = {key: value.strip() for key, value in record.items() if isinstance(value, str)}
-                yield f"{path.name}, line {reader.line_num}", cells
-    except FileNotFoundError as error:
-        raise WorldError(str(path.parent), f"{path.name} is missing") from error
-
-
-def _address(record: Record, line: str, findings: list[str]) -> IPv4Address | IPv6Address | None:
-    try:
-        return ip_address(record["address"])
-    except ValueError as error:
-        findings.append(f"{line}: {error}")
+        return read_address(record["address"])
+    except AddressError as error:
+        findings.append(f"{where}: {error}")
         return None
 
 
-def _place(record: Record, line: str, findings: list[str]) -> Location | None:
+def _place(record: Record, where: str, findings: list[str]) -> Location | None:
     """Give a place, None if the record has none or a wrong one."""
     texts = record.get("latitude", ""), record.get("longitude", "")
     if not any(texts):
         return None
-    latitude, longitude = (_number(text) for text in texts)
-    if latitude is None or longitude is None or abs(latitude) > 90 or abs(longitude) > 180:  # noqa: PLR2004
-        findings.append(f"{line}: {', '.join(texts)} is no place on Earth")
+    coordinates = read_coordinates(*texts)
+    if coordinates is None:
+        findings.append(f"{where}: {', '.join(texts)} is no place on Earth")
         return None
-    country = record.get("country", "").upper() or None
-    return Location(latitude=latitude, longitude=longitude, radius_km=POINT_RADIUS_KM, country=country)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
+    return Location(
+        latitude=coordinates[0],
+        longitude=coordinates[1],
+        radius_km=read_number(record.get("radius_km", "")) or POINT_RADIUS_KM,
+        country=record.get("country", "").upper() or None,
+    )
 
 
 def save_world(world: World, folder: Path, pages: Sequence[int]) -> None:

@@ -11,9 +11,13 @@ class Fate(IntEnum):
     """What became of one paragraph of a dump."""
 
     KEPT = 0
+    """Read as it stands."""
     REPAIRED = 1
+    """Read after a correction, or with a field left out."""
     SKIPPED = 2
+    """Understood, and of no use to a hierarchy, or without a usable range."""
     UNKNOWN = 3
+    """Not understood."""
 
 
 class Reason(IntEnum):

@@ -81,6 +81,10 @@ class MetisConfig:
     """Extra weight of links in the sum that METIS cuts. In units of its cut a tie between neighbours
     outweighs any link, and the plain sum of [1] neglects links; 4 was best of 1, 2, 4, 8 on invented webs of
     seeds 2 to 4."""
+    most_tries: int = 32
+    """Seeds of METIS that are tried where both objectives count; the best by its own measure is kept."""
+    tried_edges: int = 200_000
+    """Edges that tries may cost together: a large graph gets one, and METIS wins little by more there."""
     rounds: int = 4
     """Of improving a partition by two objectives."""
     power: float = 8.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -28,7 +28,7 @@ class Need(StrEnum):
     LINKS = "links (--links FILE or --generate-links SEED)"
     CRAWLER_LOCATIONS = "locations of crawlers (--crawlers with latitude and longitude, or --world)"
     ROUND_TRIPS = "round trips (--world)"
-    HIERARCHY = "a hierarchy and round trips (--hierarchy and --world)"
+    DECIDER = "a hierarchy and round trips (--hierarchy and --world)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,14 @@ class Method:
     """The column was worked out elsewhere, for this fleet alone."""
 
 
-def _given_only(problem: Problem) -> Column:
-    raise InputError(f"{problem.parts} parts were asked for; give {Need.HIERARCHY.value}")
+def _delegated(problem: Problem) -> Column:
+    if problem.decider is None:
+        raise InputError(f"delegated needs {Need.DECIDER.value}")
+    return problem.decider.decide(problem)
+
+
+def _delegated_again(before: Problem, after: Problem, column: Column) -> Column:
+    return column if after.decider is None else after.decider.decide_again(before, after)
 
 
 _METHODS = (
@@ -71,7 +77,7 @@ _METHODS = (
     ),
     Method(name="rtt-best", partition=rtt_best, needs=(Need.ROUND_TRIPS,)),
     Method(name="rtt-balanced", partition=rtt_balanced, needs=(Need.ROUND_TRIPS,)),
-    Method(name="delegated", partition=_given_only, needs=(Need.HIERARCHY,)),
+    Method(name="delegated", partition=_delegated, needs=(Need.DECIDER,), again=_delegated_again),
     Method(name="can", partition=by_overlay, needs=(Need.LOCATIONS, Need.CRAWLER_LOCATIONS)),
     Method(name="balance", partition=by_load, needs=(Need.ROUND_TRIPS,)),
 )
@@ -82,8 +88,7 @@ METHODS = {method.name: method for method in _METHODS}
 def given_column(name: str, column: Column) -> Method:
     """Make a method of what somebody else worked out: a crawler for each site.
 
-    This is how the delegator, the overlay and the balancer take part. What they would do after a change is
-    not known from one column: nothing is said of sites that move.
+    What they would do after a change is not known from one column: nothing is said of sites that move.
     """
 
     def partition(problem: Problem) -> Column:
@@ -96,11 +101,6 @@ def given_column(name: str, column: Column) -> Method:
     return Method(name=name, partition=partition, is_given=True)
 
 
-def supplied(name: str, supply: Callable[[Problem], Column], needs: Iterable[Need] = ()) -> Method:
-    """Make a method of a function of another layer, such as a delegator run on a world."""
-    return Method(name=name, partition=supply, needs=tuple(needs))
-
-
 def missing(method: Method, problem: Problem) -> list[Need]:
     """List what a method needs and a problem does not have."""
     sites = problem.sites
@@ -111,7 +111,7 @@ def missing(method: Method, problem: Problem) -> list[Need]:
         Need.LINKS: problem.links is not None,
         Need.ROUND_TRIPS: problem.rtt_ms is not None,
         Need.CRAWLER_LOCATIONS: bool(np.isfinite(problem.crawlers.latitude).all()),
-        Need.HIERARCHY: False,
+        Need.DECIDER: problem.decider is not None,
     }
     return [need for need in method.needs if not has[need]]
 

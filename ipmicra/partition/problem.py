@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import InputError
 from ipmicra.partition.config import CostConfig, HashConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
+from ipmicra.partition.decider import Decider
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.sites import SiteTable
 
@@ -27,6 +28,8 @@ class Problem:
     links: LinkTable | None = None
     rtt_ms: NDArray[np.float64] | None = None
     """True round trips, a row a site, a column a crawler; not a number where a probe is lost."""
+    decider: Decider | None = None
+    """A delegator that can probe these sites."""
     seed: int = 0
     """Chance of methods that have any: the same seed gives the same parts."""
     costs: CostConfig = field(default_factory=CostConfig)

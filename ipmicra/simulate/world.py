@@ -25,6 +25,8 @@ class LocationKind(StrEnum):
     """The world's own coordinates."""
     COUNTRY = "country"
     """The middle of each site's country."""
+    LOCATE = "locate"
+    """What host names and registrations tell: see `ipmicra locate`."""
     NONE = "none"
 
 
@@ -41,6 +43,11 @@ class World:
     """Of the sites; None where unknown."""
     countries: tuple[str | None, ...]
     """Of the sites, two letters."""
+    measured: NDArray[np.bool_] | None = None
+    """(crawler, site): pairs that were measured, lost probes included; None if all were. A replay leaves each
+    site to those that measured it."""
+    today: NDArray[np.int64] | None = None
+    """Crawler that each site has today, -1 if unknown; None if nobody said."""
 
     def __repr__(self) -> str:
         """Say how large it is."""
@@ -51,6 +58,28 @@ class World:
         filled = np.where(np.isnan(self.rtt_ms), np.inf, self.rtt_ms)
         least: Floats = filled.min(axis=0, initial=np.inf)
         return np.where(np.isinf(least), np.nan, least)
+
+    def is_measured(self, crawler: int, site: int) -> bool:
+        """Tell whether a pair's round trip, or its loss, is known."""
+        return self.measured is None or bool(self.measured[crawler, site])
+
+    def measured_from(self, site: int) -> list[int]:
+        """Give the crawlers that measured a site."""
+        if self.measured is None:
+            return list(range(len(self.crawlers)))
+        found: list[int] = np.flatnonzero(self.measured[:, site]).tolist()
+        return found
+
+    def pairs_per_site(self) -> Floats:
+        """Count the crawlers that each site was measured from."""
+        if self.measured is None:
+            return np.full(len(self.sites), float(len(self.crawlers)))
+        return np.asarray(self.measured.sum(axis=0), np.float64)
+
+    def given_ms(self, crawlers: NDArray[np.int64]) -> Floats:
+        """Give each site's round trip from the crawler it is given (-1 for none); NaN where it is unknown."""
+        found = self.rtt_ms[crawlers, np.arange(len(self.sites))]
+        return np.asarray(np.where(crawlers < 0, np.nan, found), np.float64)
 
 
 class WorldLocations:

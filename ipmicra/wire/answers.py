@@ -12,11 +12,10 @@ from ipmicra.model.sample import Loss, Rung, Timings
 from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS, VERSION, VERSIONS, WireLimits
 
-_ANSWER = (
-    *("version", "kind", "order", "address", "rtt_ms", "loss", "rung", "all_ms"),
-    *("timings", "detail", "taken_s"),
-)
-_TIMINGS = ("dns_ms", "tcp_ms", "tls_ms", "first_byte_ms")
+_ANSWER = frozenset("version kind order address rtt_ms loss rung all_ms timings detail taken_s".split())
+_END = frozenset({"version", "kind", "count"})
+_TIMINGS = frozenset({"dns_ms", "tcp_ms", "tls_ms", "first_byte_ms"})
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _LATEST_S = 4e11
 """Far beyond any clock: the year 14645."""
 
@@ -69,7 +68,7 @@ def encode_answer(answer: Answer) -> bytes:
         "detail": answer.detail,
         "taken_s": answer.taken_s,
     }
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    return _encode(content).encode() + b"\n"
 
 
 def encode_end(end: End) -> bytes:
@@ -87,7 +86,7 @@ def decode_line(data: bytes, limits: WireLimits = LIMITS) -> Answer | End:
     """Read a line of an answer; anything that is not one is a `MessageError` that says why."""
     content = fields.read_object(data, limits.max_line_bytes)
     if content.get("kind") == "end":
-        fields.known_only(content, ("version", "kind", "count"))
+        fields.known_only(content, _END)
         return End(count=fields.whole(content, "count", 0, limits.max_orders))
     if content.get("kind") != "answer":
         raise MessageError("kind must be answer or end")
@@ -133,11 +132,18 @@ def _all_ms(content: fields.Object, limits: WireLimits) -> tuple[float, ...]:
     values = content.get("all_ms", [])
     if not isinstance(values, list) or len(values) > limits.max_samples:
         raise MessageError(f"all_ms must be a list of at most {limits.max_samples}")
-    return tuple(fields.number({"all_ms": one}, "all_ms", 0, limits.max_rtt_ms) for one in values)
+    return tuple(fields.bounded(one, "all_ms", 0, limits.max_rtt_ms) for one in values)
 
 
 def _timing_fields(timings: Timings | None) -> dict[str, float | None] | None:
-    return None if timings is None else {name: getattr(timings, name) for name in _TIMINGS}
+    if timings is None:
+        return None
+    return {
+        "dns_ms": timings.dns_ms,
+        "tcp_ms": timings.tcp_ms,
+        "tls_ms": timings.tls_ms,
+        "first_byte_ms": timings.first_byte_ms,
+    }
 
 
 def _read_timings(content: object, limits: WireLimits) -> Timings | None:

@@ -25,7 +25,7 @@ def read_object(data: bytes | str, limit: int) -> Object:
     if len(data) > limit:
         raise MessageError(f"a message of {len(data):,} bytes is over the limit of {limit:,}")
     try:
-        content = json.loads(data, parse_constant=_refuse)
+        content = _decode(data if isinstance(data, str) else data.decode())
     except (ValueError, RecursionError) as error:
         raise MessageError(f"no JSON: {str(error)[:200]}") from error
     if not isinstance(content, dict):
@@ -40,11 +40,13 @@ def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
-def known_only(content: Object, names: tuple[str, ...]) -> None:
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def known_only(content: Object, names: frozenset[str]) -> None:
     """Refuse fields of no meaning: a mistyped one must not be taken for missing."""
-    unknown = sorted(content.keys() - set(names))
-    if unknown:
-        raise MessageError(f"unknown field {unknown[0][:40]!r}")
+    if not content.keys() <= names:
+        raise MessageError(f"unknown field {min(content.keys() - names)[:40]!r}")
 
 
 def text(content: Object, name: str, limit: int, *, default: str | None = None) -> str:
@@ -52,15 +54,21 @@ def text(content: Object, name: str, limit: int, *, default: str | None = None) 
     value = content.get(name, default)
     if not isinstance(value, str) or len(value) > limit:
         raise MessageError(f"{name} must be a text of at most {limit} characters")
-    if any(0xD800 <= ord(letter) <= 0xDFFF for letter in value):  # noqa: PLR2004 - half of a pair
-        raise MessageError(f"{name} is no text: it has half a character in it")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise MessageError(f"{name} is no text: it has half a character in it") from error
     return value
 
 
 def number(content: Object, name: str, low: float, high: float, *, default: float | None = None) -> float:
     """Read a number within bounds."""
-    value = content.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    return bounded(content.get(name, default), name, low, high)
+
+
+def bounded(value: object, name: str, low: float, high: float) -> float:
+    """See that a value is a number within bounds."""
+    if type(value) is not float and type(value) is not int:
         raise MessageError(f"{name} must be a number")
     if not (low <= value <= high and math.isfinite(value)):
         raise MessageError(f"{name} must be between {low:g} and {high:g}")
@@ -69,7 +77,8 @@ def number(content: Object, name: str, low: float, high: float, *, default: floa
 
 def number_or_none(content: Object, name: str, low: float, high: float) -> float | None:
     """Read a number within bounds, or nothing."""
-    return None if content.get(name) is None else number(content, name, low, high)
+    value = content.get(name)
+    return None if value is None else bounded(value, name, low, high)
 
 
 def whole(content: Object, name: str, low: int, high: int, *, default: int | None = None) -> int:
@@ -93,9 +102,10 @@ def word(content: Object, name: str, kind: type[Word]) -> Word | None:
     value = content.get(name)
     if value is None:
         return None
-    if not isinstance(value, str) or value not in list(kind):
-        raise MessageError(f"{name} must be one of {', '.join(kind)}")
-    return kind(value)
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise MessageError(f"{name} must be one of {', '.join(kind)}") from error
 
 
 def address(content: Object, name: str) -> IPv4Address | IPv6Address | None:

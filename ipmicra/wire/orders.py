@@ -14,7 +14,8 @@ from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS, VERSION, WireLimits
 
 _ID = re.compile("[A-Za-z0-9_-]{1,64}")
-_ORDER = ("id", "address", "host", "scheme", "port", "samples", "timeout_ms", "wait_ms", "first_rung")
+_REQUEST = frozenset({"version", "only_repeat", "orders"})
+_ORDER = frozenset("id address host scheme port samples timeout_ms wait_ms first_rung".split())
 _SCHEMES = (None, "http", "https")
 
 
@@ -59,7 +60,7 @@ def encode_request(request: ProbeRequest) -> bytes:
 def decode_request(data: bytes, limits: WireLimits = LIMITS) -> ProbeRequest:
     """Read a request; anything that is not one is a `MessageError` that says why."""
     content = fields.read_object(data, limits.max_request_bytes)
-    fields.known_only(content, ("version", "only_repeat", "orders"))
+    fields.known_only(content, _REQUEST)
     orders = content.get("orders")
     if not isinstance(orders, list) or not orders:
         raise MessageError("orders must be a list of at least one")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from ipmicra.cli.main import app
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "rir_dumps" / "sample"
@@ -54,7 +55,7 @@ def ran(*words: str | Path, stdin: bytes = b"", **environment: str) -> subproces
         input=stdin,
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
 
 

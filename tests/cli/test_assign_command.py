@@ -92,6 +92,55 @@ def test_pages_and_urls_are_read_from_files(home: Path, tmp_path: Path) -> None:
     assert "1 without a known number of pages" in result.stderr
 
 
+def test_crawlers_report_and_what_is_due_is_asked_for(home: Path, tmp_path: Path) -> None:
+    """Assigned with an interval, crawled long ago by a file, and due by now."""
+    assert {one["step"] for one in rows(home, *seeds(3), "--every", "1d")} == {"submit"}
+    assert rows(home, "--due") == []
+    path = tmp_path / "crawled.csv"
+    path.write_text("host,pages,crawled,started\nold.example,12,1000,900\nbad.example,x,1\n")
+    noted = rows(home, "--crawled", path, code=3)
+    assert [(one["host"], one["pages"], one["crawls"]) for one in noted] == [("old.example", 12, 1)]
+    path.write_text("s1.example,44,9999999999\n")
+    found = rows(home, *seeds(2), "--crawled", path)
+    assert [(one["pages"], one["state"]) for one in found] == [(44, "idle"), (None, "queued")]
+
+
+def test_a_schedule_that_makes_no_sense_is_told_with_the_next_step(home: Path, tmp_path: Path) -> None:
+    for words, told in (
+        ((), "--due"),
+        (("s1.example", "--every", "often"), "12h"),
+        (("--crawled", tmp_path / "none.csv"), "host,pages,crawled"),
+        (("--crawled", tmp_path / "none.csv", "--dry-run"), "exclude"),
+    ):
+        result = invoked("--home", home, "assign", *map(str, words))
+        assert isinstance(result.exception, InputError)
+        assert told in str(result.exception)
+
+
+def test_zones_are_kept_in_the_store_and_damaged_ones_are_drawn_anew(home: Path) -> None:
+    """A crawler leaves a fleet of five whose crawlers measured each other, and then the saved zones rot."""
+    places = CRAWLERS | {"dub": 30.0, "edi": 70.0}
+    for number, name in enumerate(places):
+        invoked("--home", home, "crawler", "add", name, f"192.0.2.{number + 1}")
+    with Store.open(str(home / "state.db")) as store:
+        store.samples.add_many(
+            Sample(
+                crawler=one, address=ip_address(f"192.0.2.{number + 1}"), rtt_ms=abs(places[one] - place) + 1
+            )
+            for number, place in enumerate(places.values())
+            for one in places
+        )
+    before = {one["host"]: one["crawler"] for one in rows(home, *seeds(60), "--backend", "can")}
+    invoked("--home", home, "crawler", "remove", "ath")
+    after = {one["host"]: one["crawler"] for one in rows(home, *seeds(60), "--backend", "can")}
+    assert {before[host] for host in before if before[host] != after[host]} == {"ath"}
+    with Store.open(str(home / "state.db")) as store:
+        store.states.put("assign overlay", b"rot", 1.0)
+    result = invoked("--home", home, "assign", *seeds(60), "--backend", "can", "--json")
+    assert result.exit_code == 0
+    assert "drawn anew" in result.stderr
+
+
 def test_a_table_is_for_people(home: Path) -> None:
     result = invoked("--home", home, "assign", "s1.example", "--format", "table")
     assert result.exit_code == 0

@@ -20,10 +20,11 @@ from ipmicra.model.crawler import Crawler
 from tests.cli.command_line import invoked, ran, told
 from tests.delegating_worlds import enrol, hierarchy_of, nearest_of, seeds_of, site_address, split_world
 from tests.servers.dns_server import DnsServer, Zone
+from tests.servers.refusing import refusing_port
 
 SITES, CRAWLERS = 8, 2
 COLUMNS = ["host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes"]
-QUICK = ("--first-rung", "head", "--samples", "1", "--location", "none")
+QUICK = ("--first-rung", "head", "--samples", "2", "--location", "none")
 
 
 @pytest.fixture(scope="module")
@@ -273,9 +274,10 @@ def test_process_of_its_own_writes_data_to_stdout_and_the_rest_to_stderr(
 
 def test_agents_that_are_all_silent_end_with_code_1(tmp_path: Path) -> None:
     hierarchy_of(tmp_path, SITES)
-    with Store.open(str(tmp_path / "state.db")) as store:
-        silent = Crawler(name="a", address=ip_address("198.51.99.1"), agent_url="http://127.0.0.1:1")
-        enrol(store, [silent])
-    done = ran("--home", tmp_path, "delegate", "192.0.2.1", IPMICRA_AGENT_TOKEN="x" * 20)
+    with refusing_port() as closed:
+        with Store.open(str(tmp_path / "state.db")) as store:
+            url = f"http://127.0.0.1:{closed}"
+            enrol(store, [Crawler(name="a", address=ip_address("198.51.99.1"), agent_url=url)])
+        done = ran("--home", tmp_path, "delegate", "192.0.2.1", IPMICRA_AGENT_TOKEN="x" * 20)
     assert done.returncode == 1
     assert "no agent answers" in told(done)

@@ -132,7 +132,7 @@ def test_picture_is_drawn(folder: Path, tmp_path: Path) -> None:
         (["--seeds", "0"], "give --seeds 1 or more"),
         (["--policy", "magic"], "no policy magic: there are predict"),
         (["--threshold-ms", "0"], "milliseconds above 0"),
-        (["--location", "moon"], "'moon' is none of world, country, none"),
+        (["--location", "moon"], "'moon' is none of world, country, locate, none"),
         (["--plot", "curve.txt"], "a picture ends in .png"),
     ],
 )

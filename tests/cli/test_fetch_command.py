@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from typer.testing import CliRunner
 from ipmicra.app.fetch import FetchReport
 from ipmicra.cli.fetch import fetch
 from ipmicra.model.dump_source import DUMP_SOURCES
+from tests.cli.terminal import Terminal
+from tests.patience import PATIENCE_S, wait_until
 from tests.servers.dump_server import DumpServer, Mood
 
 if TYPE_CHECKING:
@@ -180,21 +181,18 @@ def test_help_names_the_registries_and_the_key() -> None:
 
 def wait_for_part(folder: Path) -> None:
     """Wait until a download is under way."""
-    deadline = time.monotonic() + 20
-    while not any(path.stat().st_size for path in folder.glob("*.part")):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    wait_until(lambda: any(path.stat().st_size for path in folder.glob("*.part")), "a part of the download")
 
 
 def test_interrupt_says_how_to_go_on_and_the_same_command_does(server: DumpServer, tmp_path: Path) -> None:
     body = os.urandom(400_000)
     server.publish("/lacnic.db.gz", body)
-    server.expect("/lacnic.db.gz", Mood(pause_s=0.02, piece_bytes=1 << 12))
+    server.expect("/lacnic.db.gz", Mood(stops_after=300_000))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": ROOT, "text": True}
     child = subprocess.Popen(command(server, tmp_path, "lacnic.db.gz"), **pipes)  # type: ignore[call-overload]
     wait_for_part(tmp_path)
     child.send_signal(signal.SIGINT)
-    stdout, stderr = child.communicate(timeout=20)
+    stdout, stderr = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, stdout) == (130, "")
     assert stderr == f"interrupted: what was received is kept in {tmp_path}; run the same command to go on\n"
     result = run("lacnic.db.gz", "--to", tmp_path, "--base-url", server.url)
@@ -207,21 +205,17 @@ def test_interrupt_says_how_to_go_on_and_the_same_command_does(server: DumpServe
 def test_bars_are_drawn_on_a_terminal_and_leave_standard_output_alone(
     server: DumpServer, tmp_path: Path
 ) -> None:
-    terminal, other_end = os.openpty()
-    try:
+    with Terminal() as terminal:
         done = subprocess.run(
             command(server, tmp_path, "iana", "--json"),
             cwd=ROOT,
             env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
             stdout=subprocess.PIPE,
-            stderr=other_end,
+            stderr=terminal.end,
             check=True,
-            timeout=20,
+            timeout=PATIENCE_S,
         )
-        drawn = os.read(terminal, 1 << 16).decode()
-    finally:
-        os.close(terminal)
-        os.close(other_end)
+    drawn = terminal.shown
     assert [row["status"] for row in json.loads(done.stdout)] == ["downloaded", "downloaded"]
     assert "ipv4-address-space.csv" in drawn
     assert "\x1b[" in drawn

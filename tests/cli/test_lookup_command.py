@@ -14,6 +14,8 @@ import pytest
 
 from ipmicra import MissingHierarchyError
 from tests.cli.command_line import ROOT, SAMPLE, built_file, invoked, ran, told
+from tests.cli.terminal import Terminal
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -203,15 +205,13 @@ def test_text_of_a_dump_is_shown_as_it_is_and_never_reaches_the_terminal_as_a_co
 
 
 def test_terminal_gets_a_table(hierarchy: Path) -> None:
-    terminal, other_end = os.openpty()
-    try:
-        command = [sys.executable, "-m", "ipmicra", "lookup", "--hierarchy", str(hierarchy), "10.1.0.7"]
+    command = [sys.executable, "-m", "ipmicra", "lookup", "--hierarchy", str(hierarchy), "10.1.0.7"]
+    with Terminal() as terminal:
         environment = {**os.environ, "COLUMNS": "150", "TERM": "xterm"}
-        subprocess.run(command, cwd=ROOT, env=environment, stdout=other_end, check=True, timeout=60)
-        shown = os.read(terminal, 1 << 16).decode()
-    finally:
-        os.close(terminal)
-        os.close(other_end)
+        subprocess.run(
+            command, cwd=ROOT, env=environment, stdout=terminal.end, check=True, timeout=PATIENCE_S
+        )
+    shown = terminal.shown
     assert "EXAMPLE-NET" in shown
     assert "{" not in shown
 
@@ -226,7 +226,7 @@ def test_reader_that_goes_away_is_no_reason_to_complain(how: str, hierarchy: Pat
         input=targets,
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert done.stderr == b""
     assert len(done.stdout.splitlines()) == 1

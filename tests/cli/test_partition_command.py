@@ -77,6 +77,11 @@ def test_delegator_overlay_and_fair_load_are_methods_too(tmp_path: Path) -> None
     assert rows["can"]["parts"] == 3
 
 
+def test_file_of_measurements_is_parted_by_its_round_trips(tmp_path: Path) -> None:
+    row = rows_of("--world", world(tmp_path) / "rtt.csv", "-m", "rtt-best")["rtt-best"]
+    assert (row["parts"], row["load_variation"]) == (3, 0.0)
+
+
 def test_world_is_parted_by_every_method_that_can_run(tmp_path: Path) -> None:
     rows = rows_of("--world", world(tmp_path), "--generate-links", "1")
     assert {"hash", "two-level", "city", "country", "metis-multi", "rtt-best", "rtt-balanced"} <= rows.keys()
@@ -195,7 +200,7 @@ def test_table_is_for_people(tmp_path: Path) -> None:
         (["a.example", "-n", "2", "-m", "metis-links"], "metis-links needs links (--links FILE"),
         (["a.example", "-n", "2", "-m", "delegated"], "--hierarchy and --world"),
         (["a.example", "-n", "2", "--sites", "nowhere.csv"], "there is no file nowhere.csv"),
-        (["--world", "tests"], "there is no file tests/sites.csv"),
+        (["--world", "tests"], "tests: crawlers.csv, sites.csv, rtt.csv are missing"),
     ],
 )
 def test_mistakes_are_answered_with_the_next_step(words: list[str], expected: str) -> None:

@@ -16,7 +16,9 @@ from ipmicra.errors import InputError
 from ipmicra.model.sample import Loss
 from tests.cli.command_line import invoked, ran, told
 from tests.loopback_worlds import address_of, small_world
+from tests.patience import measured_until
 from tests.servers.dns_server import DnsServer, Zone
+from tests.servers.refusing import refusing_port
 
 
 @pytest.fixture(scope="module")
@@ -46,18 +48,24 @@ def probed(home: Path, *words: str, code: int = 0) -> list[dict[str, Any]]:
 
 
 def test_all_crawlers_probe_all_targets_and_samples_are_kept(home: Path, internet: LoopbackInternet) -> None:
-    found = probed(home, target(internet, 0), target(internet, 1), "--from", "all")
-    assert len(found) == 4
-    for one in found:
+    def excess_ms(one: dict[str, Any]) -> float:
         truth_ms = internet.world.rtt_ms[one["crawler"], address_of(int(one["address"][-1]) - 1)]
-        assert truth_ms <= one["rtt_ms"] < truth_ms + 60
-        assert one["first_byte_ms"] >= one["rtt_ms"]
+        return float(one["rtt_ms"]) - truth_ms
+
+    def probed_all() -> list[dict[str, Any]]:
+        found = probed(home, target(internet, 0), target(internet, 1), "--from", "all")
+        assert len(found) == 4
+        assert all(one["first_byte_ms"] >= one["rtt_ms"] for one in found)
+        return found
+
+    rounds = measured_until(probed_all, lambda found: all(excess_ms(one) < 60 for one in found))
+    assert all(excess_ms(one) >= 0 for found in rounds for one in found)
     with Store.open(str(home / "state.db")) as store:
-        assert store.samples.count() == 4
+        assert store.samples.count() == 4 * len(rounds)
 
 
 def test_lost_probe_ends_with_the_code_for_done_in_part(home: Path, internet: LoopbackInternet) -> None:
-    words = (target(internet, 0), target(internet, 3), "--from", "ath", "--timeout-ms", "200")
+    words = (target(internet, 0), target(internet, 3), "--from", "ath", "--timeout-ms", "700")
     found = probed(home, *words, code=3)
     assert sorted(str(one["loss"]) for one in found) == ["None", "timeout"]
 
@@ -69,10 +77,10 @@ def test_budget_is_not_exceeded(home: Path, internet: LoopbackInternet) -> None:
 
 
 def test_unreachable_agent_is_marked_in_the_fleet(home: Path, internet: LoopbackInternet) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closing:
-        url = f"http://127.0.0.1:{closing.getsockname()[1]}"
-    invoked("--home", home, "crawler", "add", "dead", "198.51.99.9", "--agent-url", url)
-    probed(home, target(internet, 0), "--from", "dead", code=1)
+    with refusing_port() as closed:
+        url = f"http://127.0.0.1:{closed}"
+        invoked("--home", home, "crawler", "add", "dead", "198.51.99.9", "--agent-url", url)
+        probed(home, target(internet, 0), "--from", "dead", code=1)
     listed = json.loads(invoked("--home", home, "crawler", "list", "--json").stdout)
     assert {one["name"]: one["state"] for one in listed} == {
         "ath": "joined",

@@ -14,7 +14,7 @@ from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.unit.partition.problems import clustered, links_of
 
-RUNNABLE = [method for method in METHODS.values() if Need.HIERARCHY not in method.needs]
+RUNNABLE = [method for method in METHODS.values() if Need.DECIDER not in method.needs]
 
 
 def complete(problem: Problem) -> Problem:

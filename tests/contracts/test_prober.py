@@ -15,9 +15,10 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from tests.fakes.prober import FakeDesk
 from tests.fakes.store import FakeStore
 from tests.loopback_worlds import CRAWLERS, probe_of, small_world
+from tests.patience import measured_until
 
 LOST = frozenset({5})
-Opened = Callable[[int | None], AbstractAsyncContextManager[Probing]]
+Opened = Callable[[int | None, float], AbstractAsyncContextManager[Probing]]
 
 
 @pytest.fixture(scope="module")
@@ -28,21 +29,23 @@ def internet() -> Iterator[LoopbackInternet]:
 
 @pytest.fixture(params=["desk", "fake"])
 def opened(request: pytest.FixtureRequest, internet: LoopbackInternet) -> Opened:
-    def open_desk(budget: int | None) -> AbstractAsyncContextManager[Probing]:
+    def open_desk(budget: int | None, timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
         store = FakeStore()
         store.budget.open("probes", budget)
-        config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=600, samples=2)
+        config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=timeout_ms, samples=2)
         return OrderDesk(store, internet.crawlers, internet.access, config)
 
-    def open_fake(budget: int | None) -> AbstractAsyncContextManager[Probing]:
+    def open_fake(budget: int | None, _timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
         return nullcontext(FakeDesk(CRAWLERS, internet.world.rtt_ms, budget))
 
     return open_desk if request.param == "desk" else open_fake
 
 
-def taken(opened: Opened, probes: list[Probe], budget: int | None = None) -> list[Sample]:
+def taken(
+    opened: Opened, probes: list[Probe], budget: int | None = None, timeout_ms: float = 10_000
+) -> list[Sample]:
     async def take() -> list[Sample]:
-        async with opened(budget) as desk:
+        async with opened(budget, timeout_ms) as desk:
             return [sample async for sample in desk.probe(probes)]
 
     return asyncio.run(take())
@@ -50,18 +53,22 @@ def taken(opened: Opened, probes: list[Probe], budget: int | None = None) -> lis
 
 def test_each_probe_has_one_sample(opened: Opened, internet: LoopbackInternet) -> None:
     probes = [probe_of(internet, crawler, i) for crawler in CRAWLERS for i in range(5)]
-    samples = taken(opened, probes)
-    assert sorted((s.crawler, s.address) for s in samples) == sorted((p.crawler, p.address) for p in probes)
-    assert {sample.loss for sample in samples} == {None}
-    for sample in samples:
-        truth_ms = internet.world.rtt_ms[sample.crawler, sample.address]
-        assert sample.rtt_ms is not None
-        assert sample.rtt_ms == min(sample.all_ms)
-        assert truth_ms <= sample.rtt_ms < truth_ms + 60
+
+    def excesses_ms(samples: list[Sample]) -> list[float]:
+        return [s.rtt_ms - internet.world.rtt_ms[s.crawler, s.address] for s in samples if s.rtt_ms]
+
+    rounds = measured_until(lambda: taken(opened, probes), lambda found: max(excesses_ms(found)) < 60)
+    for samples in rounds:
+        assert sorted((s.crawler, s.address) for s in samples) == sorted(
+            (p.crawler, p.address) for p in probes
+        )
+        assert {sample.loss for sample in samples} == {None}
+        assert all(sample.rtt_ms == min(sample.all_ms) for sample in samples)
+        assert min(excesses_ms(samples)) >= 0
 
 
 def test_site_that_never_answers_is_a_loss(opened: Opened, internet: LoopbackInternet) -> None:
-    (sample,) = taken(opened, [probe_of(internet, "ath", 5)])
+    (sample,) = taken(opened, [probe_of(internet, "ath", 5)], timeout_ms=300)
     assert (sample.rtt_ms, sample.loss) == (None, Loss.TIMEOUT)
 
 
@@ -83,7 +90,7 @@ def test_unknown_crawler_is_a_loss_by_the_agent(opened: Opened, internet: Loopba
 
 def test_probe_for_an_unknown_crawler_costs_nothing(opened: Opened, internet: LoopbackInternet) -> None:
     async def take() -> list[Sample]:
-        async with opened(1) as desk:
+        async with opened(1, 10_000) as desk:
             first = [sample async for sample in desk.probe([probe_of(internet, "nobody", 0)])]
             return first + [sample async for sample in desk.probe([probe_of(internet, "ath", 0)])]
 

@@ -28,6 +28,7 @@ from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 from ipmicra.model.location import Location
+from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 from ipmicra.model.site import Site
 from tests.fakes.store import FakeStore
@@ -258,6 +259,26 @@ def test_new_assignments_of_a_host_replace_all_its_old_ones(store: StorePort) ->
     store.assignments.put_many([assignment("a.org", 1, 2), assignment("a.org", 2, 2), assignment("b.org")])
     store.assignments.put_many([assignment("a.org", who="ber")])
     assert store.assignments.all() == [assignment("a.org", who="ber"), assignment("b.org")]
+
+
+def test_schedules_come_back_and_new_ones_of_a_host_replace_all_its_old_ones(store: StorePort) -> None:
+    two = [Recrawl(host="b.org", piece=piece, of=2, first_s=1.0, submitted_s=2.0) for piece in (1, 2)]
+    full = Recrawl(
+        host="a.org",
+        interval_s=60.0,
+        first_s=1.0,
+        submitted_s=2.0,
+        started_s=3.0,
+        crawled_s=4.0,
+        pages=5,
+        crawls=6,
+    )
+    store.recrawls.put_many([two[1], full, two[0]])
+    assert store.recrawls.all() == [full, *two]
+    assert store.recrawls.of("b.org") == two
+    whole = Recrawl(host="b.org", first_s=1.0, submitted_s=9.0)
+    store.recrawls.put_many([whole])
+    assert store.recrawls.all() == [full, whole]
 
 
 def test_saved_state_is_given_back_until_it_is_replaced_or_forgotten(store: StorePort) -> None:

@@ -27,6 +27,7 @@ from ipmicra.edge.store.ports import (
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 
@@ -312,6 +313,23 @@ class FakeAssignments:
         return [one for one in self.all() if one.host == host]
 
 
+class FakeRecrawls:
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, int], Recrawl] = {}
+
+    def put_many(self, recrawls: Iterable[Recrawl]) -> None:
+        new = list(recrawls)
+        hosts = {one.host for one in new}
+        self.kept = {key: one for key, one in self.kept.items() if one.host not in hosts}
+        self.kept |= {(one.host, one.piece): one for one in new}
+
+    def all(self) -> list[Recrawl]:
+        return [self.kept[key] for key in sorted(self.kept)]
+
+    def of(self, host: str) -> list[Recrawl]:
+        return [one for one in self.all() if one.host == host]
+
+
 class FakeStates:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
@@ -343,6 +361,7 @@ class FakeStore:
         self.grafts = FakeGrafts()
         self.assignments = FakeAssignments()
         self.states = FakeStates()
+        self.recrawls = FakeRecrawls()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

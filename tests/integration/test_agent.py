@@ -19,6 +19,7 @@ from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.service import ServiceConfig
 from ipmicra.wire.limits import LIMITS
 from tests.laws.test_wire_laws import json_values
+from tests.patience import PATIENCE_S
 from tests.servers.agent import TOKEN, RunningAgent, order
 from tests.servers.agent_process import started_agent
 
@@ -94,7 +95,7 @@ def test_there_is_nothing_else(agent: RunningAgent, path: str) -> None:
     assert agent.get(path).status_code == (405 if path == "/probe" else 404)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(body=st.binary(max_size=200) | json_values.map(lambda value: json.dumps(value).encode()))
 def test_any_body_is_answered_with_a_reason_and_the_agent_lives(agent: RunningAgent, body: bytes) -> None:
     response = agent.post(body)
@@ -102,7 +103,7 @@ def test_any_body_is_answered_with_a_reason_and_the_agent_lives(agent: RunningAg
     assert response.json()["error"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     name=st.sampled_from(["id", "address", "host", "scheme", "port", "samples", "timeout_ms", "first_rung"]),
     value=json_values,
@@ -116,9 +117,9 @@ def test_any_value_in_an_order_is_answered(agent: RunningAgent, name: str, value
 
 
 @given(data=st.binary(max_size=300))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_bytes_that_are_no_http_do_not_hurt(agent: RunningAgent, data: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 5) as line:
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), PATIENCE_S) as line:
         line.sendall(data)
     assert agent.get("/health").status_code == 200
 
@@ -126,11 +127,14 @@ def test_bytes_that_are_no_http_do_not_hurt(agent: RunningAgent, data: bytes) ->
 def test_bursts_are_allowed_and_then_one_a_second(port: int) -> None:
     politeness = PolitenessConfig(interval_s=0.4, burst=3)
     with RunningAgent(allowed=("127.0.0.0/8",), ports=(port,), politeness=politeness) as polite:
+        patient = [order(f"o{i}", f"127.0.0.{i + 1}", port=port) for i in range(5)]
         start = time.perf_counter()
-        found = polite.answers(*(order(f"o{i}", f"127.0.0.{i + 1}", port=port) for i in range(5)))
+        *found, hurried, elsewhere = polite.answers(
+            *patient,
+            order("late", port=port, wait_ms=0),
+            order("far", "127.9.0.1", port=port, wait_ms=0),
+        )
         elapsed = time.perf_counter() - start
-        (hurried,) = polite.answers(order("late", port=port, wait_ms=0))
-        (elsewhere,) = polite.answers(order("far", "127.9.0.1", port=port, wait_ms=0))
     assert [one["loss"] for one in found] == [None] * 5
     assert elapsed >= 0.8
     assert hurried["loss"] == "rate-limited"
@@ -162,13 +166,13 @@ def test_stop_lets_what_is_under_way_finish() -> None:
             json={"version": 1, "orders": [slow]},
             headers={"Authorization": f"Bearer {TOKEN}"},
             stream=True,
-            timeout=20,
+            timeout=PATIENCE_S,
         )
         visitor, _ = silent.accept()
         child.send_signal(signal.SIGTERM)
         lines = [json.loads(line) for line in response.iter_lines()]
         visitor.close()
-        assert child.wait(20) in {0, -signal.SIGTERM}
+        assert child.wait(PATIENCE_S) in {0, -signal.SIGTERM}
     if child.stderr is not None:
         assert "Traceback" not in child.stderr.read()
         child.stderr.close()

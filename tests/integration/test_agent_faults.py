@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,15 @@ from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
+from tests.patience import PATIENCE_S
 from tests.servers.agent import TOKEN, RunningAgent
 from tests.servers.agent_process import started_agent
 from tests.servers.evil_agent import HEAD, EvilAgent, answer_line, end_line, honest
+from tests.servers.refusing import refusing_port
 
 ADDRESS = ip_address("193.0.6.139")
 PROBES = [Probe(crawler="ath", address=ip_address(f"193.0.6.{i}")) for i in range(1, 6)]
-CONFIG = DeskConfig(client=ClientConfig(connect_s=2, silence_s=1))
+CONFIG = DeskConfig(client=ClientConfig(connect_s=PATIENCE_S, silence_s=PATIENCE_S))
 
 
 def crawlers(url: str) -> dict[str, Crawler]:
@@ -49,7 +50,7 @@ def taken(
         async with desk:
             return [sample async for sample in desk.probe(probes)]
 
-    return asyncio.run(asyncio.wait_for(take(), 30))
+    return asyncio.run(asyncio.wait_for(take(), PATIENCE_S))
 
 
 def recovered(store: Store, url: str) -> list[Sample]:
@@ -57,14 +58,14 @@ def recovered(store: Store, url: str) -> list[Sample]:
         async with OrderDesk(store, crawlers(url), AgentAccess(token=TOKEN), CONFIG) as desk:
             return [sample async for sample in desk.recover()]
 
-    return asyncio.run(asyncio.wait_for(recover(), 30))
+    return asyncio.run(asyncio.wait_for(recover(), PATIENCE_S))
 
 
 @pytest.fixture
-def store() -> Store:
-    opened = Store.open("sqlite://")
-    opened.budget.open("probes", 100)
-    return opened
+def store() -> Iterator[Store]:
+    with Store.open("sqlite://") as opened:
+        opened.budget.open("probes", 100)
+        yield opened
 
 
 Talk = Callable[[dict[str, Any]], bytes]
@@ -161,10 +162,9 @@ def test_sample_of_another_address_is_not_believed(store: Store) -> None:
 
 
 def test_agent_that_cannot_be_reached_costs_nothing(store: Store) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closing:
-        url = f"http://127.0.0.1:{closing.getsockname()[1]}"
     states: list[CrawlerState] = []
-    samples = taken(store, url, states=states)
+    with refusing_port() as closed:
+        samples = taken(store, f"http://127.0.0.1:{closed}", states=states)
     assert {sample.loss for sample in samples} == {Loss.AGENT}
     assert store.budget.state("probes").spent == 0
     assert states == [CrawlerState.UNREACHABLE]
@@ -186,12 +186,17 @@ def test_agent_killed_in_the_middle_of_a_batch_is_a_loss_and_stays_paid(store: S
         async def take() -> list[Sample]:
             config = DeskConfig(first_rung=Rung.HEAD, client=CONFIG.client)
             async with OrderDesk(store, crawlers(url), AgentAccess(token=TOKEN), config) as desk:
-                loop = asyncio.get_running_loop()
-                loop.call_later(0.5, os.kill, child.pid, signal.SIGKILL)
                 return [sample async for sample in desk.probe(probes)]
 
-        samples = asyncio.run(asyncio.wait_for(take(), 30))
-        child.wait(10)
+        def kill_once_it_probes() -> None:
+            silent.accept()[0].close()
+            child.kill()
+
+        killer = threading.Thread(target=kill_once_it_probes)
+        killer.start()
+        samples = asyncio.run(asyncio.wait_for(take(), PATIENCE_S))
+        killer.join()
+        child.wait(PATIENCE_S)
     if child.stderr is not None:
         child.stderr.close()
     assert [sample.loss for sample in samples] == [Loss.AGENT] * 3
@@ -214,7 +219,8 @@ async def main(path, url, token, port, count):
     crawlers = {"ath": Crawler(name="ath", address=ip_address("193.0.6.139"), agent_url=url)}
     probes = [Probe(crawler="ath", address=ip_address(f"127.0.1.{i}"), port=int(port), scheme="http")
               for i in range(1, int(count) + 1)]
-    async with OrderDesk(store, crawlers, AgentAccess(token=token), DeskConfig(first_rung=Rung.HEAD)) as desk:
+    config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=300.0)
+    async with OrderDesk(store, crawlers, AgentAccess(token=token), config) as desk:
         async for sample in desk.probe(probes):
             print(sample.loss, flush=True)
 
@@ -226,14 +232,14 @@ def test_budget_holds_across_a_crash_and_answers_are_repeated_not_probed_again(t
     """A coordinator is killed with five orders out; the next one gets their answers and three probes more."""
     path = tmp_path / "state.db"
     with socket.create_server(("127.0.1.1", 0)) as slow:
-        slow.settimeout(30)
+        slow.settimeout(PATIENCE_S)
         place = slow.getsockname()[1]
         with RunningAgent(allowed=("127.0.0.0/8",), ports=(place,)) as agent:
             words = [sys.executable, "-c", COORDINATOR, str(path), agent.url, TOKEN, str(place), "5"]
             child = subprocess.Popen(words)
             slow.accept()[0].close()  # the first probe is out: now comes the crash
             child.kill()
-            child.wait(10)
+            child.wait(PATIENCE_S)
             with Store.open(str(path)) as store:
                 assert store.budget.state("probes").spent == 5
                 before = store.samples.count()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address
@@ -36,6 +35,7 @@ from tests.delegating_worlds import (
     subnet_dump,
 )
 from tests.servers.evil_agent import EvilAgent, honest
+from tests.servers.refusing import refusing_port
 
 SITES, CRAWLERS = 12, 3
 
@@ -58,7 +58,7 @@ def options(internet: LoopbackInternet, policy: str = "everyone", **more: object
     words: dict[str, object] = {
         "policy": policy,
         "location": "none",
-        "desk": DeskConfig(samples=2, first_rung=Rung.HEAD, timeout_ms=500.0),
+        "desk": DeskConfig(samples=2, first_rung=Rung.HEAD, timeout_ms=10_000.0),
         "access": internet.access,
         "driving": DrivingConfig(health_s=0.2),
         **more,
@@ -154,15 +154,17 @@ def test_without_a_crawler_the_next_step_is_told(tmp_path: Path, internet: Loopb
         assert (found["192.0.2.1"].crawler, report.probes) == ("mute", 0)
 
 
-def closed_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as closing:
-        return f"http://127.0.0.1:{closing.getsockname()[1]}"
+@pytest.fixture
+def closed() -> Iterator[str]:
+    """Where an agent should be and is not."""
+    with refusing_port() as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def test_silent_agents_are_left_out_and_told(
-    tmp_path: Path, store: Store, internet: LoopbackInternet
+    tmp_path: Path, store: Store, internet: LoopbackInternet, closed: str
 ) -> None:
-    enrol(store, [replace(internet.crawlers["c0"], name="dead", agent_url=closed_port())])
+    enrol(store, [replace(internet.crawlers["c0"], name="dead", agent_url=closed)])
     found, report = delegated(tmp_path, store, options(internet), seeds_of(4, internet.port))
     assert report.is_complete
     assert report.probes == 4 * CRAWLERS
@@ -174,11 +176,11 @@ def test_silent_agents_are_left_out_and_told(
 
 
 def test_no_agent_at_all_is_an_error_before_anything_is_begun(
-    tmp_path: Path, internet: LoopbackInternet
+    tmp_path: Path, internet: LoopbackInternet, closed: str
 ) -> None:
     hierarchy_of(tmp_path, SITES)
     with Store.open(str(tmp_path / "state.db")) as store:
-        enrol(store, [replace(internet.crawlers["c0"], agent_url=closed_port())])
+        enrol(store, [replace(internet.crawlers["c0"], agent_url=closed)])
         with pytest.raises(IpmicraError, match="no agent answers"):
             delegated(tmp_path, store, options(internet), ["192.0.2.1"])
         assert store.batches.all() == []
@@ -350,3 +352,19 @@ def test_library_delegates_single_sites(tmp_path: Path, store: Store, internet: 
 
     asyncio.run(use())
     assert store.delegations.count() == 4
+
+
+def test_library_shows_agents_the_token_of_the_environment(
+    tmp_path: Path, store: Store, internet: LoopbackInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (seed,) = seeds_of(1, internet.port)
+
+    async def probes() -> int:
+        async with Delegator.open(Home(folder=tmp_path)) as delegator:
+            return (await delegator.delegate(seed)).probes
+
+    monkeypatch.setenv("IPMICRA_AGENT_TOKEN", "short")
+    with pytest.raises(InputError, match="16 ASCII characters"):
+        asyncio.run(probes())
+    monkeypatch.setenv("IPMICRA_AGENT_TOKEN", str(internet.access.token))
+    assert asyncio.run(probes()) >= 1

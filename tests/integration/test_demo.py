@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,11 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.edge.store.store import Store
 from ipmicra.model.assignment import Assignment
-from ipmicra.model.delegation import Evidence
 from tests.cli.command_line import ROOT, ran, told
+from tests.patience import PATIENCE_S
 
 CRAWLERS, SITES = 4, 30
 SMALL = ("--crawlers", str(CRAWLERS), "--sites", str(SITES))
-PATIENCE_S = 120
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -140,14 +140,18 @@ def test_figures_of_the_others_are_those_of_the_world(played: Played) -> None:
 
 
 def test_probes_measured_what_the_world_is_like(played: Played) -> None:
-    beyond = [
-        one.rtt_ms - played.rtt_ms[one.crawler, str(one.address)]
-        for one in played.results.values()
-        if one.evidence is Evidence.PROBED and one.probes and one.rtt_ms is not None
+    with Store.open(Home(folder=played.folder).store) as store:
+        samples = [
+            one for site in played.sites for one in store.samples.latest(ip_address(site["address"])).values()
+        ]
+    pairs = [
+        (one.rtt_ms, played.rtt_ms[one.crawler, str(one.address)])
+        for one in samples
+        if one.rtt_ms is not None
     ]
-    assert beyond
-    assert min(beyond) > -1.0, "nobody answers sooner than the round trip"
-    assert statistics.median(beyond) < 25.0
+    assert len(pairs) > 5
+    assert min(taken - true for taken, true in pairs) > -1.0, "nobody answers sooner than the round trip"
+    assert statistics.correlation(*zip(*pairs, strict=True)) > 0.8, "who is farther answers later"
 
 
 def test_sites_lie_in_registered_subnets_of_several_continents(played: Played) -> None:
@@ -171,7 +175,7 @@ def processes_of(folder: Path) -> list[str]:
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            lines.append(path.read_bytes().replace(b"\0", b" ").decode())
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
     return [line for line in lines if f"{folder}/world" in line]
@@ -179,7 +183,7 @@ def processes_of(folder: Path) -> list[str]:
 
 def waited_for(folder: Path) -> list[str]:
     """Wait until no process names a folder; give those that are left."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while (left := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return left
@@ -213,8 +217,11 @@ class KeptDemo:
         return self.child.returncode, said
 
 
-def test_kept_demonstration_can_be_played_with_and_stops_cleanly(tmp_path: Path) -> None:
+def test_kept_demonstration_can_be_played_with_and_stops_cleanly(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     kept = KeptDemo(tmp_path)
+    request.addfinalizer(kept.child.kill)
     assert len(processes_of(kept.folder)) == 1
     assert {"explain", "lookup", "probe", "delegate", "assign", "evaluate"} <= {
         w for one in kept.commands for w in one
@@ -231,8 +238,9 @@ def test_kept_demonstration_can_be_played_with_and_stops_cleanly(tmp_path: Path)
     assert not waited_for(kept.folder)
 
 
-def test_killed_demonstration_leaves_no_process(tmp_path: Path) -> None:
+def test_killed_demonstration_leaves_no_process(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     kept = KeptDemo(tmp_path)
+    request.addfinalizer(kept.child.kill)
     assert processes_of(kept.folder)
     kept.stop(signal.SIGKILL)
     assert not waited_for(kept.folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from ipmicra.edge.fetch.options import FetchOptions, FetchResult
 from ipmicra.errors import FetchError
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
+from tests.patience import PATIENCE_S, wait_until
 from tests.servers.dump_server import DumpServer, Mood
 
 if TYPE_CHECKING:
@@ -30,31 +32,46 @@ OLD, NEW = random.Random(1).randbytes(600_000), random.Random(2).randbytes(600_0
 """Of the same size, so that size alone tells nothing."""
 
 CHILD = """
-import os, signal, sys, time
+import json, os, signal, sys, time
 from pathlib import Path
 import requests
 from ipmicra.edge.fetch.download import fetch
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
 
-url, folder, step = sys.argv[1], sys.argv[2], int(sys.argv[3])
-steps = 0
+def fetch_into(folder):
+    source = DumpSource(name="dump.db.gz", registry=Registry.RIPE, kind=DumpKind.WHOIS, url=sys.argv[1])
+    with requests.Session() as session:
+        session.trust_env = False
+        fetch(source, Path(folder), session=session, sleep=time.sleep)
 
-def die_at_step(event, arguments):
-    global steps
-    if event in {"open", "os.rename", "os.remove", "fcntl.flock"} and (
-        event == "fcntl.flock" or str(arguments[0]).startswith(folder)
-    ):
-        steps += 1
-        if steps == step:
-            os.kill(os.getpid(), signal.SIGKILL)
+def dying_at(folder, step):
+    steps = 0
 
-source = DumpSource(name="dump.db.gz", registry=Registry.RIPE, kind=DumpKind.WHOIS, url=url)
-with requests.Session() as session:
-    session.trust_env = False
-    sys.addaudithook(die_at_step)
-    fetch(source, Path(folder), session=session, sleep=time.sleep)
+    def hook(event, arguments):
+        nonlocal steps
+        if event in {"open", "os.rename", "os.remove", "fcntl.flock"} and (
+            event == "fcntl.flock" or str(arguments[0]).startswith(folder)
+        ):
+            steps += 1
+            if steps == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return hook
 """
+ALONE = "fetch_into(sys.argv[2])"
+FORKED = """
+codes = []
+for step, folder in enumerate(sys.argv[2:], start=1):
+    child = os.fork()
+    if not child:
+        sys.addaudithook(dying_at(folder, step))
+        fetch_into(folder)
+        sys.exit()
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(json.dumps(codes))
+"""
+"""One process for each folder, with everything loaded before; it kills itself before a step on the disk."""
 
 
 @pytest.fixture
@@ -72,25 +89,22 @@ def fetch_here(server: DumpServer, folder: Path, attempts: int = 5) -> FetchResu
         return fetch(source, folder, session=session, sleep=time.sleep, options=options)
 
 
-def start_child(server: DumpServer, folder: Path, step: int = 0) -> subprocess.Popen[bytes]:
-    """Fetch in another process, which kills itself before a step on the disk; never at step 0."""
-    command = [sys.executable, "-c", CHILD, f"{server.url}{PATH}", str(folder), str(step)]
-    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+def start_child(server: DumpServer, program: str, *folders: Path) -> subprocess.Popen[bytes]:
+    """Fetch in another process."""
+    command = [sys.executable, "-c", CHILD + program, f"{server.url}{PATH}", *map(str, folders)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def end_of(child: subprocess.Popen[bytes]) -> int:
-    """Wait for a process and give its exit code."""
-    _, errors = child.communicate(timeout=20)
+def end_of(child: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """Wait for a process; give its exit code and what it printed."""
+    printed, errors = child.communicate(timeout=PATIENCE_S)
     assert errors == b"", errors.decode()
-    return child.returncode
+    return child.returncode, printed
 
 
 def wait_for_growth(path: Path, size: int) -> None:
     """Wait until a file is larger than a size."""
-    deadline = time.monotonic() + 20
-    while not path.exists() or path.stat().st_size <= size:
-        assert time.monotonic() < deadline, f"{path} did not grow"
-        time.sleep(0.002)
+    wait_until(lambda: path.exists() and path.stat().st_size > size, f"{path} to grow")
 
 
 def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServer, tmp_path: Path) -> None:
@@ -100,11 +114,11 @@ def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServ
     server.publish(PATH, NEW, etag='"v2"')
     part, size = tmp_path / f"{NAME}.part", 0
     for _ in range(3):
-        server.expect(PATH, Mood(pause_s=0.005, piece_bytes=1 << 14))
-        child = start_child(server, tmp_path)
+        server.expect(PATH, Mood(stops_after=150_000))
+        child = start_child(server, ALONE, tmp_path)
         wait_for_growth(part, size)
         child.kill()
-        assert end_of(child) == -9
+        assert end_of(child) == (-9, b"")
         size = part.stat().st_size
         assert (tmp_path / NAME).read_bytes() == OLD
     assert 0 < size < len(NEW)
@@ -131,8 +145,9 @@ def test_kill_before_any_step_on_disk_leaves_the_old_dump_or_the_new(
         with pytest.raises(FetchError):
             fetch_here(server, folder, attempts=1)
     server.publish(PATH, NEW, etag='"v2"')
-    children = [start_child(server, folder, step) for step, folder in enumerate(folders, start=1)]
-    codes = [end_of(child) for child in children]
+    code, printed = end_of(start_child(server, FORKED, *folders))
+    assert code == 0
+    codes = json.loads(printed)
     died = codes.count(-9)
     assert died >= 8
     assert codes == [-9] * died + [0] * (len(codes) - died)

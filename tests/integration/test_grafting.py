@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
@@ -69,6 +71,97 @@ def test_questions_keep_their_distance(registry: RdapServer) -> None:
     source.ask(OUTSIDE)
     assert slept == [0.0, 3.0]
     assert len(registry.asked) == 2
+
+
+class Calendar:
+    """A clock that sleep moves on."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000_000.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+        if seconds:
+            self.slept.append(seconds)
+
+    def source(self, **settings: float) -> RdapSource:
+        config = RdapConfig(**{"interval_s": 0.0, "tries": 2, "timeout_s": 5, **settings})  # type: ignore[arg-type]
+        return RdapSource(config, clock=lambda: self.now_s, sleep=self.sleep)
+
+
+def in_seconds(count: int) -> str:
+    return formatdate(time.time() + count, usegmt=True)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("headers", "wait_s"),
+    [
+        (lambda: {"Retry-After": "7"}, 7),
+        (lambda: {"retry-after": "8"}, 8),
+        (lambda: {"Retry-After": in_seconds(90)}, 90),
+        (lambda: {"Retry-After": "soon"}, 60),
+        (lambda: {"Retry-After": "-5"}, 60),
+        (dict, 60),
+    ],
+)
+def test_registry_is_left_alone_as_long_as_it_asks(
+    registry: RdapServer, status: int, headers: Callable[[], dict[str, str]], wait_s: float
+) -> None:
+    registry.refusals = [(status, headers())]
+    calendar = Calendar()
+    assert calendar.source().ask(OUTSIDE) is not None
+    assert calendar.slept == [pytest.approx(wait_s, abs=5 if wait_s == 90 else 0)]
+    assert len(registry.asked) == 2
+
+
+def test_registry_that_wants_an_hour_is_not_waited_for_nor_asked_meanwhile(registry: RdapServer) -> None:
+    registry.refusals = [(429, {"Retry-After": "3600"})]
+    calendar = Calendar()
+    source = calendar.source()
+    for _ in range(2):
+        with pytest.raises(FetchError, match="left alone for 3,600 s"):
+            source.ask(OUTSIDE)
+    assert (calendar.slept, len(registry.asked)) == ([], 1)
+    calendar.sleep(3600)
+    assert source.ask(OUTSIDE) is not None
+
+
+def test_silence_that_a_registry_asks_for_has_an_end(registry: RdapServer) -> None:
+    registry.refusals = [(429, {"Retry-After": "999999999"})]
+    calendar = Calendar()
+    source = calendar.source()
+    with pytest.raises(FetchError, match="86,400 s"):
+        source.ask(OUTSIDE)
+    calendar.sleep(86_400)
+    assert source.ask(OUTSIDE) is not None
+
+
+def test_registry_that_never_has_time_is_given_up(registry: RdapServer) -> None:
+    registry.refusals = [(429, {"Retry-After": "1"})] * 9
+    calendar = Calendar()
+    with pytest.raises(FetchError, match="asked too often"):
+        calendar.source().ask(OUTSIDE)
+    assert (calendar.slept, len(registry.asked)) == ([1.0, 1.0], 3)
+
+
+def test_registry_that_wants_silence_does_not_silence_another(
+    registry: RdapServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.refusals = [(429, {"Retry-After": "3600"})]
+    source = Calendar().source()
+    with pytest.raises(FetchError):
+        source.ask(OUTSIDE)
+    with RdapServer({"80.1.2.3": network("80.1.0.0", "80.1.127.255")}) as other:
+        monkeypatch.setattr("ipwhois.rdap.BOOTSTRAP_URL", other.url)
+        assert source.ask(OUTSIDE) is not None
+
+
+def test_broken_line_is_tried_again_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipwhois.rdap.BOOTSTRAP_URL", "http://127.0.0.1:1")
+    with pytest.raises(FetchError, match="lookup failed"):
+        Calendar().source().ask(OUTSIDE)
 
 
 @pytest.mark.parametrize(

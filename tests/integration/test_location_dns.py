@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
@@ -10,11 +11,12 @@ from ipmicra.edge.location_dns import DnsClues, DnsConfig, LocationDns
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.loc_record import loc_hint
+from tests.patience import PATIENCE_S
 from tests.servers.dns_records_server import GARBAGE, SERVFAIL, SILENT, DnsServer
 
 AMSTERDAM = "52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m"
 ROME = "41 54 0.000 N 12 30 0.000 E 20.00m 200m 30000m 10m"
-QUICK = DnsConfig(lifetime_s=0.6, concurrency=8)
+PATIENT = DnsConfig(lifetime_s=PATIENCE_S, concurrency=8)
 
 
 def host(name: str) -> HostName:
@@ -24,7 +26,7 @@ def host(name: str) -> HostName:
 
 
 def gathered(
-    server: DnsServer, *targets: tuple[str | None, str | None], config: DnsConfig = QUICK
+    server: DnsServer, *targets: tuple[str | None, str | None], config: DnsConfig = PATIENT
 ) -> list[DnsClues]:
     pairs = [
         (host(name) if name else None, ip_address(address) if address else None) for name, address in targets
@@ -96,7 +98,8 @@ def test_silence_failure_and_nonsense_are_findings_and_the_rest_goes_on() -> Non
     }
     names = ("silent", "failing", "garbled", "sound")
     with DnsServer(records) as server:
-        clues = gathered(server, *((f"{name}.example.net", None) for name in names))
+        config = replace(PATIENT, lifetime_s=1.5)
+        clues = gathered(server, *((f"{name}.example.net", None) for name in names), config=config)
     assert [bool(one.findings) for one in clues] == [True, True, True, False]
     assert "no answer for A" in clues[0].findings[0]
     assert "failing.example.net" in clues[1].findings[0]
@@ -105,7 +108,7 @@ def test_silence_failure_and_nonsense_are_findings_and_the_rest_goes_on() -> Non
 
 def test_each_question_is_asked_once_however_many_want_to_know() -> None:
     with DnsServer({("example.net", "LOC"): [ROME]}) as server:
-        config = DnsConfig(lifetime_s=0.6, concurrency=8, batch=7)
+        config = replace(PATIENT, batch=7)
         clues = gathered(server, *((f"h{i}.example.net", None) for i in range(20)), config=config)
     assert all(one.loc_records for one in clues)
     assert server.questions["example.net", "LOC"] == 1

@@ -15,6 +15,7 @@ from ipmicra.edge.store.ports import NamesPort, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.site import Site
+from tests.patience import PATIENCE_S
 from tests.servers.dns_server import DnsServer, Zone
 
 ZONES = {
@@ -40,15 +41,22 @@ def server() -> Iterator[DnsServer]:
         yield running
 
 
-def quick(*servers: DnsServer) -> ClientConfig:
-    return ClientConfig(servers=tuple(one.place for one in servers), first_timeout_s=0.1, tries=3)
+def asking(*servers: DnsServer, first_timeout_s: float = PATIENCE_S) -> ClientConfig:
+    """Ask patiently: nobody is asked twice because the machine is busy."""
+    places = tuple(one.place for one in servers)
+    return ClientConfig(servers=places, first_timeout_s=first_timeout_s, tries=3)
 
 
 def resolved(
-    server: DnsServer, texts: list[str], cache: NamesPort | None = None, now_s: float = 1000.0
+    server: DnsServer,
+    texts: list[str],
+    cache: NamesPort | None = None,
+    now_s: float = 1000.0,
+    first_timeout_s: float = PATIENCE_S,
 ) -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
     async def run() -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
-        async with NameClient(quick(server), clock=lambda: now_s) as client:
+        config = asking(server, first_timeout_s=first_timeout_s)
+        async with NameClient(config, clock=lambda: now_s) as client:
             bulk = BulkResolver(client, cache, clock=lambda: now_s)
             return [one async for one in bulk.resolve(texts)], bulk
 
@@ -57,7 +65,8 @@ def resolved(
 
 def test_batch_goes_on_and_says_what_is_missing(server: DnsServer) -> None:
     texts = ["a.example", "nowhere.example", "fails.example", "silent.example", "none.example", "bad name"]
-    found, bulk = resolved(server, [*texts, "https://both.example:8443/x", "192.0.2.200"])
+    texts += ["https://both.example:8443/x", "192.0.2.200"]
+    found, bulk = resolved(server, texts, first_timeout_s=0.3)
     assert [one.status for one in found if isinstance(one, UnresolvedSeed)] == [
         *(NameStatus.NXDOMAIN, NameStatus.SERVFAIL, NameStatus.TIMEOUT, NameStatus.NO_ADDRESS),
         NameStatus.BAD_NAME,
@@ -82,7 +91,7 @@ def test_batch_goes_on_and_says_what_is_missing(server: DnsServer) -> None:
     ],
 )
 def test_name_is_resolved(server: DnsServer, name: str, address: str) -> None:
-    found, _ = resolved(server, [name])
+    found, _ = resolved(server, [name], first_timeout_s=0.3 if name == "lost.example" else PATIENCE_S)
     assert found == [Site(name, ip_address(address))]
 
 
@@ -91,12 +100,12 @@ def test_name_is_resolved(server: DnsServer, name: str, address: str) -> None:
     [("garbage.example", NameStatus.TIMEOUT), ("refuses.example", NameStatus.REFUSED)],
 )
 def test_answer_without_sense_is_no_answer(server: DnsServer, name: str, status: NameStatus) -> None:
-    assert resolved(server, [name])[0] == [UnresolvedSeed(text=name, status=status)]
+    assert resolved(server, [name], first_timeout_s=0.02)[0] == [UnresolvedSeed(text=name, status=status)]
 
 
 def test_second_server_helps_where_the_first_fails(server: DnsServer) -> None:
     async def run() -> tuple[object, ...]:
-        async with NameClient(quick(broken, server)) as client:
+        async with NameClient(asking(broken, server)) as client:
             return (await client.ask("a.example")).addresses, (await client.ask("a.example")).addresses
 
     with DnsServer({"a.example": Zone(rcode=2)}) as broken:
@@ -132,7 +141,7 @@ def test_many_names_come_back_in_their_order(server: DnsServer) -> None:
     server.zones.update(
         (name, Zone(addresses=(f"10.0.{i // 250}.{i % 250}",))) for i, name in enumerate(names)
     )
-    found, _ = resolved(server, names)
+    found, _ = resolved(server, names, first_timeout_s=0.5)  # so many at once may be more than a socket holds
     assert [one.host for one in found if isinstance(one, Site)] == names
 
 
@@ -143,7 +152,7 @@ def test_sites_that_share_an_address_are_grouped() -> None:
 
 
 def test_single_look_up_gives_all_addresses_ipv4_first(server: DnsServer) -> None:
-    resolver = Resolver(quick(server))
+    resolver = Resolver(asking(server))
     assert resolver.addresses_of("both.example") == [ip_address("192.0.2.5"), ip_address("2001:db8::5")]
     with pytest.raises(InputError, match="no such host name"):
         resolver.addresses_of("nowhere.example")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import time
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -23,8 +22,10 @@ from ipmicra.errors import InputError
 from ipmicra.model.sample import Loss, Rung
 from ipmicra.wire.orders import ProbeOrder
 from tests.integration.test_ladder import make_certificate
+from tests.patience import PATIENCE_S
 from tests.servers.agent import TOKEN, RunningAgent, order
 from tests.servers.agent_process import started_agent
+from tests.servers.talking import talking
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def test_connection_that_ends_elsewhere_is_dropped() -> None:
         socket.create_connection(listening.getsockname()) as made,
         pytest.raises(RefusedConnectError),
     ):
-        _check_peer(made, ("127.0.0.2", listening.getsockname()[1]))
+        _check_peer(made.getpeername(), ("127.0.0.2", listening.getsockname()[1]))
 
 
 def test_redirect_to_the_metadata_service_is_not_followed() -> None:
@@ -133,18 +134,14 @@ def test_redirect_to_the_metadata_service_is_not_followed() -> None:
         while await reader.read(1000):
             visits += 1
             writer.write(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:%d/\r\n\r\n" % canary_port)
-        writer.close()
 
     async def run() -> tuple[object, object]:
-        server = await asyncio.start_server(redirect, "127.0.0.1", 0)
-        place = server.sockets[0].getsockname()[1]
-        async with server:
+        async with talking(redirect) as place:
             asked = ProbeOrder(
                 id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
             )
             answer = await Prober().probe(asked)
-            await asyncio.sleep(0.1)  # the server sees that we are gone
-            return answer.detail, visits
+        return answer.detail, visits
 
     with socket.create_server(("127.0.0.1", 0)) as canary:
         canary.settimeout(0.1)
@@ -175,14 +172,18 @@ def test_stranger_without_the_token_learns_nothing(
 ) -> None:
     headers = {} if header is None else {"Authorization": header}
     response = requests.request(
-        "POST" if path == "/probe" else "GET", f"{agent.url}{path}", headers=headers, data=b"{", timeout=10
+        "POST" if path == "/probe" else "GET",
+        f"{agent.url}{path}",
+        headers=headers,
+        data=b"{",
+        timeout=PATIENCE_S,
     )
     assert response.status_code == 401
     assert response.json()["error"] == "a bearer token is needed"
 
 
 def test_two_authorization_headers_do_not_confuse_the_gate(agent: RunningAgent) -> None:
-    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 5) as line:
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), PATIENCE_S) as line:
         line.sendall(
             b"GET /health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\n"
             b"Authorization: Bearer " + TOKEN.encode() + b"\r\nConnection: close\r\n\r\n"
@@ -211,7 +212,7 @@ def test_token_is_compared_by_digest_and_not_letter_by_letter() -> None:
 
 
 def test_huge_request_is_refused_before_it_is_read(agent: RunningAgent) -> None:
-    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 5) as line:
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), PATIENCE_S) as line:
         head = f"POST /probe HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
         line.sendall(f"{head}Content-Length: 99999999999\r\n\r\n".encode())
         assert line.recv(1000).startswith(b"HTTP/1.1 413")
@@ -224,21 +225,13 @@ def test_endless_chunked_request_is_cut_off(agent: RunningAgent) -> None:
 
     try:
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        status = requests.post(f"{agent.url}/probe", data=flood(), headers=headers, timeout=20).status_code
+        status = requests.post(
+            f"{agent.url}/probe", data=flood(), headers=headers, timeout=PATIENCE_S
+        ).status_code
     except requests.ConnectionError:
         status = 413  # it hung up on us while we were still talking
     assert status == 413
     assert agent.get("/health").status_code == 200
-
-
-def test_slow_request_body_is_given_up(agent: RunningAgent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ipmicra.edge.agent.web.BODY_S", 0.2)
-    with socket.create_connection(("127.0.0.1", agent.server.bound_port), 10) as line:
-        head = f"POST /probe HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
-        line.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
-        start = time.perf_counter()
-        assert line.recv(1000).startswith(b"HTTP/1.1 408")
-        assert time.perf_counter() - start < 5
 
 
 def test_header_injection_through_the_host_is_refused(agent: RunningAgent) -> None:
@@ -253,11 +246,13 @@ def test_mutual_tls_keeps_out_whoever_has_no_certificate(tmp_path: Path) -> None
     child, url = started_agent(*words)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     with pytest.raises((requests.exceptions.SSLError, requests.ConnectionError)):
-        requests.get(f"{url}/health", verify=str(certificate), headers=headers, timeout=10)
+        requests.get(f"{url}/health", verify=str(certificate), headers=headers, timeout=PATIENCE_S)
     pair = (str(mine), str(mine_key))
-    response = requests.get(f"{url}/health", verify=str(certificate), cert=pair, headers=headers, timeout=10)
+    response = requests.get(
+        f"{url}/health", verify=str(certificate), cert=pair, headers=headers, timeout=PATIENCE_S
+    )
     child.kill()
-    child.communicate(timeout=20)
+    child.communicate(timeout=PATIENCE_S)
     assert response.status_code == 200
 
 
@@ -278,17 +273,13 @@ def test_user_agent_says_who_is_asking_and_where_to_complain() -> None:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         seen.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.close()
 
     async def run() -> None:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        place = server.sockets[0].getsockname()[1]
-        asked = ProbeOrder(
-            id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
-        )
-        async with server:
+        async with talking(serve) as place:
+            asked = ProbeOrder(
+                id="a", address=ip_address("127.0.0.1"), port=place, scheme="http", first_rung=Rung.HEAD
+            )
             await Prober().probe(asked)
-            await asyncio.sleep(0.1)  # the server sees that we are gone
 
     asyncio.run(run())
     assert b"\r\nUser-Agent: ipmicra/" in seen[0]

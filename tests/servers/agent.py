@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from typing import Any, Self
 
 import requests
@@ -13,6 +12,7 @@ import requests
 from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.run import AgentSettings, make_server
 from ipmicra.edge.prober.ladder import Resolve
+from tests.patience import PATIENCE_S, wait_until
 
 TOKEN = "a-token-for-tests-only"
 
@@ -37,16 +37,13 @@ class RunningAgent:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        deadline = time.monotonic() + 20
-        while not self.server.started:
-            assert time.monotonic() < deadline
-            assert self._thread.is_alive()
-            time.sleep(0.01)
+        wait_until(lambda: self.server.started or not self._thread.is_alive(), "the agent")
+        assert self.server.started
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
 
     def stop(self) -> None:
         """What SIGTERM does."""
@@ -55,12 +52,12 @@ class RunningAgent:
 
     def get(self, path: str, **more: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
-        return requests.get(f"{self.url}{path}", headers=headers, timeout=20, **more)
+        return requests.get(f"{self.url}{path}", headers=headers, timeout=PATIENCE_S, **more)
 
     def post(self, body: object, **more: Any) -> requests.Response:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
-        return requests.post(f"{self.url}/probe", data=data, headers=headers, timeout=20, **more)
+        return requests.post(f"{self.url}/probe", data=data, headers=headers, timeout=PATIENCE_S, **more)
 
     def answers(self, *orders: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
         """Order probes and give the answers in the order of the orders; the end must be there."""

@@ -16,6 +16,8 @@ import dns.rdataclass
 import dns.rdatatype
 import dns.rrset
 
+from tests.patience import PATIENCE_S
+
 SILENT, SERVFAIL, GARBAGE = "silent", "servfail", "garbage"
 
 
@@ -47,7 +49,7 @@ class DnsServer:
         resolver = dns.asyncresolver.Resolver(configure=False)
         resolver.nameservers = ["127.0.0.1"]
         resolver.port = self._socket.getsockname()[1]
-        resolver.timeout = 0.3
+        resolver.timeout = PATIENCE_S  # a question is asked once, however busy the machine
         return resolver
 
     def _serve(self) -> None:

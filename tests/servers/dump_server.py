@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from email.message import Message
@@ -12,10 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from tests.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MODIFIED = "Mon, 28 Sep 2026 22:11:50 GMT"
+PIECE = 1 << 16
+"""Bytes that are sent at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +47,8 @@ class Mood:
     is_chunked: bool = False
     ends_with_connection: bool = False
     """Announce no size at all: the body lasts until the connection is closed."""
-    silent_s: float = 0.0
-    """Say nothing for so many seconds."""
-    pause_s: float = 0.0
-    """Rest so many seconds after each piece."""
-    piece_bytes: int = 1 << 16
+    stops_after: int | None = None
+    """Say nothing more after this many bytes of the body; at -1 not even the head."""
     then: Callable[[], None] = lambda: None
     """Done once the answer is sent."""
 
@@ -73,6 +73,7 @@ class DumpServer:
         self.moods: dict[str, deque[Mood]] = defaultdict(deque)
         """For each path what to do with the next requests; honest once they are used up."""
         self.seen: list[Seen] = []
+        self.is_closed = threading.Event()
         self._server = _Server(self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
@@ -81,6 +82,7 @@ class DumpServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.is_closed.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -129,7 +131,9 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         moods = dumps.moods[path]
         mood = moods.popleft() if moods else HONEST
-        time.sleep(mood.silent_s)
+        if mood.stops_after == -1:
+            self._say_nothing_more()
+            return
         published = dumps.files.get(path)
         if mood.status is not None or published is None:
             self._send(mood.status or 404, {"Content-Type": "text/plain"}, mood.body or b"", mood)
@@ -183,15 +187,22 @@ class _Handler(BaseHTTPRequestHandler):
             if value is not None:
                 self.send_header(name, value)
         self.end_headers()
-        self._send_body(body if mood.cut_after is None else body[: mood.cut_after], mood)
+        ends = [end for end in (mood.cut_after, mood.stops_after) if end is not None]
+        self._send_body(body[: min(ends, default=len(body))], mood)
+        if mood.stops_after is not None:
+            self._say_nothing_more()
         if mood.cut_after is not None or mood.ends_with_connection or "Content-Length" in mood.headers:
             self.close_connection = True
 
+    def _say_nothing_more(self) -> None:
+        """Keep the connection open and still."""
+        self.close_connection = True
+        self.server.dumps.is_closed.wait(PATIENCE_S)
+
     def _send_body(self, body: bytes, mood: Mood) -> None:
-        for start in range(0, len(body), mood.piece_bytes):
-            piece = body[start : start + mood.piece_bytes]
+        for start in range(0, len(body), PIECE):
+            piece = body[start : start + PIECE]
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece) if mood.is_chunked else piece)
             self.wfile.flush()
-            time.sleep(mood.pause_s)
         if mood.is_chunked and mood.cut_after is None:
             self.wfile.write(b"0\r\n\r\n")

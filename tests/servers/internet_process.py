@@ -20,6 +20,8 @@ from ipmicra.model.address import read_address
 from ipmicra.model.crawler import Crawler
 from tests.delegating_worlds import split_world
 
+STEP_MS = 12.0
+"""Who is nearest is not asked here, so measuring may be quick and rough."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,7 +54,7 @@ class InternetProcess:
 
     @property
     def world(self) -> LoopbackWorld:
-        return split_world(self.sites, self.crawlers)
+        return split_world(self.sites, self.crawlers, STEP_MS)
 
     def fleet(self) -> list[Crawler]:
         urls: dict[str, str] = self.told["urls"]
@@ -75,7 +77,7 @@ class InternetProcess:
 
 def main() -> None:
     sites, crawlers = map(int, sys.argv[1:])
-    with LoopbackInternet(split_world(sites, crawlers)) as internet:
+    with LoopbackInternet(split_world(sites, crawlers, STEP_MS)) as internet:
         urls = {crawler.name: crawler.agent_url for crawler in internet.crawlers.values()}
         print(json.dumps({"port": internet.port, "token": internet.token, "urls": urls}), flush=True)  # noqa: T201 - the test reads it
         for _ in sys.stdin:

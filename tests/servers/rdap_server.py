@@ -13,6 +13,8 @@ class RdapServer:
 
     def __init__(self, answers: dict[str, dict[str, Any]]) -> None:
         self.asked: list[str] = []
+        self.refusals: list[tuple[int, dict[str, str]]] = []
+        """Statuses and headers of the next answers, in place of the good ones."""
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -20,8 +22,14 @@ class RdapServer:
                 address = self.path.rsplit("/", 1)[-1]
                 server.asked.append(address)
                 answer = answers.get(address)
-                body = json.dumps(answer or {"errorCode": 404}).encode()
-                self.send_response(200 if answer else 404)
+                headers: dict[str, str] = {}
+                status = 200 if answer else 404
+                if server.refusals:
+                    status, headers = server.refusals.pop(0)
+                body = json.dumps(answer or {"errorCode": status}).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.send_header("Content-Type", "application/rdap+json")
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

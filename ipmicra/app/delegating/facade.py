@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -13,9 +14,12 @@ from typing import Any, Self
 from ipmicra.app.delegating.options import DelegateOptions
 from ipmicra.app.delegating.session import Session
 from ipmicra.app.home import Home, find_home
+from ipmicra.edge.agent.access import read_token
+from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import UnresolvedSeed
 from ipmicra.edge.resolver.one_by_one import REASONS
+from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.ports import ResultRecord, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError
@@ -71,7 +75,9 @@ class Delegator:
     """Delegates sites with the fleet of a store.
 
     ```python
-    async with Delegator.open(home) as delegator:
+    from ipmicra import Delegator
+
+    async with Delegator.open() as delegator:
         decision = await delegator.delegate("example.org")
         decision.crawler, decision.evidence, decision.probes
     ```
@@ -88,6 +94,7 @@ class Delegator:
             store, hierarchy, options, self._told, self._gave_up, key=f"library: {options.setting}"
         )
         self._watch: asyncio.Task[None] | None = None
+        self._held = ExitStack()
 
     @classmethod
     def open(
@@ -98,10 +105,21 @@ class Delegator:
         store: str | None = None,
         hierarchy: Path | None = None,
     ) -> Self:
-        """Open the hierarchy and the store of a home folder; use what it gives as `async with`."""
+        """Open the hierarchy and the store of a home folder; use what it gives as `async with`.
+
+        Without options the agents' token is that of the environment, as on the command line
+        (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
+        """
         place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
-        opened = Hierarchy.open(hierarchy or place.hierarchy)
-        return cls(Store.open(store or place.store), opened, options or DelegateOptions())
+        if options is None:
+            options = DelegateOptions(access=AgentAccess(token=read_token(None)))
+        url = store or place.store
+        with ExitStack() as stack:
+            opened = stack.enter_context(Hierarchy.open(hierarchy or place.hierarchy))
+            stack.enter_context(one_at_a_time(url, "delegate", "a Delegator in Python"))
+            made = cls(stack.enter_context(Store.open(url)), opened, options)
+            made._held = stack.pop_all()
+        return made
 
     async def __aenter__(self) -> Self:
         """Get ready."""
@@ -129,6 +147,7 @@ class Delegator:
     def _close(self) -> None:
         self._store.close()
         self._hierarchy.close()
+        self._held.close()
 
     async def delegate(self, seed: str) -> Decision:
         """Give the crawler for a host, URL or address; `InputError` if it has no address."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ from ipmicra.app.delegating.options import DelegateOptions
 from ipmicra.app.delegating.session import NamesOnDemand
 from ipmicra.delegate.config import DelegatorConfig, PredictConfig
 from ipmicra.delegate.ports import Scope
-from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single
+from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import BulkResolver, UnresolvedSeed
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -26,6 +26,9 @@ from ipmicra.model.site import Site
 
 PUBLISHED_PROBES = 2.99
 """Probes a site of the published procedure (Papapetrou & Samaras 2004)."""
+TELL_EVERY = 5_000
+FEW = 20
+"""Delegations to read for one question to the store that they spare."""
 ENOUGH = 30
 """Delegations of our own from which the mean is taken rather than from a policy's aim."""
 
@@ -60,14 +63,25 @@ class Plan:
 
 
 def plan_batch(
-    store: StorePort, hierarchy: Hierarchy, options: DelegateOptions, texts: Iterable[str]
+    store: StorePort,
+    hierarchy: Hierarchy,
+    options: DelegateOptions,
+    texts: Iterable[str],
+    progress: Callable[[int], object] = lambda _: None,
 ) -> Plan:
-    """Resolve and group seeds, and count; nothing is probed and nothing is delegated."""
-    return asyncio.run(_plan(store, hierarchy, options, texts))
+    """Resolve and group seeds, and count; nothing is probed and nothing is delegated.
+
+    `progress` is told now and then how many seeds were read.
+    """
+    return asyncio.run(_plan(store, hierarchy, options, texts, progress))
 
 
 async def _plan(
-    store: StorePort, hierarchy: Hierarchy, options: DelegateOptions, texts: Iterable[str]
+    store: StorePort,
+    hierarchy: Hierarchy,
+    options: DelegateOptions,
+    texts: Iterable[str],
+    progress: Callable[[int], object],
 ) -> Plan:
     roster = make_roster(store.crawlers.all(), options)
     asked = [one for one in roster.crawlers if one.state is not CrawlerState.LEFT]
@@ -75,6 +89,7 @@ async def _plan(
     tree, is_single = grafted(hierarchy, store, time.time()), options.make_policy().scope is Scope.SITE
     keys: set[int] = set()
     hosts: set[int] = set()
+    read = 0
     async with AsyncExitStack() as stack:
         resolver = BulkResolver(NamesOnDemand(options.dns, stack), store.names)
         async for found in resolver.resolve(texts):
@@ -84,9 +99,13 @@ async def _plan(
                     plan.examples.append((found.text, REASONS[found.status.value]))
             elif hash(found.host) not in hosts:
                 hosts.add(hash(found.host))
-                keys.add(_key(tree, store.sites.get(found.host) or found, is_single=is_single))
+                pin = None if found.host == str(found.address) else store.sites.get(found.host)
+                keys.add(_key(tree, pin or found, is_single=is_single))
+            read += 1
+            if read % TELL_EVERY == 0:
+                progress(read)
     plan.sites, plan.subnets = len(hosts), len(keys)
-    plan.held = sum(_is_held(store, tree, key) for key in keys)
+    plan.held = _held(store, tree, keys)
     _count(plan, store, options)
     return plan
 
@@ -95,9 +114,17 @@ def _key(tree: SubnetTree, site: Site, *, is_single: bool) -> int:
     return single(site.address) if is_single else key_of(tree, site.address)
 
 
-def _is_held(store: StorePort, tree: SubnetTree, key: int) -> bool:
-    record = store.delegations.get(*bounds_of(tree, key))
-    return record is not None and record.delegation.expires_s > time.time()
+def _held(store: StorePort, tree: SubnetTree, keys: set[int]) -> int:
+    """Count the subnets that have a crawler: one by one if they are few, else by reading all delegations."""
+    now_s = time.time()
+    if store.delegations.count() > FEW * len(keys):
+        found = (store.delegations.get(*bounds_of(tree, key)) for key in keys)
+        return sum(one is not None and one.delegation.expires_s > now_s for one in found)
+    return sum(
+        one.delegation.expires_s > now_s
+        and key_of_bounds(tree, one.delegation.first, one.delegation.last) in keys
+        for one in store.delegations.all()
+    )
 
 
 def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:

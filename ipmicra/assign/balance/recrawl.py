@@ -29,7 +29,7 @@ class Step(StrEnum):
 
     SUBMIT = "submit"
     CANCEL_AND_SUBMIT = "cancel and submit"
-    """It has been queued for a whole interval: the old task is dropped."""
+    """It has been queued for a whole interval, or its crawler changed: the old task is dropped."""
     WAIT = "wait"
     """It is still being downloaded: at most one connection to a site, so it is submitted when that ends."""
 
@@ -73,8 +73,8 @@ class Recrawls:
         rows = np.flatnonzero(next_s <= until_s)
         return rows[np.argsort(next_s[rows], kind="stable")]
 
-    def next_after(self, now_s: float) -> Floats:
-        """Give when each site is due next, after a moment."""
+    def next_after(self, now_s: float | Floats) -> Floats:
+        """Give when each site is due next, after a moment, or each after its own."""
         turns = np.floor((now_s - self.first_s) / self.interval_s) + 1
         due: Floats = self.first_s + np.maximum(turns, 0) * self.interval_s
         return due

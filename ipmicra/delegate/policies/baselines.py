@@ -13,7 +13,7 @@ from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
-from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.delegate.subnets import Address, SubnetTree
 from ipmicra.model.delegation import Evidence
 
 
@@ -120,6 +120,11 @@ class Random(Simple):
         )
 
 
+def hashed(address: Address, count: int) -> int:
+    """Give the number, below `count`, that a hash of an address points at."""
+    return crc32(address.packed) % count
+
+
 class Hash(Simple):
     """The crawler that a hash of the subnet's first address points at, without a probe."""
 
@@ -129,5 +134,5 @@ class Hash(Simple):
     def decide(self, attempt: Attempt) -> Decision:
         """Take the hash modulo the fleet."""
         usable = self.fleet.usable()
-        chosen = usable[crc32(attempt.address.packed) % len(usable)]
+        chosen = usable[hashed(attempt.address, len(usable))]
         return Settle(chosen, Evidence.INHERITED, None, "the hash of the address")

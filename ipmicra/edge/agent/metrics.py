@@ -21,6 +21,13 @@ class AgentMetrics:
         self.answers = Counter(
             "ipmicra_agent_answers", "Answers by rung or loss.", ["outcome"], registry=self.registry
         )
+        self.dropped = Counter(
+            "ipmicra_agent_dropped_connections",
+            "Connections that were too slow or too many.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self._outcomes: dict[str, Counter] = {}
         self.pending = Gauge("ipmicra_agent_pending", "Orders under way or waiting.", registry=self.registry)
         self.rtt = Histogram(
             "ipmicra_agent_rtt_seconds", "Round trips.", buckets=_BUCKETS_S, registry=self.registry
@@ -29,9 +36,17 @@ class AgentMetrics:
     def note(self, answer: Answer) -> None:
         """Count an answer."""
         outcome = answer.loss or answer.rung
-        self.answers.labels(outcome.value if outcome else "unknown").inc()
+        name = outcome.value if outcome else "unknown"
+        counter = self._outcomes.get(name)
+        if counter is None:
+            counter = self._outcomes[name] = self.answers.labels(name)
+        counter.inc()
         if answer.rtt_ms is not None:
             self.rtt.observe(answer.rtt_ms / 1e3)
+
+    def note_dropped(self, reason: str) -> None:
+        """Count a connection that had to go."""
+        self.dropped.labels(reason).inc()
 
     def text(self) -> bytes:
         """Write everything in Prometheus' own form."""

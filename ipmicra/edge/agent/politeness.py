@@ -36,13 +36,14 @@ class RateLimiter:
     def reserve(self, address: IPv4Address | IPv6Address, patience_s: float) -> float | None:
         """Take a turn; give the seconds to wait for it, None (and no turn) if that is over the patience."""
         now = self._clock()
-        keys = self._keys(address)
-        allowance_s = (self._config.burst - 1) * self._config.interval_s
-        wait_s = max(0.0, *(self._due.get(key, 0.0) - allowance_s - now for key in keys))
+        interval_s = self._config.interval_s
+        one, block = self._keys(address)
+        due_one, due_block = self._due.get(one, 0.0), self._due.get(block, 0.0)
+        wait_s = max(0.0, max(due_one, due_block) - (self._config.burst - 1) * interval_s - now)
         if wait_s > patience_s:
             return None
-        for key in keys:
-            self._due[key] = max(self._due.get(key, 0.0), now + wait_s) + self._config.interval_s
+        self._due[one] = max(due_one, now + wait_s) + interval_s
+        self._due[block] = max(due_block, now + wait_s) + interval_s
         if len(self._due) > self._config.prune_at:
             self._due = {key: due for key, due in self._due.items() if due > now}
         return wait_s

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import socket
 import ssl
 import time
 from collections.abc import Callable
@@ -12,6 +15,7 @@ from types import FrameType
 import uvicorn
 
 from ipmicra.edge.agent.access import TokenCheck
+from ipmicra.edge.agent.door import DoorLimits, Doorman, GuardedProtocol
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
@@ -49,17 +53,39 @@ class AgentSettings:
     politeness: PolitenessConfig = field(default_factory=PolitenessConfig)
     stop_s: float = 15.0
     """How long a stop waits for what is under way."""
-    max_connections: int = 200
-    """Connections of coordinators at a time."""
+    door: DoorLimits = field(default_factory=DoorLimits)
 
 
 class AgentServer(uvicorn.Server):
-    """A server that starts nothing new once it was asked to stop."""
+    """A server with a doorman, that starts nothing new once it was asked to stop."""
 
-    def __init__(self, config: uvicorn.Config, service: ProbeService) -> None:
+    def __init__(self, config: uvicorn.Config, service: ProbeService, doorman: Doorman) -> None:
         """Serve, and tell the service when it is over."""
         super().__init__(config)
         self.service = service
+        self._doorman = doorman
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; uvicorn's own way knows no limits for TLS and no doorman."""
+        await self.lifespan.startup()
+        made = sockets or [listening(self.config.host, self.config.port)]
+        limit_s = self._doorman.limits.handshake_s if self.config.ssl else None
+        loop = asyncio.get_running_loop()
+        self.servers = [
+            await loop.create_server(
+                self._protocol,
+                sock=one,
+                ssl=self.config.ssl,
+                backlog=self.config.backlog,
+                ssl_handshake_timeout=limit_s,
+                ssl_shutdown_timeout=limit_s,
+            )
+            for one in made
+        ]
+        self.started = True
+
+    def _protocol(self) -> GuardedProtocol:
+        return GuardedProtocol(self._doorman, self.config, self.server_state, self.lifespan.state)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: orders that wait are answered without a probe, those under way finish."""
@@ -70,6 +96,12 @@ class AgentServer(uvicorn.Server):
     def bound_port(self) -> int:
         """The port that is listened on; known once `started` is true."""
         return int(self.servers[0].sockets[0].getsockname()[1])
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Take a port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=512)
 
 
 def make_server(
@@ -88,8 +120,10 @@ def make_server(
         metrics=metrics,
         check=TokenCheck(settings.token) if settings.token else None,
         started_s=time.time(),
+        body_s=settings.door.body_s,
     )
-    return AgentServer(_uvicorn_config(settings, parts), service)
+    doorman = Doorman(settings.door, metrics.note_dropped)
+    return AgentServer(_uvicorn_config(settings, parts), service, doorman)
 
 
 def check_access(settings: AgentSettings) -> None:
@@ -119,9 +153,9 @@ def _uvicorn_config(settings: AgentSettings, parts: AgentParts) -> uvicorn.Confi
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=settings.max_connections,
+        limit_concurrency=settings.door.connections,
         h11_max_incomplete_event_size=16_384,
-        timeout_keep_alive=30,
+        timeout_keep_alive=math.ceil(settings.door.keep_alive_s),
         timeout_graceful_shutdown=int(settings.stop_s),
         ssl_certfile=settings.certificate,
         ssl_keyfile=settings.key,

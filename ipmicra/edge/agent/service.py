@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,6 +15,9 @@ from ipmicra.model.sample import Loss
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.orders import ProbeOrder, ProbeRequest
+
+GATHER_S = 0.005
+"""How long an answer may wait for others that go with it: each piece of a response has its own cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +119,6 @@ class ProbeService:
     def _start(self, order: ProbeOrder) -> asyncio.Task[Answer]:
         task = asyncio.create_task(self._carry_out(order))
         self._running[order.id] = task
-        task.add_done_callback(lambda _: self._running.pop(order.id, None))
         return task
 
     async def _carry_out(self, order: ProbeOrder) -> Answer:
@@ -127,6 +129,7 @@ class ProbeService:
         self._answers[order.id] = (self._clock(), answer)
         while len(self._answers) > self._config.remembered:
             self._answers.popitem(last=False)
+        self._running.pop(order.id, None)
         self._watch(answer)
         return answer
 
@@ -145,7 +148,7 @@ class ProbeService:
             return replace(_lost(order, Loss.RATE_LIMITED, detail, self._clock()), address=address)
         if wait_s:
             await asyncio.sleep(wait_s)
-        answer = await self._send(replace(order, address=address))
+        answer = await self._send(order if order.address else replace(order, address=address))
         if dns_ms is not None and answer.timings is not None:
             answer = replace(answer, timings=replace(answer.timings, dns_ms=dns_ms))
         return answer
@@ -161,18 +164,26 @@ class ProbeService:
             return await self._prober.probe(order)
 
 
-async def _finished(tasks: Iterable[asyncio.Task[Answer]]) -> AsyncIterator[list[Answer]]:
+async def _finished(tasks: Collection[asyncio.Task[Answer]]) -> AsyncIterator[list[Answer]]:
     """Give answers as tasks end, those that ended meanwhile together."""
-    queue: asyncio.Queue[asyncio.Task[Answer]] = asyncio.Queue()
-    left = 0
+    ended: list[asyncio.Task[Answer]] = []
+    some_ended = asyncio.Event()
+
+    def note(task: asyncio.Task[Answer]) -> None:
+        ended.append(task)
+        some_ended.set()
+
     for task in tasks:
-        left += 1
-        task.add_done_callback(queue.put_nowait)
+        task.add_done_callback(note)
+    left = len(tasks)
     while left:
-        done = [(await queue.get()).result()]
-        while not queue.empty():
-            done.append(queue.get_nowait().result())
+        await some_ended.wait()
+        if len(ended) < left:
+            await asyncio.sleep(GATHER_S)
+        done = [task.result() for task in ended]
         left -= len(done)
+        ended.clear()
+        some_ended.clear()
         yield done
 
 

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ipmicra.edge.agent.access import TokenCheck
+from ipmicra.edge.agent.door import LET_IN
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.service import ProbeService
 from ipmicra.errors import MessageError, UnknownVersionError
@@ -23,8 +24,6 @@ from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
 from ipmicra.wire.orders import ProbeRequest, decode_request
 
 OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
-BODY_S = 10.0
-"""Seconds within which a request's body must have come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +36,8 @@ class AgentParts:
     """None only where mutual TLS keeps strangers out."""
     limits: WireLimits = LIMITS
     started_s: float = 0.0
+    body_s: float = 10.0
+    """Seconds within which a request's body must have come."""
 
 
 def make_app(parts: AgentParts) -> ASGIApp:
@@ -61,10 +62,12 @@ class _Gate:
             self._parts.metrics.requests.labels(str(UNAUTHORISED)).inc()
             refusal = _refused(UNAUTHORISED, "a bearer token is needed")
             refusal.headers["WWW-Authenticate"] = "Bearer"
+            refusal.headers["Connection"] = "close"
             await refusal(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
+            scope.get("state", {}).get(LET_IN, _nobody)()
             await self._app(scope, receive, send)
 
     def _admits(self, scope: Scope) -> bool:
@@ -72,6 +75,10 @@ class _Gate:
             return True
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(given) == 1 and self._parts.check.admits(given[0].decode("latin-1"))
+
+
+def _nobody() -> None:
+    """Stand for the doorman where there is none."""
 
 
 Endpoint = Callable[[AgentParts, Request], Awaitable[Response]]
@@ -107,20 +114,20 @@ async def _metrics(parts: AgentParts, _request: Request) -> Response:
 
 async def _probe(parts: AgentParts, request: Request) -> Response:
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(parts.body_s):
             body = await _body(request, parts.limits.max_request_bytes)
         order = decode_request(body, parts.limits)
     except (TimeoutError, ClientDisconnect, MessageError) as error:
-        return _refused(*_complaint(error))
+        return _refused(*_complaint(error, parts.body_s))
     if parts.service.is_stopping or not parts.service.has_room(len(order.orders)):
         return _refused(BUSY, "stopping" if parts.service.is_stopping else "too many orders are pending")
     return StreamingResponse(_lines(parts, order), media_type="application/x-ndjson")
 
 
-def _complaint(error: Exception) -> tuple[int, str]:
+def _complaint(error: Exception, body_s: float) -> tuple[int, str]:
     """Say what is wrong with a request, and the status for it."""
     if isinstance(error, TimeoutError):
-        return TIMED_OUT, f"the request did not come within {BODY_S:g} s"
+        return TIMED_OUT, f"the request did not come within {body_s:g} s"
     if isinstance(error, ClientDisconnect):
         return BAD_REQUEST, "the request was cut off"
     statuses = {UnknownVersionError: UNPROCESSABLE, _TooLargeError: TOO_LARGE}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -21,7 +20,7 @@ from ipmicra.model.crawler import Crawler
 
 NO_HURRY = PolitenessConfig(interval_s=0.0)
 """Sites of our own need no politeness."""
-START_S = 20.0
+START_S = 60.0
 """How long agents may take to start."""
 
 
@@ -29,16 +28,20 @@ class LoopbackInternet:
     """Runs a world; use as a context."""
 
     def __init__(self, world: LoopbackWorld, politeness: PolitenessConfig = NO_HURRY) -> None:
-        """Choose a port for the sites and a token for the agents."""
+        """Choose a token for the agents."""
         self.world = world
-        self.port = _free_port(world)
         self.token = secrets.token_hex(16)
         self.access = AgentAccess(token=self.token)
-        self.servers = SiteServers(world, self.port)
+        self.servers = SiteServers(world)
         self.agents: dict[str, AgentServer] = {}
         self._places = world.addresses()
         self._politeness = politeness
         self._threads: list[tuple[threading.Thread, Callable[[], None]]] = []
+
+    @property
+    def port(self) -> int:
+        """Of all sites, once they are there."""
+        return self.servers.port
 
     @property
     def crawlers(self) -> dict[str, Crawler]:
@@ -79,6 +82,7 @@ class LoopbackInternet:
             thread.join(10)
 
     def _run_servers(self) -> None:
+        self.servers.open()
         loop = asyncio.new_event_loop()
         is_up = threading.Event()
 
@@ -100,6 +104,10 @@ class LoopbackInternet:
 
         async def serve() -> None:
             await asyncio.gather(*(agent.serve() for agent in self.agents.values()))
+            for agent in self.agents.values():
+                for connection in agent.server_state.connections:  # of an agent that was not let finish
+                    connection.transport.abort()
+            await asyncio.sleep(0)
 
         def stop() -> None:
             for agent in self.agents.values():
@@ -127,10 +135,3 @@ def _run_forever(loop: asyncio.AbstractEventLoop, first: Coroutine[Any, Any, Non
     task.cancel()
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
-
-
-def _free_port(world: LoopbackWorld) -> int:
-    """Find a port that is free on the first site's address; sites of other worlds have other ports."""
-    place = next(iter(world.addresses().values()), "127.64.0.1")
-    with socket.create_server((str(place), 0)) as probe:
-        return int(probe.getsockname()[1])

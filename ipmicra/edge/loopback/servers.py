@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
 import socket
+from collections.abc import Iterable
+from contextlib import ExitStack
 from ipaddress import IPv4Address, ip_address
+from typing import cast
 
 from ipmicra.edge.loopback.world import Address, Fault, LoopbackWorld
 
@@ -13,36 +17,55 @@ _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
 _ELSEWHERE = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/again\r\nContent-Length: 0\r\n"
 _END = b"\r\n\r\n"
 _LONGEST = 65_536
+_BACKLOG = 512
+_TRIES = 100
+"""Ports to try: each may be another's on one of the addresses."""
 
 
 class SiteServers:
     """All servers of a world, in one event loop and on one port."""
 
-    def __init__(self, world: LoopbackWorld, port: int) -> None:
-        """Prepare; `start` opens the sockets."""
+    def __init__(self, world: LoopbackWorld) -> None:
+        """Prepare; `open` takes a port, `start` serves."""
         self._world = world
-        self._port = port
+        self._held: dict[Address, socket.socket] = {}
+        self.port = 0
+        """Of all sites, once they are open."""
         self._names = {address: name for name, address in world.sources().items()}
         self._random = random.Random(world.seed)  # noqa: S311 - no secrets, and the same each time
         self._servers: list[asyncio.Server] = []
+        self.visits: set[asyncio.Transport] = set()
+        """Connections that are open."""
         self.requests: dict[Address, int] = {}
         """Requests that reached each address."""
 
+    def open(self) -> None:
+        """Take one port on the loopback addresses of all sites."""
+        places = self._world.addresses()
+        self.port, held = _one_port(places.values())
+        self._held = dict(zip(places, held, strict=True))
+
     async def start(self) -> None:
-        """Listen on the loopback address of each site."""
+        """Listen at each site; those that refuse hold their port, and nobody else gets it."""
         loop = asyncio.get_running_loop()
-        for address, place in self._world.addresses().items():
-            if self._world.faults.get(address) is Fault.REFUSES:
-                continue
-            listening = socket.create_server((str(place), self._port), backlog=512)
-            self._servers.append(
-                await loop.create_server(lambda a=address: _Visit(self, a), sock=listening)  # type: ignore[misc]
-            )
+        for address, held in self._held.items():
+            if self._world.faults.get(address) is not Fault.REFUSES:
+                self._servers.append(
+                    await loop.create_server(
+                        lambda a=address: _Visit(self, a),  # type: ignore[misc]
+                        sock=held,
+                        backlog=_BACKLOG,
+                    )
+                )
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, and hang up on whoever is there."""
         for server in self._servers:
             server.close()
+        for visit in self.visits:
+            visit.abort()
+        for held in self._held.values():
+            held.close()
 
     def reaction(self, address: Address, source: IPv4Address, request: bytes) -> tuple[float, bytes] | None:
         """Say after how many seconds what is answered; None if nothing ever is, b"" to hang up."""
@@ -68,6 +91,27 @@ class SiteServers:
         return b"" if fault is Fault.HANGS_UP else _OK + b"\r\n"
 
 
+def _one_port(places: Iterable[IPv4Address]) -> tuple[int, list[socket.socket]]:
+    """Bind sockets to one port on all places; a port that is taken on any of them is not the one."""
+    for left in reversed(range(_TRIES)):
+        with ExitStack() as opened:
+            held: list[socket.socket] = []
+            port = 0
+            try:
+                for place in places:
+                    one = opened.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+                    one.bind((str(place), port))
+                    port = one.getsockname()[1]
+                    held.append(one)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or not left:
+                    raise
+                continue
+            opened.pop_all()
+            return port, held
+    raise AssertionError
+
+
 class _Visit(asyncio.Protocol):
     """One connection."""
 
@@ -79,8 +123,13 @@ class _Visit(asyncio.Protocol):
         self._data = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment]
+        self._transport = cast("asyncio.Transport", transport)
+        self._servers.visits.add(self._transport)
         self._source = ip_address(transport.get_extra_info("peername")[0])  # type: ignore[assignment]
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - however it ended
+        if self._transport is not None:
+            self._servers.visits.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self._data += data

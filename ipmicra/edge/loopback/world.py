@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address
+from math import isfinite
 from pathlib import Path
 
-from ipmicra.errors import InputError, IpmicraError
-from ipmicra.model.address import read_address
+from ipmicra.edge import world_folder
+from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 
@@ -73,28 +73,15 @@ class LoopbackWorld:
 
 
 def load_world(folder: Path) -> LoopbackWorld:
-    """Read a world's `crawlers.csv`, `sites.csv` and `rtt.csv`."""
-    crawlers = tuple(
-        Crawler(name=row["name"], address=read_address(row["address"]))
-        for row in _rows(folder / "crawlers.csv", ("name", "address"))
-    )
-    sites = tuple(
-        Site(host=row["host"], address=read_address(row["address"]))
-        for row in _rows(folder / "sites.csv", ("host", "address"))
-    )
-    rtt_ms: dict[tuple[str, Address], float] = {}
-    for number, row in enumerate(_rows(folder / "rtt.csv", ("crawler", "address", "rtt_ms")), 2):
-        try:
-            rtt_ms[row["crawler"], read_address(row["address"])] = float(row["rtt_ms"])
-        except (ValueError, IpmicraError) as error:
-            raise InputError(f"{folder / 'rtt.csv'}: line {number}: {error}") from error
-    return LoopbackWorld(crawlers=crawlers, sites=sites, rtt_ms=rtt_ms)
-
-
-def _rows(path: Path, needed: tuple[str, ...]) -> Iterable[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in needed if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(f"{path}: there is no column {missing[0]!r}")
-        yield from reader
+    """Read a world to be played: hosts that share an address are all kept, and every row must make sense."""
+    findings: list[str] = []
+    world = world_folder.load_world(folder, findings, keeps_shared=True)
+    if findings:
+        raise InputError(f"{folder}: {findings[0]}")
+    rtt_ms = {
+        (crawler.name, site.address): float(world.rtt_ms[i, j])
+        for i, crawler in enumerate(world.crawlers)
+        for j, site in enumerate(world.sites)
+        if isfinite(world.rtt_ms[i, j])
+    }
+    return LoopbackWorld(crawlers=world.crawlers, sites=world.sites, rtt_ms=rtt_ms)

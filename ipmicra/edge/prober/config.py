@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
 
 from ipmicra.model.sample import Loss, Timings
 
@@ -34,9 +35,8 @@ class ProberConfig:
     """Differences below this are noise and prove no middlebox."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
-    """One attempt to take a round trip."""
+class Exchange(NamedTuple):
+    """One attempt to take a round trip; a tuple because many are made and few are kept."""
 
     ms: float | None = None
     """The round trip; None if there is none."""

@@ -7,21 +7,22 @@ answer is read, and no redirect is followed: whatever the server says, saying it
 from __future__ import annotations
 
 import re
-import socket
 import ssl
 import time
 from dataclasses import dataclass, field
 
-from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler, handshake_ms
+from ipmicra.edge.prober.waiting import Line
 from ipmicra.model.sample import Loss, Rung, Timings
 
 _STATUS = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9][ \r\n]")
-_SERVER_TIMING = re.compile(rb"\r\nserver-timing:([^\r\n]*)", re.IGNORECASE)
-_DURATION = re.compile(rb";\s*dur\s*=\s*\"?([0-9]{1,9}(?:\.[0-9]{1,9})?)", re.IGNORECASE)
-_CLOSES = re.compile(rb"\r\nconnection:\s*close", re.IGNORECASE)
+_END = b"\r\n\r\n"
+_SERVER_TIMING = re.compile(rb"\r\nserver-timing:([^\r\n]*)")
+_DURATION = re.compile(rb";\s*dur\s*=\s*\"?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_CLOSES = re.compile(rb"\r\nconnection:\s*close")
+"""For heads in small letters."""
 
 
 class _NoHttpError(Exception):
@@ -44,21 +45,21 @@ class HttpVisit:
     is_tls: bool
     method: Rung
     """HEAD or GET."""
-    _socket: socket.socket | None = field(default=None, init=False)
+    _line: Line | None = field(default=None, init=False)
     _tls: _Tls | None = field(default=None, init=False)
     _tcp_ms: float = field(default=0.0, init=False)
     _tls_ms: float | None = field(default=None, init=False)
     _deadline_s: float = field(default=0.0, init=False)
     """Until when the round trip must be done, by `time.perf_counter`."""
+    _request: bytes = field(default=b"", init=False)
+    """The same for each round trip, so made once."""
 
     async def take(self, timeout_s: float) -> Exchange:
         """Take one round trip."""
         start = time.perf_counter()
         self._deadline_s = start + timeout_s
         try:
-            if self._socket is None:
-                await self._connect()
-            return await self._ask()
+            return await self._ask(self._line or await self._connected())
         except _NoHttpError as error:
             self.close()
             return Exchange(loss=error.loss, detail=str(error))
@@ -75,40 +76,41 @@ class HttpVisit:
 
     def close(self) -> None:
         """Hang up."""
-        if self._socket is not None:
-            self._socket.close()
-        self._socket = self._tls = None
+        if self._line is not None:
+            self._line.close()
+        self._line = self._tls = None
 
-    async def _connect(self) -> None:
-        made, elapsed_ms = await self.dialler.connect(self.address, self.port, self._deadline_s)
-        self._socket = made
-        self._tcp_ms = handshake_ms(made, elapsed_ms) or 0.0
+    async def _connected(self) -> Line:
+        line, elapsed_ms = await self.dialler.connect(self.address, self.port, self._deadline_s)
+        self._line = line
+        self._tcp_ms = handshake_ms(line.socket, elapsed_ms) or 0.0
         if self.is_tls:
             start = time.perf_counter()
-            self._tls = _Tls(made, self.host)
+            self._tls = _Tls(line, self.host)
             await self._tls.shake_hands(self._deadline_s)
             self._tls_ms = (time.perf_counter() - start) * 1e3
+        return line
 
-    async def _ask(self) -> Exchange:
+    async def _ask(self, line: Line) -> Exchange:
         """Send a request and read the start of the answer."""
+        self._request = self._request or self._written()
         start = time.perf_counter()
-        await self._send(self._request())
-        head, moment_s = await self._receive()
+        await self._send(line)
+        head, moment_s = await self._receive(line)
         first_byte_ms = (moment_s - start) * 1e3
-        head = await self._rest_of_head(head)
+        if not (head.endswith(_END) and _STATUS.match(head)):
+            head = await self._rest_of_head(line, head)
         share_ms = server_share_ms(head)
         if self.method is not Rung.HEAD or not _is_reusable(head):
             self.close()
-        timings = Timings(tcp_ms=self._tcp_ms, tls_ms=self._tls_ms, first_byte_ms=first_byte_ms)
-        status = head[9:12].decode("ascii")
         told = f"; less {min(share_ms, first_byte_ms):.1f} ms of the server's own" if share_ms else ""
         return Exchange(
             ms=max(first_byte_ms - share_ms, min(self._tcp_ms, first_byte_ms)),
-            timings=timings,
-            detail=f"status {status}{told}",
+            timings=Timings(tcp_ms=self._tcp_ms, tls_ms=self._tls_ms, first_byte_ms=first_byte_ms),
+            detail=f"status {head[9:12].decode('ascii')}{told}",
         )
 
-    def _request(self) -> bytes:
+    def _written(self) -> bytes:
         usual = self.port == (443 if self.is_tls else 80)
         name = self.host or (f"[{self.address}]" if self.address.version == 6 else str(self.address))  # noqa: PLR2004
         place = name if usual else f"{name}:{self.port}"
@@ -118,30 +120,27 @@ class HttpVisit:
             f"Accept: */*\r\n{more}\r\n"
         ).encode("ascii")
 
-    async def _rest_of_head(self, head: bytes) -> bytes:
+    async def _rest_of_head(self, line: Line, head: bytes) -> bytes:
         """Read on until the head is whole or as much as is read at most."""
-        while b"\r\n\r\n" not in head and len(head) < self.config.max_head_bytes:
+        while _END not in head and len(head) < self.config.max_head_bytes:
             if len(head) >= 13 and not _STATUS.match(head):  # noqa: PLR2004 - HTTP/1.1 200 and a space
                 break
-            head += (await self._receive())[0]
+            head += (await self._receive(line))[0]
         if not _STATUS.match(head):
             raise _NoHttpError(Loss.PROTOCOL, "the other side does not speak HTTP/1")
         return head
 
-    async def _send(self, data: bytes) -> None:
+    async def _send(self, line: Line) -> None:
         if self._tls is not None:
-            await self._tls.send(data, self._deadline_s)
-        elif self._socket is not None:
-            await waiting.send(self._socket, data, self._deadline_s)
+            await self._tls.send(self._request, self._deadline_s)
+        elif rest := line.push(self._request):
+            await line.send(rest, self._deadline_s)
 
-    async def _receive(self) -> tuple[bytes, float]:
+    async def _receive(self, line: Line) -> tuple[bytes, float]:
         """Give bytes and the moment at which they were there."""
-        data, moment_s = b"", 0.0
-        if self._tls is not None:
-            data, moment_s = await self._tls.receive(self.config.max_head_bytes, self._deadline_s)
-        elif self._socket is not None:
-            limit = self.config.max_head_bytes
-            data, moment_s = await waiting.receive(self._socket, limit, self._deadline_s)
+        limit = self.config.max_head_bytes
+        source = line if self._tls is None else self._tls
+        data, moment_s = await source.receive(limit, self._deadline_s)
         if not data:
             raise _NoHttpError(Loss.RESET, "hung up without an answer")
         return data, moment_s
@@ -159,9 +158,12 @@ def server_share_ms(head: bytes) -> float:
 
     Durations may overlap, so their sum could be more than the truth; the longest one cannot be.
     """
+    small = head.lower()
+    if b"server-timing" not in small:
+        return 0.0
     durations = [
         float(duration)
-        for header in _SERVER_TIMING.finditer(head)
+        for header in _SERVER_TIMING.finditer(small)
         for duration in _DURATION.findall(header[1])
     ]
     return max(durations, default=0.0)
@@ -169,7 +171,7 @@ def server_share_ms(head: bytes) -> float:
 
 def _is_reusable(head: bytes) -> bool:
     """Tell whether the next request may go over the same connection: a whole answer to HEAD has no body."""
-    return head.startswith(b"HTTP/1.1") and head.endswith(b"\r\n\r\n") and not _CLOSES.search(head)
+    return head.startswith(b"HTTP/1.1") and head.endswith(_END) and not _CLOSES.search(head.lower())
 
 
 def make_tls_context() -> ssl.SSLContext:
@@ -186,8 +188,8 @@ _CONTEXT = make_tls_context()
 class _Tls:
     """TLS over a socket that is not blocking, so that each step can be timed."""
 
-    def __init__(self, made: socket.socket, host: str | None) -> None:
-        self._socket = made
+    def __init__(self, line: Line, host: str | None) -> None:
+        self._line = line
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._object = _CONTEXT.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
 
@@ -217,10 +219,10 @@ class _Tls:
                 return b"", moment_s
 
     async def _flush(self, deadline_s: float) -> None:
-        await waiting.send(self._socket, self._outgoing.read(), deadline_s)
+        await self._line.send(self._outgoing.read(), deadline_s)
 
     async def _fill(self, deadline_s: float) -> float:
-        data, moment_s = await waiting.receive(self._socket, 65_536, deadline_s)
+        data, moment_s = await self._line.receive(65_536, deadline_s)
         if not data:
             raise _NoHttpError(Loss.TLS, "hung up during TLS")
         self._incoming.write(data)

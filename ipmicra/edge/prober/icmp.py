@@ -6,10 +6,10 @@ import socket
 import struct
 import time
 
-from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler
+from ipmicra.edge.prober.waiting import Line
 from ipmicra.model.sample import Loss
 
 _ECHO = struct.Struct("!BBHHH")
@@ -23,17 +23,17 @@ async def take_icmp(dialler: Dialler, address: Address, number: int, timeout_s: 
     """Time one echo."""
     try:
         real = dialler.permitted(address, None)
-        made = _open(real)
+        line = Line(_open(real))
     except PermissionError:
         return Exchange(loss=Loss.UNREACHABLE, detail="the system does not allow ICMP to this user")
     except (OSError, RefusedConnectError) as error:
         return failed(error)
     try:
-        return Exchange(ms=await _echo(made, real, number & 0xFFFF, timeout_s))
+        return Exchange(ms=await _echo(line, real, number & 0xFFFF, timeout_s))
     except OSError as error:
         return failed(error)
     finally:
-        made.close()
+        line.close()
 
 
 def _open(address: Address) -> socket.socket:
@@ -47,13 +47,13 @@ def _open(address: Address) -> socket.socket:
     return made
 
 
-async def _echo(made: socket.socket, address: Address, number: int, timeout_s: float) -> float:
+async def _echo(line: Line, address: Address, number: int, timeout_s: float) -> float:
     """Send an echo request and wait for its reply; give milliseconds."""
     _, _, request, reply = _KINDS[address.version]
     start = time.perf_counter()
-    await waiting.send(made, _ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD, start + timeout_s)
+    await line.send(_ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD, start + timeout_s)
     while True:
-        data, moment_s = await waiting.receive(made, 1_500, start + timeout_s)
+        data, moment_s = await line.receive(1_500, start + timeout_s)
         elapsed_ms = (moment_s - start) * 1e3
         if len(data) >= _ECHO.size:
             kind, code, _, _, echoed = _ECHO.unpack_from(data)

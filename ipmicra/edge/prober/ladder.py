@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
@@ -22,6 +22,9 @@ Resolve = Callable[[str], Awaitable[list[Address]]]
 USUAL_PORTS = {"https": (443,), "http": (80,), None: (443, 80)}
 """Ports that are tried, by scheme; a seed without one may speak either."""
 RUNGS = (Rung.TCP, Rung.HEAD, Rung.GET, Rung.ICMP)
+_SILENT, _DEAF = frozenset({Loss.TIMEOUT, Loss.UNREACHABLE}), frozenset({Loss.UNREACHABLE, Loss.TLS})
+_DEADLY = {Rung.TCP: _SILENT, Rung.HEAD: _DEAF, Rung.GET: _DEAF, Rung.ICMP: frozenset[Loss]()}
+"""Losses on a rung after which HTTP has no hope: it would find nobody, or the same failing TLS."""
 
 
 class Prober:
@@ -49,11 +52,16 @@ class Prober:
             failure = trouble or Exchange(loss=Loss.UNREACHABLE, detail="no address")
             return _lost(order, address, [failure], taken_s)
         failures: list[Exchange] = []
-        async for rung, exchanges in self._climb(order, address):
+        is_dead = False
+        for rung in RUNGS[RUNGS.index(order.first_rung) :]:
+            if is_dead and rung is not Rung.ICMP:
+                continue
+            used, exchanges = await self._climbed(order, address, rung)
             answered = [one for one in exchanges if one.ms is not None]
             if answered:
-                return _found(order, address, rung, answered, dns_ms, taken_s)
-            failures += [replace(one, detail=f"{rung.value}: {one.detail}") for one in exchanges[-1:]]
+                return _found(order, address, used, answered, dns_ms, taken_s)
+            failures += [one._replace(detail=f"{used.value}: {one.detail}") for one in exchanges[-1:]]
+            is_dead = all(one.loss in _DEADLY[rung] for one in exchanges)
         return _lost(order, address, failures, taken_s)
 
     async def pinned(self, order: ProbeOrder) -> tuple[Address | None, float | None, Exchange | None]:
@@ -74,20 +82,13 @@ class Prober:
             why = str(error)
         return address, dns_ms, None if why is None else Exchange(loss=Loss.REFUSED_ORDER, detail=why)
 
-    async def _climb(self, order: ProbeOrder, address: Address) -> AsyncIterator[tuple[Rung, list[Exchange]]]:
-        """Try rung after rung; HTTP has no hope where the handshake of its port found nobody."""
-        is_dead = False
-        for rung in RUNGS[RUNGS.index(order.first_rung) :]:
-            if rung is Rung.TCP:
-                exchanges = await self._tcp(order, address)
-                yield await self._without_middlebox(order, address, exchanges)
-                is_dead = all(one.loss in {Loss.TIMEOUT, Loss.UNREACHABLE} for one in exchanges)
-            elif rung is Rung.ICMP:
-                yield rung, await self._repeated(order, lambda s: self._icmp(address, s))
-            elif not is_dead:
-                exchanges = await self._http(order, address, rung)
-                yield rung, exchanges
-                is_dead = all(one.loss in {Loss.UNREACHABLE, Loss.TLS} for one in exchanges)
+    async def _climbed(self, order: ProbeOrder, address: Address, rung: Rung) -> tuple[Rung, list[Exchange]]:
+        """Try a rung; give the one that was used in the end, and what became of it."""
+        if rung is Rung.TCP:
+            return await self._without_middlebox(order, address, await self._tcp(order, address))
+        if rung is Rung.ICMP:
+            return rung, await self._repeated(order, lambda s: self._icmp(address, s))
+        return rung, await self._http(order, address, rung)
 
     async def _tcp(self, order: ProbeOrder, address: Address) -> list[Exchange]:
         """Try port after port: a handshake is better than a refusal, a refusal better than nothing."""
@@ -115,7 +116,7 @@ class Prober:
         if echo.ms is None or echo.ms <= limit_ms:
             return Rung.TCP, exchanges
         detail = f"refused by a middlebox after {min(refusals):.1f} ms; the echo counts"
-        return Rung.ICMP, [replace(echo, detail=detail)]
+        return Rung.ICMP, [echo._replace(detail=detail)]
 
     async def _http(self, order: ProbeOrder, address: Address, rung: Rung) -> list[Exchange]:
         exchanges: list[Exchange] = []
@@ -170,7 +171,9 @@ def _found(
     taken_s: float,
 ) -> Answer:
     best = min(exchanges, key=lambda one: one.ms or 0.0)
-    timings = replace(best.timings or Timings(), dns_ms=dns_ms)
+    timings = best.timings or Timings()
+    if dns_ms is not None:
+        timings = replace(timings, dns_ms=dns_ms)
     return Answer(
         order=order.id,
         address=address,

@@ -9,16 +9,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ipmicra.edge.prober import waiting
 from ipmicra.edge.prober.config import Address, Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
+from ipmicra.edge.prober.waiting import Line
 from ipmicra.model.sample import Loss, Timings
 
 Permit = Callable[[Address, int | None], str | None]
 """Says why an address, or a port of it, may not be contacted; None if it may."""
-_TCP_INFO_BYTES = 104
-_RTT_OFFSET, _RETRANSMITS_OFFSET = 68, 100
-"""Places of tcpi_rtt and tcpi_total_retrans in Linux's struct tcp_info."""
+_RTT_AND_RETRANSMITS = struct.Struct("=68xI28xI")
+"""tcpi_rtt and tcpi_total_retrans in the first bytes of Linux's struct tcp_info."""
 
 
 def anything(_address: Address, _port: int | None) -> str | None:
@@ -68,25 +67,25 @@ class Dialler:
             raise
         return made, (str(real), port)
 
-    async def connect(self, address: Address, port: int, deadline_s: float) -> tuple[socket.socket, float]:
-        """Connect; give the socket and the milliseconds the handshake took on the clock.
+    async def connect(self, address: Address, port: int, deadline_s: float) -> tuple[Line, float]:
+        """Connect; give the line and the milliseconds the handshake took on the clock.
 
         The deadline is by `time.perf_counter`.
         """
         made, place = self.socket_to(address, port)
+        line = Line(made)
         start_s = time.perf_counter()
         try:
-            moment_s = await waiting.connect(made, place, deadline_s)
-            _check_peer(made, place)
+            peer, moment_s = await line.connect(place, deadline_s)
+            _check_peer(peer, place)
         except BaseException:
-            made.close()
+            line.close()
             raise
-        return made, (moment_s - start_s) * 1e3
+        return line, (moment_s - start_s) * 1e3
 
 
-def _check_peer(made: socket.socket, place: tuple[str, int]) -> None:
+def _check_peer(peer: tuple[str, int], place: tuple[str, int]) -> None:
     """See that the other end is the one that was permitted."""
-    peer = made.getpeername()[:2]
     if peer != place:
         raise RefusedConnectError(f"connected to {peer[0]} instead of {place[0]}")
 
@@ -95,14 +94,14 @@ async def take_tcp(dialler: Dialler, address: Address, port: int, timeout_s: flo
     """Time one handshake; a refused one is a round trip too."""
     start = time.perf_counter()
     try:
-        made, elapsed_ms = await dialler.connect(address, port, start + timeout_s)
+        line, elapsed_ms = await dialler.connect(address, port, start + timeout_s)
     except ConnectionRefusedError:
         refused_ms = (time.perf_counter() - start) * 1e3
         return Exchange(ms=refused_ms, is_refusal=True, detail=f"port {port} refused")
     except (OSError, RefusedConnectError) as error:
         return failed(error)
-    rtt_ms = handshake_ms(made, elapsed_ms)
-    made.close()
+    rtt_ms = handshake_ms(line.socket, elapsed_ms)
+    line.close()
     if rtt_ms is None:
         return Exchange(loss=Loss.TIMEOUT, detail="the handshake was sent twice, so its time tells nothing")
     return Exchange(ms=rtt_ms, timings=Timings(tcp_ms=rtt_ms))
@@ -128,11 +127,10 @@ def kernel_rtt(made: socket.socket) -> tuple[int, int] | None:
     if sys.platform != "linux":
         return None
     try:
-        info = made.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
+        info = made.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RTT_AND_RETRANSMITS.size)
     except OSError:
         return None
-    if len(info) < _TCP_INFO_BYTES:
+    if len(info) < _RTT_AND_RETRANSMITS.size:
         return None
-    (rtt_us,) = struct.unpack_from("=I", info, _RTT_OFFSET)
-    (retransmits,) = struct.unpack_from("=I", info, _RETRANSMITS_OFFSET)
+    rtt_us, retransmits = _RTT_AND_RETRANSMITS.unpack(info)
     return rtt_us, retransmits

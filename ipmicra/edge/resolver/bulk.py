@@ -159,6 +159,9 @@ def read_seed(text: str) -> Seed | UnresolvedSeed:
     """Take a seed apart: `https://a.example:8443/x`, `a.example`, `192.0.2.1`, `[2001:db8::1]`."""
     bad = UnresolvedSeed(text=text, status=NameStatus.BAD_NAME)
     word = text.strip()
+    plain = _plain_address(word)
+    if plain is not None:
+        return Seed(text=text, host=str(plain), address=plain, scheme=None, port=None)
     try:
         parts = urlsplit(word if "://" in word else f"//{_bracketed(word)}")
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -172,6 +175,16 @@ def read_seed(text: str) -> Seed | UnresolvedSeed:
     except AddressError:
         address = None
     return Seed(text=text, host=str(address or host), address=address, scheme=scheme, port=port)
+
+
+def _plain_address(word: str) -> Address | None:
+    """Read a bare IPv4 address, as most of the longest lists have them; the long way reads them the same."""
+    if not word[:1].isdigit() or not word[-1:].isdigit() or ":" in word:
+        return None
+    try:
+        return read_address(word)
+    except AddressError:
+        return None
 
 
 def _bracketed(word: str) -> str:

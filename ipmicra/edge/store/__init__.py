@@ -23,6 +23,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `marks` | samples that cannot be true | `add_many`, `remove_many`, `all` |
 | `grafts` | registrations asked for one by one | `put`, `all` |
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
+| `recrawls` | when sites or pieces were crawled and are due | `put_many`, `all`, `of(host)` |
 | `states` | coordinates and overlays, by `to_bytes` | `get`, `put`, `forget` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4

@@ -18,6 +18,7 @@ from ipmicra.edge.store.grafts import create_grafts
 from ipmicra.edge.store.marks import create_marks
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
+from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.samples import create_samples
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
@@ -46,6 +47,7 @@ MIGRATIONS = (
     Migration(number=10, name="grafts", apply=create_grafts),
     Migration(number=11, name="assignments", apply=create_assignments),
     Migration(number=12, name="states", apply=create_states),
+    Migration(number=13, name="recrawls", apply=create_recrawls),
 )
 
 

@@ -16,6 +16,7 @@ from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
+from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 
@@ -293,6 +294,14 @@ class AssignmentsPort(Protocol):
     def of(self, host: str) -> list[Assignment]: ...
 
 
+class RecrawlsPort(Protocol):
+    """When sites, or pieces of them, were crawled and how often they are due."""
+
+    def put_many(self, recrawls: Iterable[Recrawl]) -> None: ...
+    def all(self) -> list[Recrawl]: ...
+    def of(self, host: str) -> list[Recrawl]: ...
+
+
 class StatesPort(Protocol):
     """Saved states of coordinates and overlays."""
 
@@ -330,5 +339,7 @@ class StorePort(Protocol):
     def assignments(self) -> AssignmentsPort: ...
     @property
     def states(self) -> StatesPort: ...
+    @property
+    def recrawls(self) -> RecrawlsPort: ...
     def transaction(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...

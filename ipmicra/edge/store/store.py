@@ -17,6 +17,7 @@ from ipmicra.edge.store.marks import MarkTable
 from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
+from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.samples import SampleTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
@@ -41,6 +42,7 @@ class Store:
         self.grafts = GraftTable(connection)
         self.assignments = AssignmentTable(connection)
         self.states = StateTable(connection)
+        self.recrawls = RecrawlTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

@@ -100,12 +100,16 @@ def test_the_memory_of_whoever_measures_is_not_counted() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_children_of_a_command_are_counted_together() -> None:
-    child = "import time; block = b'x' * 40_000_000; time.sleep(0.8)"
+    child = "block = b'x' * 40_000_000; print('there', flush=True); input()"
     code = f"""
-import subprocess, sys
-children = [subprocess.Popen([sys.executable, "-c", {child!r}]) for _ in range(2)]
+import subprocess, sys, time
+pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+children = [subprocess.Popen([sys.executable, "-c", {child!r}], **pipes) for _ in range(2)]
 for child in children:
-    child.wait()
+    child.stdout.readline()
+time.sleep(1)  # some fifty looks
+for child in children:
+    child.communicate(b"go")
 """
     peak = peak_memory([sys.executable, "-c", code])
     assert peak.processes == 3

@@ -15,6 +15,7 @@ from ipmicra.app.report.loaders.world import WorldFolder
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.connection import is_there
 from ipmicra.edge.store.store import Store
+from ipmicra.edge.world_records import NEEDED
 from ipmicra.errors import InputError
 
 
@@ -38,9 +39,7 @@ class ReportInput:
     def files(self) -> tuple[Path, ...]:
         """Every file that is read and must not be overwritten."""
         named = (*self.results, self.crawlers, self.assignment, self.hierarchy)
-        inside = (
-            [self.world / name for name in ("crawlers.csv", "sites.csv", "rtt.csv")] if self.world else []
-        )
+        inside = [self.world, *(self.world / name for name in NEEDED)] if self.world else []
         return (*(path for path in named if path), *inside)
 
     def _source(self, stack: ExitStack) -> ReportSource:

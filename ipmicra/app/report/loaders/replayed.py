@@ -11,7 +11,7 @@ import numpy as np
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.loaders.records import Problems, number_of, read_records, text_of
 from ipmicra.delegate.delegator import Delegator
-from ipmicra.edge.world_folder import SITES
+from ipmicra.edge.world_records import SITES
 from ipmicra.errors import InputError
 from ipmicra.simulate.contest import Contest, Contestant
 from ipmicra.simulate.replay import Outcome, Replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ipmicra.app.report.data import ReportData, ReportSite
+from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.loaders.records import Problems, read_records
 from ipmicra.app.report.loaders.sites import Fields, Fleet, read_crawlers, site_of
 from ipmicra.errors import InputError
@@ -18,11 +18,13 @@ class ResultFiles:
     results: tuple[Path, ...]
     crawlers: Path | None = None
     """`name,address[,latitude,longitude,country,…]`; without it crawlers have names only."""
+    known: tuple[ReportCrawler, ...] = ()
+    """Crawlers that were read already, instead of a file of them."""
     problems: Problems
 
     def load(self) -> ReportData:
         """Read everything."""
-        known = read_crawlers(self.crawlers, self.problems) if self.crawlers else []
+        known = read_crawlers(self.crawlers, self.problems) if self.crawlers else list(self.known)
         fleet = Fleet(known, self.problems, is_closed=bool(known))
         sites = [site for path in self.results for site in _sites(path, fleet, self.problems)]
         if not sites:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -134,8 +134,13 @@ def site_of(fields: Fields, crawler: int | None) -> ReportSite | None:
 
 def read_crawlers(path: Path, problems: Problems) -> list[ReportCrawler]:
     """Read a file of crawlers: `name,address[,latitude,longitude,country,…]`."""
+    return crawlers_of(read_records(path, problems), path, problems)
+
+
+def crawlers_of(records: Iterable[tuple[str, Record]], path: Path, problems: Problems) -> list[ReportCrawler]:
+    """Make crawlers of the records of a file."""
     crawlers: dict[str, ReportCrawler] = {}
-    for where, record in read_records(path, problems):
+    for where, record in records:
         crawler = crawler_of(Fields(record, where, problems))
         if crawler is None:
             problems.add(f"{where}: a crawler without a name")

@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.app.report.data import ORACLE, Flag, Milliseconds, ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.loaders.records import Problems, number_of, read_records, text_of
+from ipmicra.app.report.loaders.records import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
-from ipmicra.app.report.loaders.sites import Fields, read_crawlers, site_of
+from ipmicra.app.report.loaders.sites import Fields, crawlers_of, site_of
+from ipmicra.edge.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.errors import InputError
-from ipmicra.model.address import read_address
-
-FILES = ("crawlers.csv", "sites.csv", "rtt.csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldFolder:
-    """A folder with crawlers.csv, sites.csv and rtt.csv."""
+    """A folder with crawlers.csv, sites.csv and rtt.csv, or a file of measurements."""
 
     world: Path
     assignment: Path | None = None
@@ -28,60 +26,35 @@ class WorldFolder:
 
     def load(self) -> ReportData:
         """Read everything; sites that the assignment does not name are left out, and told."""
-        missing = [name for name in FILES if not (self.world / name).is_file()]
-        if missing:
-            raise InputError(f"{self.world} is no world: there is no {', '.join(missing)} in it")
-        crawlers = read_crawlers(self.world / FILES[0], self.problems)
-        sites = self._sites()
-        true_ms = self._round_trips(crawlers, sites)
+        records = read_world(WorldFiles(world=self.world))
+        crawlers = crawlers_of(records.crawlers, self.world, self.problems)
+        sites = self._sites(records)
+        for finding in records.findings:
+            self.problems.add(finding)
+        true_ms, _ = records.matrix([one.name for one in crawlers], [site.address for site in sites])
         answers = np.isfinite(true_ms).sum(axis=0)
         sites = [
             replace(site, flag=site.flag or Flag.UNPROBEABLE) if not count else site
             for site, count in zip(sites, answers, strict=True)
         ]
         if self.assignment is None:
-            return self._nearest(crawlers, sites, true_ms)
+            return self._nearest(crawlers, sites, true_ms, records.notes)
         return self._assigned(crawlers, sites, true_ms, self.assignment)
 
-    def _sites(self) -> list[ReportSite]:
+    def _sites(self, records: WorldRecords) -> list[ReportSite]:
         sites = []
-        for where, record in read_records(self.world / FILES[1], self.problems):
+        for where, record in records.sites:
             site = site_of(Fields(record, where, self.problems), None)
             if site is None or site.address is None:
                 self.problems.add(f"{where}: a site without an address")
             else:
                 sites.append(site)
         if not sites:
-            raise InputError(f"{self.world / FILES[1]}: there are no sites in it")
+            raise InputError(f"{self.world}: there are no sites in it")
         return sites
 
-    def _round_trips(self, crawlers: list[ReportCrawler], sites: list[ReportSite]) -> Milliseconds:
-        """Read the matrix; a pair that is missing stays not-a-number."""
-        numbers = {crawler.name: i for i, crawler in enumerate(crawlers)}
-        columns: dict[object, list[int]] = {}
-        for i, site in enumerate(sites):
-            columns.setdefault(site.address, []).append(i)
-        by_text = {str(address): at for address, at in columns.items()}
-        true_ms = np.full((len(crawlers), len(sites)), np.nan)
-        for where, record in read_records(self.world / FILES[2], self.problems):
-            try:
-                crawler, address = (
-                    numbers.get(text_of(record, "crawler") or ""),
-                    text_of(record, "address") or "",
-                )
-                at = by_text.get(address) or columns.get(read_address(address))
-                rtt_ms = number_of(record, "rtt_ms")
-            except InputError as error:
-                self.problems.add(f"{where}: {error}")
-                continue
-            if crawler is None or at is None:
-                self.problems.add(f"{where}: unknown {'crawler' if crawler is None else 'address'}")
-            elif rtt_ms is not None:
-                true_ms[crawler, at] = rtt_ms
-        return true_ms
-
     def _nearest(
-        self, crawlers: list[ReportCrawler], sites: list[ReportSite], true_ms: Milliseconds
+        self, crawlers: list[ReportCrawler], sites: list[ReportSite], true_ms: Milliseconds, told: list[str]
     ) -> ReportData:
         best = np.where(np.isnan(true_ms), np.inf, true_ms)
         given = [
@@ -96,13 +69,13 @@ class WorldFolder:
             sites=tuple(given),
             policy=ORACLE,
             true_rtt_ms=true_ms,
-            notes=(note, *self.problems.notes),
+            notes=(note, *told, *self.problems.notes),
         )
 
     def _assigned(
         self, crawlers: list[ReportCrawler], sites: list[ReportSite], true_ms: Milliseconds, assignment: Path
     ) -> ReportData:
-        results = ResultFiles(results=(assignment,), crawlers=self.world / FILES[0], problems=Problems())
+        results = ResultFiles(results=(assignment,), known=tuple(crawlers), problems=Problems())
         found = results.load()
         self.problems.count += results.problems.count
         self.problems.shown += results.problems.shown

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import path_of
+from ipmicra.edge.store.connection import Connection, ConnectionConfig, path_of
 from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
+from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
+from tests.patience import PATIENCE_S
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,24 @@ def test_further_migration_is_applied_to_an_old_store_once(tmp_path: Path) -> No
         assert store.meta.get("key") == "word"
 
 
+def test_store_without_schedules_gets_them_from_its_assignments(tmp_path: Path) -> None:
+    """A store of schema 12 has assignments but no table of schedules."""
+    path = str(tmp_path / "state.db")
+    old = Connection(path, ConnectionConfig())
+    migrate(old, tuple(one for one in MIGRATIONS if one.number <= 12))
+    put = "INSERT INTO assignments VALUES (?, ?, ?, ?, ?, 'nearest', 'balance', NULL, NULL, '[]', 7.0)"
+    address = packed(IPv4Address("192.0.2.1"))
+    rows = [("a.org", 1, 2, address, "ath"), ("a.org", 2, 2, address, "ber"), ("b.org", 1, 1, address, None)]
+    for row in rows:
+        old.execute(put, row)
+    old.close()
+    with Store.open(path) as store:
+        assert store.recrawls.all() == [
+            Recrawl(host="a.org", piece=piece, of=2, first_s=7.0, submitted_s=7.0) for piece in (1, 2)
+        ]
+        assert len(store.assignments.all()) == 3
+
+
 def test_failed_migration_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     def fail(_: object) -> None:
         raise RuntimeError("no")
@@ -123,7 +143,7 @@ def test_two_processes_never_grant_more_than_the_budget_together(tmp_path: Path)
     children = [
         subprocess.Popen([sys.executable, "-c", code, url, str(i)], stdout=subprocess.PIPE) for i in range(4)
     ]
-    granted = [int(child.communicate(timeout=60)[0]) for child in children]
+    granted = [int(child.communicate(timeout=PATIENCE_S)[0]) for child in children]
     assert sum(granted) == 150
     with Store.open(url) as store:
         assert store.budget.state("b").spent == 150

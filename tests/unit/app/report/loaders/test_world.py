@@ -96,7 +96,7 @@ def test_lines_of_round_trips_that_fit_nothing_are_counted(world: Path) -> None:
 @pytest.mark.parametrize("missing", FILES)
 def test_folder_that_is_no_world_is_told_what_lacks(world: Path, missing: str) -> None:
     (world / missing).unlink()
-    with pytest.raises(InputError, match=f"no {missing}"):
+    with pytest.raises(InputError, match=f"{missing} is missing"):
         WorldFolder(world=world, problems=Problems()).load()
 
 
@@ -125,3 +125,14 @@ def test_first_crawler_and_no_probes_are_answers_too(world: Path) -> None:
     path = assigned(world, [{"host": "a.example", "crawler": "ath", "probes": 0, "rtt_ms": 0}])
     (site,) = WorldFolder(world=world, assignment=path, problems=Problems()).load().sites
     assert (site.crawler, site.probes, site.rtt_ms) == (0, 0, 0.0)
+
+
+def test_file_of_measurements_is_a_world_too(tmp_path: Path) -> None:
+    path = tmp_path / "pings.csv"
+    path.write_text("vp;ip;ms\nath;10.0.0.1;5\nnyc;10.0.0.1;90\nath;10.0.0.2;95\nnyc;10.0.0.2;6\n")
+    data = WorldFolder(world=path, problems=Problems()).load()
+    assert [(site.host, site.crawler, site.rtt_ms) for site in data.sites] == [
+        ("10.0.0.1", 0, 5.0),
+        ("10.0.0.2", 1, 6.0),
+    ]
+    assert any("4 rows read" in note for note in data.notes)

@@ -1,0 +1,189 @@
+"""Crawling again as a use case: what crawlers say is kept, what is due is told."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ipmicra.assign.balance.recrawl import Step
+from ipmicra.assign.balance.schedule import (
+    due_s,
+    expected_delay_s,
+    next_step,
+    noted,
+    recut,
+    state_of,
+    submitted,
+)
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.recrawl import Crawled, Recrawl
+
+Key = tuple[str, int, int]
+_LAST_S = 253_402_300_800.0
+"""The end of the year 9999, beyond which dates cannot be written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What is to be done with one assignment now, and its schedule after that."""
+
+    step: Step | None
+    """None if it is not due."""
+    recrawl: Recrawl | None
+    """None if it has no crawler and never had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleState:
+    """What is known before a call."""
+
+    schedule: Sequence[Recrawl]
+    before: Sequence[Assignment]
+    there: Collection[str]
+    """Crawlers of the fleet, by name."""
+
+
+def note_crawled(store: StorePort, words: Iterable[Crawled]) -> tuple[list[Recrawl], list[str]]:
+    """Keep what crawlers say of sites and pieces; give the schedules that changed, and what was refused."""
+    changed: dict[str, dict[int, Recrawl]] = {}
+    touched: set[tuple[str, int]] = set()
+    refused = []
+    with store.transaction():
+        for word in words:
+            if word.host not in changed:
+                changed[word.host] = {one.piece: one for one in store.recrawls.of(word.host)}
+            known = changed[word.host]
+            wrong = _wrong(word, known)
+            if wrong:
+                refused.append(f"{word.host}: {wrong}")
+                continue
+            piece = word.piece or 1
+            known[piece] = noted(known.get(piece), word)
+            touched.add((word.host, piece))
+        store.recrawls.put_many(one for pieces in changed.values() for one in pieces.values())
+    return [changed[host][piece] for host, piece in sorted(touched)], refused
+
+
+def _wrong(word: Crawled, known: dict[int, Recrawl]) -> str | None:
+    """Say why a crawler's word cannot be taken."""
+    ended, began = word.crawled_s, word.started_s
+    checks = {
+        "neither when it began nor when it ended is told": ended is None and began is None,
+        "the number of its pages is not told": ended is not None and (word.pages is None or word.pages < 0),
+        "it ended before it began": ended is not None and began is not None and ended < began,
+        "its interval must be above 0": word.interval_s is not None and word.interval_s <= 0,
+        f"it is crawled in {len(known)} pieces: say which": word.piece is None and len(known) > 1,
+        f"there is no piece {word.piece}": word.piece is not None and word.piece not in (known or {1}),
+    }
+    return next((told for told, is_wrong in checks.items() if is_wrong), None)
+
+
+def due_hosts(state: ScheduleState, now_s: float) -> list[str]:
+    """Name the hosts that are due, earliest first, and then those whose crawler went before it was done."""
+    due = due_s(state.schedule).tolist()
+    rows = sorted((at, one.host) for at, one in zip(due, state.schedule, strict=True) if at <= now_s)
+    known = {(one.host, one.piece, one.of): one for one in state.schedule}
+    taken_over = [
+        one.host
+        for one in state.before
+        if one.crawler not in state.there
+        and next_step(known.get(_key(one)), now_s, is_taken_over=True) is not None
+    ]
+    return list(dict.fromkeys([*(host for _, host in rows), *taken_over]))
+
+
+def turns_of(
+    assignments: Sequence[Assignment],
+    state: ScheduleState,
+    now_s: float,
+    every_s: float | None,
+) -> list[Turn]:
+    """Say what is to be done with each assignment: what is new or due is submitted, the rest is left."""
+    by_host: dict[str, list[Recrawl]] = {}
+    for record in state.schedule:
+        by_host.setdefault(record.host, []).append(record)
+    had = {_key(one): one.crawler for one in state.before}
+    turns = []
+    for one in assignments:
+        known = _schedule_of(one, by_host.get(one.host, []))
+        if known is not None and every_s is not None:
+            known = replace(known, interval_s=every_s)
+        if one.crawler is None:
+            turns.append(Turn(step=None, recrawl=known))
+            continue
+        former = had.get(_key(one), one.crawler)
+        step = next_step(
+            known,
+            now_s,
+            is_taken_over=former not in state.there,
+            is_moved=former in state.there and former != one.crawler,
+        )
+        new = known or Recrawl(
+            host=one.host, piece=one.piece, of=one.of, interval_s=every_s, first_s=now_s, submitted_s=now_s
+        )
+        turns.append(Turn(step=step, recrawl=submitted(new, step, now_s)))
+    return turns
+
+
+def _schedule_of(one: Assignment, known: Sequence[Recrawl]) -> Recrawl | None:
+    """Give the schedule of an assignment; a site cut otherwise than before goes on from what it had."""
+    same = [other for other in known if (other.piece, other.of) == (one.piece, one.of)]
+    return same[0] if same else recut(known, one.piece, one.of)
+
+
+def crawled_pages(schedule: Iterable[Recrawl]) -> dict[str, float]:
+    """Give the pages of hosts that are crawled whole, by the last crawl."""
+    return {one.host: one.pages for one in schedule if one.of == 1 and one.pages is not None}
+
+
+def crawled_pieces(schedule: Iterable[Recrawl]) -> dict[Key, int]:
+    """Give the pages of pieces, by the last crawl."""
+    return {
+        (one.host, one.piece, one.of): one.pages for one in schedule if one.of > 1 and one.pages is not None
+    }
+
+
+def delay_findings(turns: Sequence[Turn]) -> list[str]:
+    """Say how late new pages are seen, where downloads were timed."""
+    least, most, sites = expected_delay_s([turn.recrawl for turn in turns if turn.recrawl is not None])
+    if not sites:
+        return []
+    hours = f"{least / 3600:.1f} to {most / 3600:.1f} h"
+    return [f"a new page is seen after {hours} (mean of {sites} timed downloads)"]
+
+
+def describe_turn(turn: Turn) -> dict[str, Any]:
+    """Give what `--json` prints of a turn beside the assignment."""
+    step = turn.step.value if turn.step is not None else None
+    one = turn.recrawl
+    if one is None:
+        return {"step": step, "state": None, "crawls": 0, "crawled": None, "every_s": None, "due": None}
+    return {
+        "step": step,
+        "state": state_of(one).value,
+        "crawls": one.crawls,
+        "crawled": _moment(one.crawled_s),
+        "every_s": one.interval_s,
+        "due": _moment(float(due_s([one])[0])),
+    }
+
+
+def describe_recrawl(one: Recrawl) -> dict[str, Any]:
+    """Give what `--json` prints of a schedule by itself."""
+    told = describe_turn(Turn(step=None, recrawl=one))
+    del told["step"]
+    return {"host": one.host, "piece": f"{one.piece}/{one.of}", "pages": one.pages} | told
+
+
+def _moment(seconds: float | None) -> str | None:
+    """Write a moment as users read it; None for never."""
+    if seconds is None or not 0 <= seconds < _LAST_S:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _key(one: Assignment) -> Key:
+    return one.host, one.piece, one.of

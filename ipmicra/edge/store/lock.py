@@ -1,0 +1,60 @@
+"""One process at a time: a lock beside the store, which the system frees however its holder ends.
+
+What a delegation knows of the store it keeps in memory, and what it began it takes for its own after a crash;
+two at once would undo each other's work and take each other's orders for lost. Readers need no lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from ipmicra.edge.store.connection import make_folder, path_of
+from ipmicra.errors import StoreBusyError
+
+
+@contextmanager
+def one_at_a_time(
+    url: str, purpose: str, words: str, clock: Callable[[], float] = time.time
+) -> Iterator[None]:
+    """Hold the lock of a store for a purpose; `StoreBusyError` says who else does, and since when."""
+    path = path_of(url)
+    if path == ":memory:":
+        yield
+        return
+    make_folder(path)
+    # The file stays: a removed one could be locked by one process and made anew by the next.
+    with Path(f"{path}.{purpose}-lock").open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreBusyError(path, _told(file)) from error
+        _write(file, {"pid": os.getpid(), "since_s": clock(), "words": words[:200]})
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+def _write(file: TextIO, content: dict[str, object]) -> None:
+    file.truncate(0)
+    file.write(json.dumps(content))
+    file.flush()
+
+
+def _told(file: TextIO) -> str:
+    """Say who holds the lock; it may be about to say so itself."""
+    file.seek(0)
+    try:
+        content = json.loads(file.read())
+        since = datetime.fromtimestamp(float(content["since_s"]), UTC)
+        return f"process {int(content['pid'])} ({content['words']}) since {since:%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, TypeError, KeyError, OverflowError, OSError):
+        return "another process"

@@ -1,0 +1,68 @@
+"""When sites, or pieces of them, were crawled and how often they are due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, fields
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.model.recrawl import Recrawl
+
+_FIELDS = tuple(field.name for field in fields(Recrawl))
+_NAMES = ", ".join(_FIELDS)
+_PUT = f"INSERT OR REPLACE INTO recrawls ({_NAMES}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+_GET = f"SELECT {_NAMES} FROM recrawls"  # noqa: S608 - our own names
+_TAKE = (
+    "INSERT INTO recrawls (host, piece, of, first_s, submitted_s, crawls) "
+    "SELECT host, piece, of, assigned_s, assigned_s, 0 FROM assignments WHERE crawler IS NOT NULL"
+)
+
+
+def create_recrawls(database: Database) -> None:
+    """Make the table of schedules; what was assigned before counts as submitted then."""
+    columns = {
+        "host": str,
+        "piece": int,
+        "of": int,
+        "interval_s": float,
+        "first_s": float,
+        "submitted_s": float,
+        "started_s": float,
+        "crawled_s": float,
+        "pages": int,
+        "crawls": int,
+    }
+    needed = ("of", "first_s", "submitted_s", "crawls")
+    database["recrawls"].create(columns, pk=("host", "piece"), not_null=needed)  # type: ignore[union-attr]
+    database.execute(_TAKE)
+
+
+class RecrawlTable:
+    """Schedules by host and piece."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put_many(self, recrawls: Iterable[Recrawl]) -> None:
+        """Keep schedules in place of those their hosts had; all or none."""
+        kept = list(recrawls)
+        with self._connection.transaction():
+            hosts = {(one.host,) for one in kept}
+            self._connection.execute_many("DELETE FROM recrawls WHERE host = ?", hosts)
+            self._connection.execute_many(_PUT, (astuple(one) for one in kept))
+
+    def all(self) -> list[Recrawl]:
+        """Give all, by host and piece."""
+        return [_recrawl_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
+
+    def of(self, host: str) -> list[Recrawl]:
+        """Give those of a host, by piece."""
+        rows = self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))
+        return [_recrawl_of(row) for row in rows]
+
+
+def _recrawl_of(row: Row) -> Recrawl:
+    return Recrawl(**dict(zip(_FIELDS, row, strict=True)))

@@ -1,0 +1,136 @@
+"""The folder that code of the documentation runs in: a hierarchy, a fleet with agents, files a user has."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from ipmicra.app.build import build
+from ipmicra.app.demo.config import DemoConfig
+from ipmicra.app.demo.world import invent_world
+from ipmicra.app.fleet import Fleet
+from ipmicra.app.home import Home
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.loopback.apart import InternetApart
+from ipmicra.edge.store.ports import NameAnswer, NameStatus
+from ipmicra.edge.store.store import Store
+from ipmicra.edge.world_folder import save_world
+from ipmicra.model.site import Site
+from ipmicra.simulate.world import World
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "rir_dumps" / "sample"
+PLAYED = DemoConfig(crawlers=4, sites=30)
+HOSTS = ("example.org", "www.example.com", "example.net", "www.example.edu")
+"""Names that the pages use; the others are the world's own."""
+DAY_S = 24 * 3600.0
+SHIM = """#!/bin/sh
+# On loopback the kernel completes handshakes by itself, at no distance: probes start at HEAD.
+case $1 in
+    delegate) exec {entry} "$@" --first-rung head ;;
+    *) exec {entry} "$@" ;;
+esac
+"""
+"""Stands before the installed entry point."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocWorld:
+    """What is copied for each page, and how to reach the agents."""
+
+    folder: Path
+    """Copied for each page."""
+    programs: Path
+    """Holds `ipmicra`."""
+    token: str
+
+    def environment(self, folder: Path) -> dict[str, str]:
+        """Give the variables of a user who works in a folder."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("IPMICRA_")}
+        return {
+            **kept,
+            "COLUMNS": "120",
+            "IPMICRA_AGENT_TOKEN": self.token,
+            "IPMICRA_HOME": str(folder),
+            "PATH": os.pathsep.join(
+                (str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"])
+            ),
+        }
+
+
+@contextmanager
+def doc_world(folder: Path) -> Iterator[DocWorld]:
+    """Build the hierarchy of the samples, start agents and sites, write files and delegate the list."""
+    home, programs = folder / "home", folder / "programs"
+    for one in (home, programs):
+        one.mkdir()
+    shutil.copytree(SAMPLE, home / "rir_dumps")
+    build(sorted((home / "rir_dumps").iterdir()), home / "hierarchy.ipm")
+    with Hierarchy.open(home / "hierarchy.ipm") as hierarchy:
+        played = invent_world(hierarchy, PLAYED)
+        world = _renamed(played.world)
+        save_world(world, home / "world", played.pages.tolist())
+        with InternetApart(home / "world", folder / "internet.log") as internet:
+            _write_files(home, world, internet.port)
+            with Store.open(Home(folder=home).store) as store:
+                Fleet(store, hierarchy).add_many(
+                    replace(one, agent_url=internet.urls[one.name]) for one in world.crawlers
+                )
+                store.names.put_many(
+                    NameAnswer(
+                        name=site.host,
+                        status=NameStatus.FOUND,
+                        addresses=(site.address,),
+                        expires_s=time.time() + DAY_S,
+                    )
+                    for site in world.sites
+                )
+            shim = programs / "ipmicra"
+            shim.write_text(SHIM.format(entry=Path(sys.executable).with_name("ipmicra")))
+            shim.chmod(0o755)
+            made = DocWorld(home, programs, internet.token)
+            subprocess.run(
+                [shim, "delegate", "seeds.txt"],
+                cwd=home,
+                env=made.environment(home),
+                stdout=subprocess.DEVNULL,
+                check=True,
+                timeout=300,
+            )
+            yield made
+
+
+def _renamed(world: World) -> World:
+    """Give the first sites the names that the pages use."""
+    sites = [Site(name, site.address) for name, site in zip(HOSTS, world.sites, strict=False)]
+    return replace(world, sites=(*sites, *world.sites[len(sites) :]))
+
+
+def _write_files(home: Path, world: World, port: int) -> None:
+    """Write what the pages take for granted."""
+    (home / "seeds.txt").write_text("".join(f"http://{site.host}:{port}/\n" for site in world.sites))
+    (home / "hosts.txt").write_text("".join(f"{site.host}\n" for site in world.sites))
+    (home / "token").write_text("0123456789abcdef0123456789abcdef\n")
+    for name in ("crawlers.csv", "sites.csv"):
+        shutil.copy(home / "world" / name, home / name)
+    _write_csv(
+        home / "today.csv", ("host", "crawler"), [(s.host, world.crawlers[0].name) for s in world.sites]
+    )
+    _write_csv(home / "links.csv", ("source", "target"), [(a.host, b.host) for a, b in pairwise(world.sites)])
+    paths = "".join(f"<url><loc>http://{HOSTS[0]}/{part}/{i}</loc></url>" for part in "ab" for i in range(20))
+    (home / "sitemap.xml").write_text(f"<urlset>{paths}</urlset>")
+    _write_csv(home / "pages.csv", ("host", "pages"), [(s.host, 100 + i) for i, s in enumerate(world.sites)])
+
+
+def _write_csv(path: Path, head: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])

@@ -1,0 +1,18 @@
+"""A port where nobody listens, and nobody else can come to listen meanwhile."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def refusing_port(host: str = "127.0.0.1") -> Iterator[int]:
+    """Hold a port without listening: whoever connects is refused.
+
+    A port that was let go of may be another's a moment later.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
+        held.bind((host, 0))
+        yield held.getsockname()[1]
