@@ -24,6 +24,7 @@ include_patterns = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "benchmarks/README.md",
     "benchmarks/RESULTS.md",
     "docs/**.md",
     "rir_dumps/README.md",

@@ -24,6 +24,15 @@ def page_findings(estimated: int, refused: int) -> list[str]:
     return findings
 
 
+def trip_findings(expected_ms: NDArray[np.float64]) -> list[str]:
+    """Say that some crawlers are not considered for a site, and what helps."""
+    lacking = int(np.isnan(expected_ms).any(axis=1).sum())
+    if not lacking:
+        return []
+    told = f"{lacking} go to a crawler that probed them or their subnet, or where room is"
+    return [f"{told}: with a hierarchy (`ipmicra build`) round trips of the others are estimated"]
+
+
 def fleet_findings(
     crawlers: Sequence[Crawler], units: NDArray[np.float64], assignments: Sequence[Assignment]
 ) -> list[str]:

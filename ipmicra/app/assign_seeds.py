@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign, stamped
+from ipmicra.app.expected_trips import StoredExpectations
 from ipmicra.app.recrawling import (
     ScheduleState,
     crawled_pages,
@@ -23,6 +24,7 @@ from ipmicra.app.targets import host_of
 from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
+from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.resolver.bulk import BulkResolver, Seed, read_seed
 from ipmicra.edge.resolver.client import ClientConfig, NameClient
 from ipmicra.edge.resolver.one_by_one import REASONS
@@ -55,9 +57,15 @@ class AssignRequest:
 
 
 def assign_seeds(
-    store: StorePort, request: AssignRequest, clock: Callable[[], float] = time.time
+    store: StorePort,
+    request: AssignRequest,
+    hierarchy: Hierarchy | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> tuple[AssignReport, Unresolved]:
-    """Assign seeds by the samples and delegations in the store; keep the result unless told otherwise."""
+    """Assign seeds by the samples and delegations in the store; keep the result unless told otherwise.
+
+    With a hierarchy the delegator's model says what to expect where nothing was measured.
+    """
     if request.backend not in BACKENDS:
         raise InputError(f"no backend named {request.backend!r}; there are {', '.join(BACKENDS)}")
     now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
@@ -83,6 +91,7 @@ def assign_seeds(
         ),
         options,
         before,
+        None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock),
     )
     report.turns = turns_of(report.assignments, state, now_s, request.every_s)
     if request.is_kept:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers
+from ipmicra.app.assign_findings import fleet_findings, page_findings, takeovers, trip_findings
 from ipmicra.app.assign_pieces import earlier_pieces, filters_of
 from ipmicra.app.assign_zones import OVERLAYS, ZoneQuestion, by_zones
 from ipmicra.app.recrawling import Turn
-from ipmicra.app.round_trips import RoundTrips, fleet_coordinates
+from ipmicra.app.round_trips import Expectations, RoundTrips, fleet_coordinates
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.balance.by_overlay import Burden
 from ipmicra.assign.balance.config import AuctionConfig
@@ -84,8 +84,13 @@ def assign(
     trips: RoundTrips,
     options: AssignOptions,
     before: Sequence[Assignment] = (),
+    expectations: Expectations | None = None,
 ) -> AssignReport:
-    """Assign sites to crawlers; what was assigned before stays where it can."""
+    """Assign sites to crawlers; what was assigned before stays where it can.
+
+    Round trips that nobody measured are as `expectations` say; without them, as coordinates say if crawlers
+    have measured each other.
+    """
     if options.backend not in BACKENDS:
         raise InputError(f"no backend named {options.backend!r}; there are {', '.join(BACKENDS)}")
     if not crawlers:
@@ -103,8 +108,8 @@ def assign(
         load=counts.pages.astype(np.float64),
         burden=_burden(tasks, crawlers, units, before),
     )
-    report = _balanced(problem, trips, options, before)
-    report.findings = [
+    report = _balanced(problem, trips, options, before, expectations)
+    report.findings += [
         *page_findings(counts.estimated, counts.refused),
         *fleet_findings(crawlers, units, report.assignments),
         *takeovers(crawlers, report.assignments, before),
@@ -165,17 +170,27 @@ def _tasks(sites: Sequence[Site], options: AssignOptions, before: Sequence[Assig
 
 
 def _balanced(
-    problem: _Problem, trips: RoundTrips, options: AssignOptions, before: Sequence[Assignment]
+    problem: _Problem,
+    trips: RoundTrips,
+    options: AssignOptions,
+    before: Sequence[Assignment],
+    expectations: Expectations | None,
 ) -> AssignReport:
     """Ask the backend."""
     if not problem.units.any():
         nobody = np.full(len(problem.tasks), -1)
         reasons = ["no crawler has any capacity"] * len(problem.tasks)
         return _report(problem, nobody, reasons, problem.known_ms, options)
+    if options.backend == "balance" and expectations is not None:
+        sites = [task.site for task in problem.tasks]
+        expected = expectations.filled(sites, problem.crawlers, problem.known_ms)
+        return _by_auction(problem, expected, options, before)
     found = fleet_coordinates(trips, problem.crawlers, problem.known_ms)
     expected = problem.known_ms if found is None else found.expected_ms()
     if options.backend == "balance":
-        return _by_auction(problem, expected, options, before)
+        report = _by_auction(problem, expected, options, before)
+        report.findings = trip_findings(expected)
+        return report
     if found is None:
         raise InputError(
             f"{options.backend} needs round trips between at least four crawlers: "

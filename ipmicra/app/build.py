@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ipmicra.app.compiling import HIERARCHY, compile_missing, group_of
 from ipmicra.app.findings import FindingList, Origins
-from ipmicra.app.kernels import compiling_announced, warm_up
+from ipmicra.app.kernels import compiling_announced, once, warm_up
 from ipmicra.edge.dumps import DumpInfo, inspect, read_dump
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.edge.log import EventLog
@@ -101,7 +102,9 @@ def build(
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     events.info("build_begun", "{dumps} dumps into {output}", dumps=len(dumps), output=output)
     run.inspect_all([Path(dump) for dump in dumps])
-    with compiling_announced(say or (lambda _message: None)), ThreadPoolExecutor(1) as background:
+    tell = once(say or (lambda _message: None))
+    compile_missing(run.kernels, tell)
+    with compiling_announced(tell), ThreadPoolExecutor(1) as background:
         ready = background.submit(warm_up)  # kernels load while dumps are read
         run.read_all()
         ready.result()
@@ -130,6 +133,11 @@ class _Build:
             raise InputError("no dump given; `ipmicra fetch` downloads them into rir_dumps/")
         for path in sorted(set(paths)):
             self._guarded(lambda path=path: self._infos.append(_inspected(path)))  # type: ignore[misc]
+
+    @property
+    def kernels(self) -> set[str]:
+        """Groups of kernels that these dumps need."""
+        return {HIERARCHY, *(group_of(info.dialect) for info in self._infos)}
 
     def read_all(self) -> None:
         """Read the dumps, several at the same time, and join them in the order of their names."""

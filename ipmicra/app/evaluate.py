@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 
 from ipmicra.app.evaluate_world import WorldSource, choose_kind, open_tree, places_of
+from ipmicra.app.report.data import ReportData
+from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.app.report.loaders.replayed import ReplayedWorld
 from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
-from ipmicra.simulate.contest import Contest, Standing, contestants, other_ways
+from ipmicra.simulate.contest import Contest, Contestant, Standing, contestants, other_ways
 from ipmicra.simulate.replay import Score
 from ipmicra.simulate.world import LocationKind, World
 
@@ -49,6 +53,8 @@ class EvaluateOptions:
     """Fixed prices of a probe; the default and the frugal setting if there are none."""
     nearest: Sequence[int] = (1, 2)
     probe_budget: int | None = None
+    is_reported: bool = False
+    """Whether the first policy's delegation is wanted site by site, for a report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,8 @@ class Evaluation:
     """How a file of measurements was understood, and what is missing."""
     is_measured: bool = False
     """Whether the world is a file of measurements."""
+    data: ReportData | None = None
+    """Of the first policy, if it was asked for."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -95,6 +103,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
             others_ms=other_ways(world),
         )
         rows = [_row(standing) for standing in _standings(contest, options, progress)]
+        data = _replayed(contest, options) if options.is_reported else None
     return Evaluation(
         world=world.name,
         train=train,
@@ -104,17 +113,28 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
         findings=findings,
         notes=notes,
         is_measured=source.is_measured,
+        data=data,
     )
 
 
-def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[Standing]:
-    standings = []
-    for one in contestants(
+def _contestants(options: EvaluateOptions) -> list[Contestant]:
+    return contestants(
         options.policies,
         thresholds_ms=options.thresholds_ms,
         prices_ms=options.prices_ms,
         nearest=options.nearest,
-    ):
+    )
+
+
+def _replayed(contest: Contest, options: EvaluateOptions) -> ReportData:
+    """Give the first policy's delegation of the whole world, in its own order of arrival."""
+    data = ReplayedWorld(contest=contest, contestant=_contestants(options)[0], folder=options.world).load()
+    return with_hierarchy(data, contest.tree) if isinstance(contest.tree, Hierarchy) else data
+
+
+def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[Standing]:
+    standings = []
+    for one in _contestants(options):
         scores: list[tuple[Score, Score]] = []
         for pair in contest.run(one):
             scores.append(pair)

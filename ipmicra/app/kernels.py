@@ -41,6 +41,18 @@ def compiling_announced(say: Callable[[str], None]) -> Iterator[None]:
         event.unregister("numba:compile", announcer)
 
 
+def once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Say each thing once."""
+    said: set[str] = set()
+
+    def tell(message: str) -> None:
+        if message not in said:
+            said.add(message)
+            say(message)
+
+    return tell
+
+
 def warm_up() -> None:
     """Load or compile the kernels that a build needs once its dumps are read."""
     assemble(Gatherer().finish())

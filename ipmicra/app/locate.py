@@ -25,6 +25,7 @@ from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
 from ipmicra.model.address import read_range
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Sample
+from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
 
 LARGEST_FAMILY = 100_000
@@ -275,3 +276,15 @@ def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]
             for row in count_agreements(located, order)
         ],
     }
+
+
+class LocatedSites:
+    """Places by host name, registration and shipped tables; asks no server."""
+
+    def __init__(self, hierarchy: Hierarchy | None) -> None:
+        """Load the tables; without a hierarchy, host names alone tell."""
+        self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
+
+    def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
+        """Give a site's place."""
+        return self._run.locate_site(site.host, site.address).location

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.sample import Sample
+from ipmicra.model.site import Site
 
 Address = IPv4Address | IPv6Address
 Floats = NDArray[np.float64]
@@ -33,6 +34,13 @@ class RoundTrips(Protocol):
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
         """Give the round trips from addresses (rows) to crawlers (columns); NaN where nothing is known."""
+
+
+class Expectations(Protocol):
+    """Whoever can say what to expect where nothing was measured."""
+
+    def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
+        """Give round trips as they are known, (site, crawler), and expected ones where they are NaN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

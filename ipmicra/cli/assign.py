@@ -19,6 +19,7 @@ from ipmicra.cli.assign_options import (
     SeedsArgument,
     UrlsOption,
 )
+from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_if_there
 from ipmicra.cli.output import (
     DONE_IN_PART,
     Format,
@@ -51,15 +52,19 @@ def assign(
     crawled: CrawledOption = None,
     due: DueOption = False,
     dry_run: DryRunOption = False,
+    hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Give each site its crawler, near and with room for it.
 
-    Large sites are cut into pieces. What was assigned before stays where it can. What is new or due is to be
-    submitted to its crawler: `step` says so. Crawlers tell what they have done by --crawled, which also sets
-    the pages that count as load; --due is for a timer.
+    Goes by the samples and delegations in the store. What nobody measured is estimated: with a hierarchy by
+    the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other. Large sites
+    are cut into pieces. What was assigned before stays where it can.
+
+    What is new or due is to be submitted to its crawler: `step` says so. Crawlers tell what they have done
+    by --crawled, which also sets the pages that count as load; --due is for a timer.
     """
     from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
     from ipmicra.app.crawled_file import read_interval
@@ -85,11 +90,11 @@ def assign(
     url = store_url(context, store)
     named = " ".join(seeds or ())
     lock = nullcontext() if dry_run else one_at_a_time(url, "assign", f"ipmicra assign {named}".rstrip())
-    with lock, Store.open(url) as opened:
+    with lock, Store.open(url) as opened, hierarchy_if_there(context, hierarchy_file) as hierarchy:
         refused = _noted(opened, crawled, print_format, is_all=not seeds and not due) if crawled else []
         if crawled and not seeds and not due:
             raise typer.Exit(DONE_IN_PART if refused else 0)
-        report, unresolved = assign_seeds(opened, request)
+        report, unresolved = assign_seeds(opened, request, hierarchy)
     _print(report, print_format)
     for text, reason in unresolved:
         say(f"{text}: {reason}")

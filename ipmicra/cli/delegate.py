@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from ipmicra.cli.output import (
     say,
 )
 from ipmicra.cli.probe import Authority, TokenFile
+from ipmicra.cli.reporting import check_report, report_written
 from ipmicra.cli.service_extra import need_service
 from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.cli.streaming import RecordStream
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
     from ipmicra.app.delegating.batch import BatchReport
     from ipmicra.app.delegating.options import DelegateOptions
+    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.store import Store
 
 COLUMNS = ("host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes")
 WIDTHS = (32, 15, 20, 12, 8, 10, 6)
@@ -82,6 +86,10 @@ AnycastOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only say how many probes it could take; send none.")
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write an HTML report at the end, also after Ctrl-C."),
+]
 CertificateOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Our own, for mutual TLS.")]
 KeyOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Key of --client-cert.")]
 
@@ -107,6 +115,7 @@ def delegate(
     ca: Authority = None,
     client_cert: CertificateOption = None,
     client_key: KeyOption = None,
+    report: ReportOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -141,11 +150,19 @@ def delegate(
     places = hierarchy_path(context, hierarchy_file), store_url(context, store)
     if dry_run:
         _plan(seeds, options, places, print_format)
-    else:
-        _run(seeds, options, places, print_format)
+        return
+    if report is not None:
+        check_report(report)
+    _run(seeds, options, places, print_format, report)
 
 
-def _run(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format) -> None:
+def _run(
+    seeds: list[str],
+    options: DelegateOptions,
+    places: tuple[Path, str],
+    print_format: Format,
+    page: Path | None,
+) -> None:
     from ipmicra.app.delegating.batch import Batch
     from ipmicra.app.delegating.facade import describe_decision
     from ipmicra.app.targets import read_texts
@@ -159,7 +176,7 @@ def _run(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], p
         Store.open(places[1]) as opened,
     ):
         stream = RecordStream(COLUMNS, WIDTHS, print_format)
-        with stream, _bar(seeds) as show:
+        with _reported(page, seeds, opened, hierarchy) as batches, stream, _bar(seeds) as show:
 
             def progress(report: BatchReport, read: int) -> None:
                 stream.flush()
@@ -168,10 +185,30 @@ def _run(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], p
             batch = Batch(
                 opened, hierarchy, options, lambda result: stream.add(describe_decision(result)), progress
             )
+            batches.append(batch.report)
             report = batch.run(seeds, read_texts(seeds))
     _tell(report)
+    if page is None:
+        say("to see it on a page: `ipmicra report --last`, or --report FILE next time")
     if not report.is_complete:
         raise typer.Exit(DONE_IN_PART if report.sites else 1)
+
+
+@contextmanager
+def _reported(
+    page: Path | None, seeds: list[str], store: Store, hierarchy: Hierarchy
+) -> Iterator[list[BatchReport]]:
+    """Write a report on the batch that is put into the list, whether all of it was done or not."""
+    from ipmicra.app.report.loaders.holders import with_hierarchy
+    from ipmicra.app.report.loaders.store import StoreContents
+
+    batches: list[BatchReport] = []
+    try:
+        yield batches
+    finally:
+        if page is not None and batches and batches[0].batch and store.results.count(batches[0].batch):
+            data = StoreContents(store=store, batch=batches[0].batch).load()
+            report_written(with_hierarchy(data, hierarchy), page, f"delegate {shlex.join(seeds)}")
 
 
 def _tell(report: BatchReport) -> None:

@@ -14,6 +14,7 @@ from ipmicra.cli.completion import LOCATIONS, POLICIES, one_of
 from ipmicra.cli.evaluate_table import print_evaluation, saving_in_words, title_of
 from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, say
+from ipmicra.cli.reporting import check_report, report_written
 
 if TYPE_CHECKING:
     from ipmicra.app.evaluate import EvaluateOptions, Evaluation
@@ -94,6 +95,12 @@ BudgetOption = Annotated[int | None, typer.Option(metavar="N", min=0, help="Most
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Draw probes against optimal, as PNG, SVG or PDF.")
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Write an HTML report on the first policy, with all sites."
+    ),
+]
 
 
 def evaluate(
@@ -112,6 +119,7 @@ def evaluate(
     nearest: NearestOption = None,
     probe_budget: BudgetOption = None,
     plot: PlotOption = None,
+    report: ReportOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -140,16 +148,19 @@ def evaluate(
         prices_ms=prices_ms or (),
         nearest=nearest or (1, 2),
         probe_budget=probe_budget,
+        is_reported=report is not None,
     )
-    _run(options, plot, print_format)
+    _run(options, plot, report, print_format)
 
 
-def _run(options: EvaluateOptions, plot: Path | None, print_format: Format) -> None:
+def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print_format: Format) -> None:
     from ipmicra.app.evaluate import evaluate as run
     from ipmicra.edge.plot import check_plot, plot_policies
 
     if plot is not None:
         check_plot(plot)
+    if report is not None:
+        check_report(report)
     with _bar() as show:
         evaluation = run(options, show)
     _tell(evaluation)
@@ -162,6 +173,10 @@ def _run(options: EvaluateOptions, plot: Path | None, print_format: Format) -> N
     if plot is not None:
         plot_policies(evaluation.rows, title_of(evaluation), plot)
         say(f"drawn: {plot}")
+    if report is not None and evaluation.data is not None:
+        report_written(evaluation.data, report, f"evaluate {options.world}")
+    else:
+        say("to see the sites on a map, with their round trips: the same with --report FILE")
 
 
 def _location(text: str) -> LocationKind:

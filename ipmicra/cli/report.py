@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,8 @@ from ipmicra.cli.output import (
     print_table,
     say,
 )
+from ipmicra.cli.reporting import now_text
+from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ AssignmentOption = Annotated[
         help="Results on the world's sites; by default each has its nearest crawler.",
     ),
 ]
+LastOption = Annotated[
+    bool, typer.Option("--last", help="Of the store, only the sites of the last `ipmicra delegate`.")
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write.")]
 PlotsOption = Annotated[
     Path | None,
@@ -77,15 +81,18 @@ def report(
     assignment: AssignmentOption = None,
     output: OutputOption = Path("report.html"),
     plots: PlotsOption = None,
+    last: LastOption = False,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")] = None,
     hierarchy_file: HierarchyOption = None,
+    store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one HTML page that shows who has which site.
 
-    It can be read offline. From results of a delegation with its crawlers, or from a world with known round
-    trips. Prints the figures of the summary.
+    It can be read offline. By default from the store: who was delegated or assigned to whom. Else from
+    results of a delegation with its crawlers, or from a world with known round trips. Prints the figures
+    of the summary.
     """
     from ipmicra.app.report.loaders.choose import ReportInput
 
@@ -97,6 +104,8 @@ def report(
         world=world,
         assignment=assignment,
         hierarchy=hierarchy if hierarchy_file or hierarchy.is_file() else None,
+        store=store_url(context, store),
+        only_last=last,
     )
     _print(_written(given, output, plots, title), print_format)
     for note in given.problems.notes:
@@ -112,7 +121,7 @@ def _written(given: ReportInput, output: Path, plots: Path | None, title: str | 
     if output.resolve() in {path.resolve() for path in given.files}:
         raise InputError(f"{output} is one of the inputs: name another file with -o")
     data = given.load()
-    data = replace(data, when=_now(), command=_command(given, output), title=title or data.title)
+    data = replace(data, when=now_text(), command=_command(given, output), title=title or data.title)
     done = write_report(data, output)
     files = write_plots(done, plots) if plots else []
     if plots and not has_png():
@@ -125,16 +134,14 @@ def _written(given: ReportInput, output: Path, plots: Path | None, title: str | 
     }
 
 
-def _now() -> str:
-    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
-
-
 def _command(given: ReportInput, output: Path) -> str:
     """Write the command that makes this report again."""
-    words = ["ipmicra", "report", *map(str, given.results)]
+    words = ["ipmicra", "report", *map(str, given.results), *(["--last"] if given.only_last else [])]
     for option in ("crawlers", "world", "assignment", "hierarchy"):
         if path := getattr(given, option):
             words += [f"--{option}", str(path)]
+    if given.store and not (given.results or given.world):
+        words += ["--store", given.store]
     return shlex.join([*words, "-o", str(output)])
 
 

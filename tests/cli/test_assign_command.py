@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,9 +14,9 @@ import pytest
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Capacity
-from ipmicra.model.sample import Sample
+from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
-from tests.cli.command_line import invoked
+from tests.cli.command_line import built_file, invoked
 
 CRAWLERS = {"ath": 10.0, "ber": 50.0, "cdg": 90.0}
 """Where they stand on a line, in milliseconds."""
@@ -177,3 +178,42 @@ def test_without_capacity_nobody_gets_anything_and_it_is_told(home: Path) -> Non
     assert result.exit_code == 1
     assert json.loads(result.stdout)[0]["reason"] == "no crawler has any capacity"
     assert "without capacity" in result.stderr
+
+
+def test_with_a_hierarchy_crawlers_that_never_probed_a_site_are_considered(
+    home: Path, tmp_path: Path
+) -> None:
+    """All samples are of one crawler; by their places the others are known to be nearer to half the sites."""
+    other = tmp_path / "other"
+    other.mkdir()
+    built_file(other, "inetnum: 198.51.100.0 - 198.51.100.255\ncountry: GR\nsource: RIPE\n", "hierarchy.ipm")
+    for number, name in enumerate(CRAWLERS, 1):
+        words = (
+            "crawler",
+            "add",
+            name,
+            f"192.0.2.{number}",
+            "--latitude",
+            str(37 + number),
+            "--longitude",
+            "23",
+        )
+        assert invoked("--home", other, *words).exit_code == 0
+    with Store.open(str(other / "state.db")) as store:
+        sites = [Site(f"s{at}.example", ip_address(f"198.51.100.{at}")) for at in range(1, 31)]
+        store.sites.put_many(sites, 1.0)
+        now_s = time.time()
+        store.samples.add_many(
+            Sample(crawler="ath", address=site.address, rtt_ms=9.0, taken_s=now_s) for site in sites
+        )
+        lost = Sample(crawler="ber", address=sites[0].address, rtt_ms=None, loss=Loss.TIMEOUT, taken_s=now_s)
+        store.samples.add_many([lost])
+    found = rows(other, *seeds(30))
+    assert {one["crawler"] for one in found} == set(CRAWLERS)
+    assert all(one["expected_ms"] > 0 for one in found)
+    assert found[0]["crawler"] != "ber", "its probe was lost"
+    alone = invoked("--home", other, "assign", *seeds(30), "--json", "--hierarchy", other / "none.ipm")
+    assert alone.exit_code != 0, "a hierarchy that is named must be there"
+    (other / "hierarchy.ipm").unlink()
+    without = invoked("--home", other, "assign", *seeds(30), "--json", "--dry-run")
+    assert "with a hierarchy (`ipmicra build`)" in without.stderr

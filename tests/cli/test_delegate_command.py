@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
+from ipmicra.app.delegating.batch import Batch, BatchReport
 from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, MissingHierarchyError
@@ -160,6 +161,55 @@ def test_assignment_goes_by_delegations_and_explain_tells_its_load(home: Path) -
     )
     (load,) = json.loads(invoked("--home", home, "explain", site, "--json").stdout)["load"]
     assert (load["crawler"], load["crawler_tasks"]) == (rows[site]["crawler"], SITES // 2)
+
+
+def test_report_is_written_when_asked_for_and_told_of_when_not(home: Path) -> None:
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK)
+    page = home / "page.html"
+    done = invoked(*words, "--report", page, "--json")
+    assert done.exit_code == 0, done.output
+    assert f"report: {page}" in done.stderr
+    assert all(one["host"] in page.read_text() for one in json.loads(done.stdout))
+    page.unlink()
+    assert "`ipmicra report --last`" in invoked(*words).stderr
+    told_of = invoked("--home", home, "report", "--last", "-o", page, "--json")
+    assert json.loads(told_of.stdout)["sites"] == SITES
+    assert json.loads(told_of.stdout)["probes"] == 0, "the second run found all delegated"
+    whole = json.loads(invoked("--home", home, "report", "-o", page, "--json").stdout)
+    assert (whole["sites"], whole["probes"] > 0) == (SITES, True)
+
+
+def test_report_of_a_batch_that_ended_in_part_has_what_is_there(home: Path) -> None:
+    page = home / "page.html"
+    done = invoked("--home", home, "delegate", str(site_address(0)), "not a host", *QUICK, "--report", page)
+    assert done.exit_code == 3
+    assert str(site_address(0)) in page.read_text()
+
+
+def test_report_is_written_after_an_interrupt_with_what_is_there(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Batch.run
+
+    def interrupted(batch: Batch, words: list[str], texts: Iterable[str]) -> BatchReport:
+        run(batch, words, list(texts)[:2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Batch, "run", interrupted)
+    page = home / "page.html"
+    done = invoked("--home", home, "delegate", home / "seeds.txt", *QUICK, "--report", page)
+    assert done.exit_code != 0
+    assert f"report: {page}" in done.stderr
+    assert str(site_address(0)) in page.read_text()
+    assert str(site_address(SITES - 1)) not in page.read_text()
+
+
+def test_report_that_cannot_be_written_is_told_before_anything_is_done(home: Path) -> None:
+    done = invoked("--home", home, "delegate", home / "seeds.txt", *QUICK, "--report", home / "no" / "r.html")
+    assert isinstance(done.exception, InputError)
+    assert "name a file such as report.html" in str(done.exception)
+    with Store.open(str(home / "state.db")) as store:
+        assert store.batches.all() == []
 
 
 def test_missing_token_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

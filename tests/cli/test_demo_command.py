@@ -14,10 +14,11 @@ def test_newcomer_sees_steps_table_and_report(tmp_path: Path) -> None:
     done = ran("demo", "--crawlers", "3", "--sites", "10", "-f", "table", "-o", page, TMPDIR=str(temporary))
     text, said = done.stdout.decode(), told(done)
     assert done.returncode == 0
-    for word in ("predict", "everyone", "site hash", "optimal", "pages/h", "10 sites delegated"):
+    for word in ("predict + fair load", "everyone", "site hash", "optimal", "pages/h", "10 sites delegated"):
         assert word in text
     assert "\x1b" not in text + said
-    for step in ("1. building", "2. starting 3 agents and 10 web", "3. delegating 10 sites", "4. ", "5. "):
+    steps = ("1. building", "2. starting 3 agents and 10 web", "3. delegating 10 sites", "4. placing", "5. ")
+    for step in (*steps, "6. "):
         assert step in said
     assert f"report: {page}" in said
     assert page.read_text().lstrip().lower().startswith("<!doctype html")

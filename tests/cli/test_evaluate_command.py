@@ -159,3 +159,15 @@ def test_bad_rows_are_told_beside_the_data(folder: Path, tmp_path: Path) -> None
     done = ran("evaluate", tmp_path, "--hierarchy", folder / "a.ipm", "--policy", "hash", "--seeds", "1")
     assert json.loads(done.stdout)
     assert "and 5 more rows left out" in told(done)
+
+
+def test_report_shows_the_first_policy_beside_the_true_round_trips(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("evaluate", folder, "--hierarchy", folder / "a.ipm", "--policy", "geo", "--seeds", "1")
+    done = invoked(*words, "--report", page, "--json")
+    assert done.exit_code == 0, done.output
+    assert f"report: {page}" in done.stderr
+    text = page.read_text()
+    for word in ("What geo nearest 1 makes of", "site hash", "random", "A replay"):
+        assert word in text
+    assert "--report FILE" in invoked(*words).stderr

@@ -24,6 +24,7 @@ from ipmicra.app.home import Home
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.edge.store.store import Store
+from ipmicra.model.assignment import Assignment
 from tests.cli.command_line import ROOT, ran, told
 from tests.patience import PATIENCE_S
 
@@ -53,6 +54,7 @@ class Played:
         }
         with Store.open(Home(folder=self.folder).store) as store:
             self.results: dict[str, ResultRecord] = {one.host: one for one in store.results.all(1)}
+            self.placed: dict[str, Assignment] = {one.host: one for one in store.assignments.all()}
 
     def standing(self, policy: str) -> dict[str, Any]:
         (row,) = [row for row in self.record["policies"] if row["policy"] == policy]
@@ -61,20 +63,31 @@ class Played:
     def nearest_ms(self, site: dict[str, str]) -> float:
         return min(self.rtt_ms[crawler, site["address"]] for crawler in self.crawlers)
 
-    def pages_per_hour(self, rtts_ms: list[float]) -> float:
-        """Ten pages over a connection: two round trips, ten pages of 10 kB at 1 Mb/s, 0.1 s of politeness."""
-        pages = [int(site["pages"]) for site in self.sites]
-        taken_s = sum(n / 10 * (2 * rtt / 1000 + 0.8 + 0.1) for n, rtt in zip(pages, rtts_ms, strict=True))
-        return sum(pages) / taken_s * 5 * len(self.crawlers) * 3600
+    def agrees(self, policy: str, crawlers: list[str]) -> None:
+        """See that a row of the table is what these crawlers give, site by site.
 
-    def agrees(self, policy: str, rtts_ms: list[float]) -> None:
-        """See that a row of the table is what these round trips give."""
+        Ten pages over a connection: two round trips, ten pages of 10 kB at 1 Mb/s, 0.1 s of politeness.
+        """
         row = self.standing(policy)
+        pages = [int(site["pages"]) for site in self.sites]
+        rtts_ms = [
+            self.rtt_ms[name, site["address"]] for name, site in zip(crawlers, self.sites, strict=True)
+        ]
+        taken_s = [n / 10 * (2 * rtt / 1000 + 0.8 + 0.1) for n, rtt in zip(pages, rtts_ms, strict=True)]
+        ends_s = dict.fromkeys(self.crawlers, 0.0)
+        held = dict.fromkeys(self.crawlers, 0)
+        for name, count, seconds in zip(crawlers, pages, taken_s, strict=True):
+            ends_s[name] += seconds / 5
+            held[name] += count
         nearest = [self.nearest_ms(site) for site in self.sites]
         optimal = sum(rtt <= best for rtt, best in zip(rtts_ms, nearest, strict=True)) / len(nearest)
         assert row["optimal"] == pytest.approx(optimal, abs=1e-4)
         assert row["mean_rtt_ms"] == pytest.approx(statistics.mean(rtts_ms), abs=1e-3)
-        assert row["pages_per_hour"] == pytest.approx(self.pages_per_hour(rtts_ms), rel=1e-6)
+        busy = sum(pages) / sum(taken_s) * 5 * len(self.crawlers) * 3600
+        to_the_end = sum(pages) / max(ends_s.values()) * 3600
+        assert row["pages_per_hour"] == pytest.approx(busy, rel=1e-6)
+        assert row["pages_per_hour_to_the_end"] == pytest.approx(to_the_end, rel=1e-6)
+        assert row["busiest"] == pytest.approx(max(held.values()) / (sum(pages) / CRAWLERS), abs=1e-4)
 
 
 @pytest.fixture(scope="module")
@@ -93,22 +106,36 @@ def test_every_site_of_the_list_has_a_crawler(played: Played) -> None:
 
 
 def test_figures_of_the_delegation_are_those_of_the_world(played: Played) -> None:
-    rtts = [played.rtt_ms[played.results[site["host"]].crawler, site["address"]] for site in played.sites]
-    played.agrees("predict", rtts)
+    played.agrees("predict", [played.results[site["host"]].crawler for site in played.sites])
     spent = sum(one.probes for one in played.results.values())
     assert played.standing("predict")["probes_per_site"] == pytest.approx(spent / SITES, abs=1e-4)
     assert spent == played.record["probes"]
 
 
+def test_sites_are_placed_under_capacity_with_known_pages(played: Played) -> None:
+    assert {site["host"]: int(site["pages"]) for site in played.sites} == {
+        host: one.pages for host, one in played.placed.items()
+    }
+    placed = [str(played.placed[site["host"]].crawler) for site in played.sites]
+    played.agrees("predict + fair load", placed)
+    ours, alone = (played.standing(name) for name in ("predict + fair load", "predict"))
+    assert ours["busiest"] <= alone["busiest"]
+    assert ours["probes_per_site"] == alone["probes_per_site"]
+    assert "predict + fair load" in played.page
+
+
 def test_figures_of_the_others_are_those_of_the_world(played: Played) -> None:
-    played.agrees("everyone", [played.nearest_ms(site) for site in played.sites])
+    nearest = [
+        min(played.crawlers, key=lambda name: played.rtt_ms[name, site["address"]]) for site in played.sites
+    ]
+    played.agrees("everyone", nearest)
     assert played.standing("everyone")["probes_per_site"] == CRAWLERS
     picked = []
     for site in played.sites:
         number = int.from_bytes(hashlib.sha256(site["host"].encode()).digest()[:8], "big")
-        picked.append(played.rtt_ms[played.crawlers[number % CRAWLERS], site["address"]])
+        picked.append(played.crawlers[number % CRAWLERS])
     played.agrees("site hash", picked)
-    ours, by_hash = (played.standing(name)["pages_per_hour"] for name in ("predict", "site hash"))
+    ours, by_hash = (played.standing(name)["pages_per_hour_to_the_end"] for name in ("predict", "site hash"))
     assert played.standing("predict")["against_hash"] == pytest.approx(ours / by_hash, abs=1e-4)
 
 
@@ -196,7 +223,9 @@ def test_kept_demonstration_can_be_played_with_and_stops_cleanly(
     kept = KeptDemo(tmp_path)
     request.addfinalizer(kept.child.kill)
     assert len(processes_of(kept.folder)) == 1
-    assert {"explain", "lookup", "probe", "delegate", "evaluate"} <= {w for one in kept.commands for w in one}
+    assert {"explain", "lookup", "probe", "delegate", "assign", "evaluate"} <= {
+        w for one in kept.commands for w in one
+    }
     for words in kept.commands:
         done = subprocess.run(words, capture_output=True, check=False, timeout=PATIENCE_S)
         assert done.returncode == 0, (words, told(done))

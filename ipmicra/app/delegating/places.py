@@ -5,30 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from ipmicra.app.delegating.options import LOCATE, NOWHERE
-from ipmicra.app.locate import LocateOptions, LocateRun
+from ipmicra.app.locate import LocatedSites
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.location_files import open_text, read_places
 from ipmicra.edge.prefix_set import PrefixSet
 from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import read_address
-from ipmicra.model.location import Location
-from ipmicra.model.site import Site
 from ipmicra.simulate.world import WorldLocations
 
 FINDINGS_KEPT = 20
-
-
-class LocatedSites:
-    """Places by host name, registration and shipped tables; asks no server."""
-
-    def __init__(self, hierarchy: Hierarchy | None) -> None:
-        """Load the tables; without a hierarchy, host names alone tell."""
-        self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
-
-    def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
-        """Give a site's place."""
-        return self._run.locate_site(site.host, site.address).location
 
 
 def make_locations(word: str, hierarchy: Hierarchy, notes: list[str]) -> LocationSource | None:

@@ -51,9 +51,19 @@ def _load(told: Explanation) -> Iterator[str]:
             yield f"  {piece}is assigned to nobody: {one['reason']}."
             continue
         yield f"  {piece}is assigned to {one['crawler']} by {one['backend']}: {one['reason']}."
+        yield from _distance(told, one["crawler"], one["expected_ms"])
         if one["relative_page_load"] is not None and one["mean_page_load"]:
             share = one["relative_page_load"] / one["mean_page_load"]
             yield f"  {one['crawler']} has {one['crawler_tasks']} sites and {share:.0%} of the mean load."
+
+
+def _distance(told: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:
+    """Say how far the crawler is that load chose, and who says so."""
+    if expected_ms is None:
+        return
+    is_measured = any(one.crawler == crawler and one.rtt_ms is not None for one in told.samples)
+    how = "as measured" if is_measured else "as expected: it did not probe the site"
+    yield f"  {crawler} is {expected_ms:.1f} ms away, {how}."
 
 
 def _headline(told: Explanation) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The steps of the demonstration: build, invent, start, delegate, compare, report."""
+"""The steps of the demonstration: build, invent, start, delegate, place, compare, report."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
 from ipmicra.app.build import BuildReport, build
+from ipmicra.app.compiling import AUCTION, HIERARCHY, PARAGRAPHS, STATISTICS, compile_missing
 from ipmicra.app.delegating.batch import Batch, BatchReport
 from ipmicra.app.delegating.options import DelegateOptions
-from ipmicra.app.delegating.places import LocatedSites
 from ipmicra.app.demo.config import DemoConfig
 from ipmicra.app.demo.dumps import sample_dumps
-from ipmicra.app.demo.standings import DemoStanding, standings
+from ipmicra.app.demo.standings import PLACED, DemoStanding, Ours, Replaying, standings
 from ipmicra.app.demo.world import DemoWorld, invent_world
 from ipmicra.app.fleet import Fleet
 from ipmicra.app.home import Home
-from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
+from ipmicra.app.kernels import once
+from ipmicra.app.locate import LocatedSites
+from ipmicra.app.report.data import ReportData, ReportSite
 from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.app.report.loaders.store import StoreContents
 from ipmicra.app.report.write import write_report
 from ipmicra.app.targets import read_texts
 from ipmicra.edge.coordinator.agent_client import AgentAccess
@@ -32,7 +36,6 @@ from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, Store
 from ipmicra.edge.store.store import Store
 from ipmicra.edge.world_folder import save_world
 from ipmicra.errors import IpmicraError
-from ipmicra.model.delegation import Evidence
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
@@ -63,6 +66,11 @@ class DemoFiles:
     def seeds(self) -> Path:
         """The list that is delegated."""
         return self.folder / "seeds.txt"
+
+    @property
+    def pages(self) -> Path:
+        """Pages of the sites, as a crawl would have counted them."""
+        return self.folder / "pages.csv"
 
     @property
     def token(self) -> Path:
@@ -119,7 +127,9 @@ class Demo:
         """Take all steps; agents and servers run until the context ends."""
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
-        built = build(paths, self.files.home.hierarchy, say=self.say)
+        tell = once(self.say)
+        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, tell)
+        built = build(paths, self.files.home.hierarchy, say=tell)
         self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)
@@ -158,11 +168,14 @@ class Demo:
         if not done.is_complete:
             reason = done.stopped or next(iter(done.missing), "")
             raise IpmicraError(f"{done.missing.total()} sites were not delegated: {reason}")
-        # Placing under capacity comes here: it changes the crawlers of `results` and adds a row below.
-        self.say("4. comparing with other ways of assigning the same sites")
-        data = self._report_data(hierarchy, played, results)
-        rows = standings(data, played.world, hierarchy, LocatedSites(hierarchy), self.config)
-        self.say("5. writing the report")
+        self.say("4. placing them under the crawlers' capacity, as `ipmicra assign` does")
+        request = AssignRequest(texts=list(read_texts(words)), pages=self.files.pages)
+        placed, _unresolved = assign_seeds(store, request, hierarchy)
+        self.say("5. comparing with other ways of assigning the same sites")
+        data = self._report_data(hierarchy, played, store)
+        ours = Ours(results=results, placed={one.host: one for one in placed.assignments})
+        rows = standings(data, ours, played.world, Replaying(hierarchy, LocatedSites(hierarchy), self.config))
+        self.say("6. writing the report")
         write_report(data, self.report)
         return DemoOutcome(
             build=built,
@@ -185,6 +198,9 @@ class Demo:
         store.names.put_many(_answers(sites, time.time() + self.config.names_s))
         seeds = "".join(f"{url_of(site.host, internet.port)}\n" for site in sites)
         write_atomically(self.files.seeds, [seeds.encode()])
+        counts = zip(sites, played.pages.tolist(), strict=True)
+        lines = ["host,pages\n", *(f"{site.host},{pages}\n" for site, pages in counts)]
+        write_atomically(self.files.pages, [line.encode() for line in lines])
         self.files.token.touch(mode=0o600)
         self.files.token.write_text(internet.token + "\n")
 
@@ -196,20 +212,26 @@ class Demo:
             access=AgentAccess(token=internet.token),
         )
 
-    def _report_data(
-        self, hierarchy: Hierarchy, played: DemoWorld, results: dict[str, ResultRecord]
-    ) -> ReportData:
+    def _report_data(self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort) -> ReportData:
+        """Give what the store knows, in the order of the world, with the truth that the world knows."""
+        stored, world = StoreContents(store=store).load(), played.world
+        sites = {site.host: site for site in stored.sites}
+        crawlers = {crawler.name: crawler for crawler in stored.crawlers}
+        numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
+
+        def site_of(i: int, host: str) -> ReportSite:
+            held = sites[host].crawler
+            crawler = None if held is None else numbers[stored.crawlers[held].name]
+            return replace(sites[host], crawler=crawler, country=world.countries[i], place=world.places[i])
+
         data = ReportData(
-            crawlers=tuple(
-                ReportCrawler(name=one.name, address=one.address, place=one.location)
-                for one in played.world.crawlers
-            ),
-            sites=tuple(_report_sites(played, results)),
+            crawlers=tuple(crawlers[name] for name in numbers),
+            sites=tuple(site_of(i, site.host) for i, site in enumerate(world.sites)),
             title="The demonstration: an invented world on this machine",
-            policy="predict",
+            policy=PLACED,
             when=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
             command="ipmicra demo",
-            true_rtt_ms=played.world.rtt_ms.astype(float),
+            true_rtt_ms=world.rtt_ms.astype(float),
             notes=(NOTE,),
         )
         return with_hierarchy(data, hierarchy)
@@ -225,22 +247,4 @@ def _answers(sites: tuple[Site, ...], expires_s: float) -> Iterator[NameAnswer]:
     for site in sites:
         yield NameAnswer(
             name=site.host, status=NameStatus.FOUND, addresses=(site.address,), expires_s=expires_s
-        )
-
-
-def _report_sites(played: DemoWorld, results: dict[str, ResultRecord]) -> Iterator[ReportSite]:
-    numbers = {crawler.name: i for i, crawler in enumerate(played.world.crawlers)}
-    for i, site in enumerate(played.world.sites):
-        result = results[site.host]
-        yield ReportSite(
-            host=site.host,
-            address=site.address,
-            country=played.world.countries[i],
-            place=played.world.places[i],
-            crawler=numbers[result.crawler],
-            rtt_ms=result.rtt_ms,
-            is_expected=result.evidence is not Evidence.PROBED,
-            evidence=result.evidence,
-            probes=result.probes,
-            pages=int(played.pages[i]),
         )

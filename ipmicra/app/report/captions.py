@@ -6,6 +6,7 @@ from ipmicra.app.report.axes import plural
 from ipmicra.app.report.columns import NOBODY, Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.figures import Summary
+from ipmicra.app.report.load import load_unit
 from ipmicra.app.report.map import shown_share
 
 
@@ -26,10 +27,12 @@ def map_note(columns: Columns, config: ReportConfig) -> str:
 def rtt_note(columns: Columns, summary: Summary) -> str:
     """Say on which sites round trips are compared."""
     if columns.data.true_rtt_ms is not None:
-        note = f"Over {plural(summary.compared, 'site')} whose true round trips are known."
+        note = f"Curves and means over {plural(summary.compared, 'site')} whose true round trips are known."
         note += " Site hash: SHA-256 of the host name. Random: any crawler with the same chance."
     else:
-        note = f"Over {plural(summary.compared, 'site')}, as measured or expected when they were assigned."
+        note = (
+            f"Over {plural(summary.compared, 'site')}, as measured or expected when assigned; with the mean."
+        )
     return note
 
 
@@ -38,6 +41,13 @@ def probes_note(columns: Columns) -> str:
     unknown = int((columns.probes == NOBODY).sum())
     note = "Sites whose subnet was delegated before take none."
     return note + (f" {plural(unknown, 'site')} without a count are left out." if unknown else "")
+
+
+def load_note(columns: Columns) -> str:
+    """Say what load is counted in."""
+    if load_unit(columns) == "pages":
+        return "Pages of the sites that each crawler has. Point at a bar to see how many sites."
+    return "Sites that each crawler has."
 
 
 def hilbert_note(columns: Columns) -> str:

@@ -17,6 +17,8 @@ DASHES: dict[str, tuple[float, ...]] = {"ours": (), "oracle": (2, 3), "hash": (8
 MOST_TICKS = 9
 BANDS = 48
 """Upright bands that tell the shares at their place when pointed at."""
+KEY_WIDTH, KEY_LETTERS = 200, 22
+"""Of a name above the plot."""
 
 
 def draw_curves(columns: Columns, config: ReportConfig) -> Scene | None:
@@ -84,11 +86,12 @@ def _key(curves: tuple[Curve, ...]) -> list[Layer]:
     """Name the curves above the plot, each with a piece of its line and its mean."""
     layers: list[Layer] = []
     for i, curve in enumerate(curves):
-        x, y = 4 + (i % 2) * 188, 14 + (i // 2) * 18
+        x, y = 4 + (i % 2) * KEY_WIDTH, 14 + (i // 2) * 18
+        name = curve.name if len(curve.name) <= KEY_LETTERS else curve.name[: KEY_LETTERS - 1] + "…"
         stroke = Style(stroke=curve.role, stroke_width=2.6, dash=DASHES[curve.role])
         layers += [
             layer([Path((((x, y - 4), (x + 24, y - 4)),))], stroke),
-            words([Text(x + 30, y, f"{curve.name}, mean {curve.mean_ms:.1f} ms", size=LABEL)], "ink"),
+            words([Text(x + 30, y, f"{name}: {curve.mean_ms:.1f} ms", size=LABEL)], "ink"),
         ]
     return layers
 

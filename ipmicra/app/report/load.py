@@ -24,18 +24,20 @@ class Bar:
     """A crawler's bar, or that of all the small ones."""
 
     name: str
-    sites: int
+    amount: int
+    """Pages if those of every site are known, else sites."""
     tip: str
     crawler: int | None = None
 
 
 def draw_loads(columns: Columns, config: ReportConfig) -> Scene | None:
-    """Draw each crawler's sites, most first; None if there is no crawler."""
+    """Draw each crawler's pages, or sites where pages are not known, most first; None without a crawler."""
+    unit = load_unit(columns)
     bars = load_bars(columns, config.max_bars)
     if not bars:
         return None
     frame = Frame(left=112, top=TOP, right=334, bottom=TOP + max(len(bars), 3) * ROW)
-    values = ticks(float(max(1, *(bar.sites for bar in bars), 1)), 3, whole=True)
+    values = ticks(float(max(1, *(bar.amount for bar in bars), 1)), 3, whole=True)
 
     def across(count: float) -> float:
         return frame.left + count / values[-1] * frame.width
@@ -43,25 +45,32 @@ def draw_loads(columns: Columns, config: ReportConfig) -> Scene | None:
     grid = Path(tuple(((across(value), frame.top), (across(value), frame.bottom)) for value in values))
     layers: list[Layer] = [layer([grid], Style(stroke="line"))]
     for i, bar in enumerate(bars):
-        layers += _bar_layers(bar, frame.top + i * ROW, frame.left, across(bar.sites))
+        layers += _bar_layers(bar, frame.top + i * ROW, frame.left, across(bar.amount))
     return Scene(
         name="load",
         title="Load per crawler",
-        alt="Sites per crawler, most first. " + "; ".join(f"{bar.name}: {bar.sites}" for bar in bars),
+        alt=f"{unit.capitalize()} per crawler, most first. "
+        + "; ".join(f"{bar.name}: {bar.amount}" for bar in bars),
         width=WIDTH,
         height=frame.bottom + 42,
-        layers=(*layers, *horizontal_axis(frame, values, across, short, "sites")),
+        layers=(*layers, *horizontal_axis(frame, values, across, short, unit)),
     )
+
+
+def load_unit(columns: Columns) -> str:
+    """Say what load is counted in: pages if those of every site are known."""
+    return "pages" if len(columns) and (columns.pages > 0).all() else "sites"
 
 
 def load_bars(columns: Columns, most: int) -> list[Bar]:
     """Give a bar a crawler; those beyond the most loaded share one."""
     counts, pages = loads(columns), page_loads(columns)
-    order = [int(i) for i in np.argsort(-counts, kind="stable")]
+    amounts = pages if pages is not None and load_unit(columns) == "pages" else counts
+    order = [int(i) for i in np.argsort(-amounts, kind="stable")]
     bars = [
         Bar(
             name=columns.data.crawlers[i].name,
-            sites=int(counts[i]),
+            amount=int(amounts[i]),
             tip=_tip(
                 columns.data.crawlers[i],
                 int(counts[i]),
@@ -76,7 +85,7 @@ def load_bars(columns: Columns, most: int) -> list[Bar]:
     if rest:
         total = int(counts[rest].sum())
         tip = f"{plural(len(rest), 'other crawler')}\n{plural(total, 'site')} together"
-        bars.append(Bar(name=f"{len(rest)} others", sites=total, tip=tip))
+        bars.append(Bar(name=f"{len(rest)} others", amount=int(amounts[rest].sum()), tip=tip))
     return bars
 
 
@@ -109,5 +118,5 @@ def _bar_layers(bar: Bar, y: float, left: float, right: float) -> list[Layer]:
     return [
         layer([shape], Style(fill=role), "bar", crawler=bar.crawler, focusable=True),
         words([Text(left - 7, y + ROW - 6, name, size=LABEL, anchor="end")], "ink", crawler=bar.crawler),
-        words([Text(right + 6, y + ROW - 6, f"{bar.sites:,}", size=LABEL)], crawler=bar.crawler),
+        words([Text(right + 6, y + ROW - 6, f"{bar.amount:,}", size=LABEL)], crawler=bar.crawler),
     ]

@@ -114,7 +114,7 @@ def _body(columns: Columns, config: ReportConfig, summary: Summary, scenes: dict
         '<div class="grid">',
         _plot(scenes, "rtt", "Round trips", captions.rtt_note(columns, summary)),
         _plot(scenes, "probes", "Probes per site", captions.probes_note(columns)),
-        _plot(scenes, "load", "Load per crawler", "Sites that each crawler has."),
+        _plot(scenes, "load", "Load per crawler", captions.load_note(columns)),
         "</div>",
         _addresses(columns, config, scenes),
         _plot(scenes, "subnets", "Subnets in subnets", captions.tree_note(columns), kind="wide"),

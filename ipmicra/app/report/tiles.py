@@ -50,17 +50,19 @@ def _rtt_tile(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 def _pages_tile(summary: Summary) -> list[tuple[str, str, str]]:
-    """Pages an hour; the second figure shows what an uneven load costs."""
+    """Pages an hour until the last crawler is done, for uneven loads count; then while all are busy."""
     if summary.pages_per_hour is None:
         return []
-    notes = ["by the cost model, all lines busy"]
-    if summary.hash_pages_per_hour:
-        ratio = summary.pages_per_hour / summary.hash_pages_per_hour
-        notes.append(f"× {ratio:.2f} of site hash")
-    if summary.pages_per_hour_to_the_end:
-        ending = f"{short(summary.pages_per_hour_to_the_end)} until the slowest crawler is done"
-        if summary.hash_pages_per_hour_to_the_end:
-            ratio = summary.pages_per_hour_to_the_end / summary.hash_pages_per_hour_to_the_end
-            ending += f" (× {ratio:.2f})"
-        notes.append(ending)
-    return [("pages an hour", short(summary.pages_per_hour), "; ".join(notes))]
+    busy = f"while all lines are busy{_against(summary.pages_per_hour, summary.hash_pages_per_hour)}"
+    if summary.pages_per_hour_to_the_end is None:
+        return [("pages an hour", short(summary.pages_per_hour), f"by the cost model, {busy}")]
+    ratio = _against(summary.pages_per_hour_to_the_end, summary.hash_pages_per_hour_to_the_end)
+    notes = (
+        f"by the cost model, until the last crawler is done{ratio}",
+        f"{short(summary.pages_per_hour)} {busy}",
+    )
+    return [("pages an hour", short(summary.pages_per_hour_to_the_end), "; ".join(notes))]
+
+
+def _against(ours: float, by_hash: float | None) -> str:
+    return f" (× {ours / by_hash:.2f} of site hash)" if by_hash else ""

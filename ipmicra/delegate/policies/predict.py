@@ -107,10 +107,7 @@ class Predict:
 
     def decide(self, attempt: Attempt) -> Decision:
         """Ask the crawler that promises most, or settle when none is worth its price."""
-        notes = self._notes(attempt)
-        self._take_in(attempt, notes)
-        if self._is_misplaced(attempt, notes):
-            notes = self._without_place(attempt)
+        notes = self.examined(attempt)
         free = self._free(attempt)
         best = attempt.best
         if best is None:
@@ -165,6 +162,12 @@ class Predict:
             notes.belief, outlook.floors, outlook.least, best_ms, widening
         )
         return notes.savings
+
+    def examined(self, attempt: Attempt) -> _Notes:
+        """Take in an attempt's samples; if they say that its place is wrong, go on without one."""
+        notes = self._notes(attempt)
+        self._take_in(attempt, notes)
+        return self._without_place(attempt) if self._is_misplaced(attempt, notes) else notes
 
     def _notes(self, attempt: Attempt) -> _Notes:
         if attempt.scratch is None:
@@ -227,6 +230,19 @@ class Predict:
     def _expected_ms(self, notes: _Notes, crawler: int) -> float:
         level = float(notes.belief.mean[crawler])
         return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
+
+    def expected_ms(self, attempt: Attempt) -> Floats | None:
+        """Give the round trip to each crawler; None if neither the place nor any sample near it is known."""
+        notes = self.examined(attempt)
+        outlook = notes.prior.outlook
+        if not (outlook.is_placed or attempt.samples or self.knows(attempt)):
+            return None
+        expected: Floats = np.maximum(
+            outlook.floors + np.exp(notes.belief.mean) - self.config.offset_ms, outlook.least
+        )
+        for crawler, rtt_ms in attempt.samples.items():
+            expected[crawler] = rtt_ms
+        return expected
 
     def _free(self, attempt: Attempt) -> NDArray[np.intp]:
         """Give the crawlers that may still be asked."""

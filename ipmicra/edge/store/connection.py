@@ -132,6 +132,11 @@ def path_of(url: str) -> str:
     return unquote(parts.path[1:]) or ":memory:"
 
 
+def is_there(url: str) -> bool:
+    """Tell whether a store was ever made: opening one makes it."""
+    return Path(path_of(url)).is_file()
+
+
 def make_folder(path: str) -> None:
     """Make the folder of a store's file."""
     if path != ":memory:":

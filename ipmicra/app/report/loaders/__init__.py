@@ -1,1 +1,1 @@
-"""Where a report's data comes from: files of results, a world, later a store."""
+"""Where a report's data comes from: files of results, a world, a store."""

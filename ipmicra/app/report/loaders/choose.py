@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,21 +10,28 @@ from ipmicra.app.report.data import ReportData, ReportSource
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.records import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
+from ipmicra.app.report.loaders.store import EMPTY, StoreContents
 from ipmicra.app.report.loaders.world import WorldFolder
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.connection import is_there
+from ipmicra.edge.store.store import Store
 from ipmicra.edge.world_records import NEEDED
 from ipmicra.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
-    """What the user named: results with crawlers, or a world with an assignment."""
+    """What the user named: results with crawlers, a world with an assignment, or nothing: then the store."""
 
     results: tuple[Path, ...] = ()
     crawlers: Path | None = None
     world: Path | None = None
     assignment: Path | None = None
     hierarchy: Path | None = None
+    store: str | None = None
+    """Read if neither results nor a world are named."""
+    only_last: bool = False
+    """Of the store, only the sites of the last batch."""
     problems: Problems = field(default_factory=Problems)
     """What could not be read is counted here."""
 
@@ -34,11 +42,10 @@ class ReportInput:
         inside = [self.world, *(self.world / name for name in NEEDED)] if self.world else []
         return (*(path for path in named if path), *inside)
 
-    @property
-    def source(self) -> ReportSource:
-        """The loader for it."""
+    def _source(self, stack: ExitStack) -> ReportSource:
+        """Give the loader for it; what it opens is closed with the stack."""
         if self.world is None:
-            return self._results()
+            return self._results() if self.results else self._stored(stack)
         if self.results:
             raise InputError(
                 "RESULTS and --world exclude each other; results on a world's sites go to --assignment"
@@ -50,13 +57,25 @@ class ReportInput:
     def _results(self) -> ReportSource:
         if self.assignment:
             raise InputError("--assignment needs --world; without one, give the file as RESULTS")
-        if not self.results:
-            raise InputError("nothing to report on: name RESULTS of `ipmicra delegate`, or a --world")
         return ResultFiles(results=self.results, crawlers=self.crawlers, problems=self.problems)
+
+    def _stored(self, stack: ExitStack) -> ReportSource:
+        if self.assignment:
+            raise InputError("--assignment needs --world; without one, give the file as RESULTS")
+        if self.crawlers:
+            raise InputError("--crawlers goes with RESULTS; without any, the store's own crawlers count")
+        if self.store is None or not is_there(self.store):
+            raise InputError(EMPTY)
+        store = stack.enter_context(Store.open(self.store))
+        batches = store.batches.all()
+        if self.only_last and not batches:
+            raise InputError(EMPTY)
+        return StoreContents(store=store, batch=batches[-1].id if self.only_last else None)
 
     def load(self) -> ReportData:
         """Read everything, with what the hierarchy adds."""
-        data = self.source.load()
+        with ExitStack() as stack:
+            data = self._source(stack).load()
         if self.hierarchy is None:
             return data
         with Hierarchy.open(self.hierarchy) as hierarchy:

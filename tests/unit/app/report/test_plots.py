@@ -19,7 +19,7 @@ from ipmicra.app.report.curves import FRAME, draw_curves
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.histogram import count_probes, draw_probes
 from ipmicra.app.report.legend import with_key
-from ipmicra.app.report.load import load_bars
+from ipmicra.app.report.load import load_bars, load_unit
 from ipmicra.app.report.map import bundles, draw_map
 from ipmicra.app.report.page import render
 from ipmicra.app.report.raster import to_png
@@ -143,12 +143,22 @@ def test_no_histogram_without_counts() -> None:
     assert draw_probes(Columns(replace(DATA, sites=bare)), CONFIG) is None
 
 
-def test_bars_hold_every_site_that_has_a_crawler() -> None:
-    for most in (3, 12, 40):
-        bars = load_bars(Columns(DATA), most)
-        assert sum(bar.sites for bar in bars) == len(DATA.sites)
-        assert len(bars) == min(most + 1, 12)
-        assert [bar.sites for bar in bars[:most]] == sorted((bar.sites for bar in bars[:most]), reverse=True)
+def test_bars_hold_all_pages_or_else_all_sites_that_have_a_crawler() -> None:
+    bare = replace(DATA, sites=tuple(replace(site, pages=None) for site in DATA.sites))
+    counted = replace(DATA, sites=tuple(replace(site, pages=7) for site in DATA.sites))
+    for data, unit, amount in ((bare, "sites", 1), (counted, "pages", 7)):
+        assert load_unit(Columns(data)) == unit
+        for most in (3, 12, 40):
+            amounts = [bar.amount for bar in load_bars(Columns(data), most)]
+            assert sum(amounts) == amount * len(data.sites)
+            assert len(amounts) == min(most + 1, 12)
+            assert amounts[:most] == sorted(amounts[:most], reverse=True)
+
+
+def test_sites_are_counted_where_the_pages_of_some_are_unknown() -> None:
+    first, *others = DATA.sites
+    data = replace(DATA, sites=(replace(first, pages=None), *(replace(site, pages=7) for site in others)))
+    assert load_unit(Columns(data)) == "sites"
 
 
 def test_bundles_hold_every_placed_site_once() -> None:
