@@ -177,7 +177,7 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} evaluate {folder}/none", 2, "none"),
         ("--home {home} evaluate {dump}", 2, "{dump}"),
         ("--home {home} evaluate {empty_folder}", 2, "crawlers.csv"),
-        ("--home {empty_folder} evaluate {world}", 1, "ipmicra build"),
+        ("--home {home} evaluate {world} --hierarchy {folder}/none.ipm", 1, "ipmicra build"),
         ("--home {home} evaluate {world} --policy best", 2, "predict"),
         ("--home {home} evaluate {world} --location mars", 2, "mars"),
         ("--home {home} evaluate {world} --seeds 0", 2, "seeds"),
