@@ -15,8 +15,10 @@ import select
 import socket
 import time
 
+from ipmicra.errors import IpmicraError
+
 _UNDER_WAY = {errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EINTR}
-_READ, _WRITE = select.EPOLLIN, select.EPOLLOUT
+_READ, _WRITE = getattr(select, "EPOLLIN", 1), getattr(select, "EPOLLOUT", 4)
 _ALARM_STEP_S = 0.005
 """Deadlines are looked at this often at most, so one may be late by as much."""
 
@@ -123,6 +125,8 @@ class _Watch:
         self.alarm_s = math.inf
         """When deadlines are looked at next."""
         self._alarm: asyncio.TimerHandle | None = None
+        if not hasattr(select, "epoll"):
+            raise IpmicraError("probes need Linux (its epoll): run agents there, and ask them from here")
         self._poll = select.epoll()
         loop.add_reader(self._poll.fileno(), self._look)
 
