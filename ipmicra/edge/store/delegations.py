@@ -44,7 +44,6 @@ REPLACED = "decided anew"
 """Why a delegation ended that another one took the place of."""
 _NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
 _EVIDENCE = {one: one.value for one in Evidence}
-_VERDICT = {one: one.value for one in Verdict}
 NOTHING = "None"
 """Stands in an account for what is not known."""
 _WITHOUT_ACCOUNT = _NAMES.removesuffix(", account")
@@ -171,17 +170,14 @@ def _record_of(row: Row) -> DelegationRecord:
 
 
 def _account_text(account: Iterable[Considered]) -> str:
-    """Write an account: a line for each crawler, tabs between the fields; times to the microsecond."""
-    lines = []
-    for one in account:
-        expected_ms, saving_ms, rtt_ms = one.expected_ms, one.saving_ms, one.rtt_ms
-        lines.append(
-            f"{one.crawler}\t{_VERDICT[one.verdict]}\t{one.reason}\t"
-            f"{NOTHING if expected_ms is None else f'{expected_ms:.3f}'}\t"
-            f"{NOTHING if saving_ms is None else f'{saving_ms:.3f}'}\t"
-            f"{NOTHING if rtt_ms is None else f'{rtt_ms:.3f}'}\t{one.loss}"
-        )
-    return "\n".join(lines)
+    """Write an account: a line for each crawler, tabs between the fields."""
+    return "\n".join(
+        [
+            f"{one.crawler}\t{one.verdict}\t{one.reason}\t"
+            f"{one.expected_ms!r}\t{one.saving_ms!r}\t{one.rtt_ms!r}\t{one.loss}"
+            for one in account
+        ]
+    )
 
 
 def _account_of(text: str) -> tuple[Considered, ...]:
