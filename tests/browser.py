@@ -13,7 +13,7 @@ from typing import Any
 
 import requests
 
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, wait_until
 
 DRIVER = shutil.which("chromedriver")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -56,6 +56,9 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         self._devtools("Emulation.setEmulatedMedia", features=[scheme])
         self.ask("url", url=path.as_uri())
+        there = f"location.href === {path.as_uri()!r} && document.getElementById('tip') !== null"
+        script = f"return document.readyState === 'complete' && {there}"
+        wait_until(lambda: self.run(script), "the page is there")
 
     def run(self, script: str) -> Any:
         """Run a script in the page and give what it returns."""
