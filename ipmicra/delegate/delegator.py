@@ -228,11 +228,12 @@ class Delegator:
     def _believe(self, attempt: Attempt) -> list[Action]:
         """Count samples after all that only a wrong place made impossible; clear their crawlers."""
         doubted, attempt.doubted = attempt.doubted, {}
+        allowed = self.config.physics.marks_allowed
         for crawler in doubted:
             attempt.losses.pop(crawler, None)
         attempt.samples.update(doubted)
         return [
-            CrawlerCleared(self.fleet.name(crawler), attempt.address, self.fleet.clear(crawler))
+            CrawlerCleared(self.fleet.name(crawler), attempt.address, self.fleet.clear(crawler, allowed))
             for crawler in doubted
         ]
 

@@ -75,18 +75,23 @@ class Fleet:
         """
         self.marks[index] += 1
         self._checked[index] += 1
-        if self.marks[index] >= allowed and 2 * self.marks[index] > self._checked[index]:
+        if self._is_liar(index, allowed):
             self._is_willing[index] = False
             self._renew()
         return self.marks[index]
 
-    def clear(self, index: int) -> int:
-        """Take back a mark that a wrong place was to blame for; the crawler may be asked again."""
+    def clear(self, index: int, allowed: int) -> int:
+        """Take back a mark that a wrong place was to blame for; unless others weigh, it is asked again."""
         self.marks[index] -= 1
         self._checked[index] -= 1
-        self._is_willing[index] = self.crawlers[index].state is CrawlerState.JOINED and self.is_present(index)
-        self._renew()
+        if not self._is_liar(index, allowed):
+            has_joined = self.crawlers[index].state is CrawlerState.JOINED
+            self._is_willing[index] = has_joined and self.is_present(index)
+            self._renew()
         return self.marks[index]
+
+    def _is_liar(self, index: int, allowed: int) -> bool:
+        return self.marks[index] >= allowed and 2 * self.marks[index] > self._checked[index]
 
     def limit(self, names: Iterable[str] | None) -> None:
         """Let only these be asked or chosen until told otherwise, None for all; others keep their subnets."""

@@ -167,7 +167,11 @@ class Predict:
         """Take in an attempt's samples; if they say that its place is wrong, go on without one."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
-        return self._without_place(attempt) if self._is_misplaced(attempt, notes) else notes
+        unplaced = self._without_place(attempt, notes)
+        if unplaced is None:
+            return notes
+        attempt.location, attempt.scratch = None, unplaced
+        return unplaced
 
     def _notes(self, attempt: Attempt) -> _Notes:
         if attempt.scratch is None:
@@ -189,31 +193,24 @@ class Predict:
                 notes.density += self._doubt.density(notes.belief, crawler, value)
                 notes.belief.condition(crawler, value)
 
-    def _is_misplaced(self, attempt: Attempt, notes: _Notes) -> bool:
-        """Tell whether the samples fit no place better than the site's own."""
+    def _without_place(self, attempt: Attempt, notes: _Notes) -> _Notes | None:
+        """Give notes as if there were no place, if the samples fit that better than the site's own."""
         if not notes.prior.outlook.is_placed or not notes.taken_in:
-            return False
+            return None
         values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
         if not self._doubt.is_wrong(notes.density, self._doubt.most(values)):
-            return False  # whatever would be expected without a place
-        return self._doubt.is_wrong(notes.density, self._unplaced_notes(attempt).density)
-
-    def _without_place(self, attempt: Attempt) -> _Notes:
-        """Go on as if there were no place."""
-        attempt.location = None
-        attempt.scratch = notes = self._unplaced_notes(attempt)
-        notes.is_misplaced = True
-        return notes
-
-    def _unplaced_notes(self, attempt: Attempt) -> _Notes:
-        notes = self._noted(attempt, self._geography.outlook(None))
-        self._take_in(attempt, notes)
-        return notes
+            return None  # whatever would be expected without a place
+        unplaced = self._noted(attempt, self._geography.outlook(None))
+        self._take_in(attempt, unplaced)
+        if not self._doubt.is_wrong(notes.density, unplaced.density):
+            return None
+        unplaced.is_misplaced = True
+        return unplaced
 
     def _saving_by_check(self) -> float:
         """Give what looking may save because places are wrong now and then.
 
-        Of sites that would get no probe every tenth or so is looked at anyway: else nobody would know.
+        Of sites that would get no probe one in `check_every` is looked at anyway: else nobody would know.
         """
         self._unchecked += 1
         config = self.config

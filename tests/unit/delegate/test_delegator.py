@@ -239,6 +239,15 @@ def test_a_crawler_that_a_wrong_place_excluded_may_be_asked_again() -> None:
     assert delegator.fleet.usable() == [0, 1]
 
 
+def test_a_mark_that_is_taken_back_does_not_clear_a_crawler_of_the_others() -> None:
+    delegator = Delegator(flat_tree(1), Everyone())
+    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK))
+    for _ in range(4):
+        delegator.fleet.mark(0, allowed=3)
+    assert (delegator.fleet.clear(0, allowed=3), delegator.fleet.usable()) == (3, [])
+    assert (delegator.fleet.clear(0, allowed=3), delegator.fleet.usable()) == (2, [0])
+
+
 def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
     """Said to be between Rome and Athens, in fact in Tokyo, whose sample is impossible then."""
     places = Places({"10.0.0.1": place(40.0, 18.0)})
