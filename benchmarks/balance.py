@@ -11,10 +11,10 @@ from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, against, as_long, rate, seconds_text
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.balance.config import AuctionConfig
-from ipmicra.simulate.churn.config import ChurnConfig
-from ipmicra.simulate.churn.experiment import draw
-from ipmicra.simulate.churn.schemes.table import scheme_named
-from ipmicra.simulate.populations import KingLike, king_like
+from ipmicra.lab.churn.config import ChurnConfig
+from ipmicra.lab.churn.experiment import draw
+from ipmicra.lab.churn.schemes.table import scheme_named
+from ipmicra.lab.worlds.populations import KingLike, king_like
 
 CRAWLERS = 100
 CHURN_COST = Target(sense="≤", limit=3)

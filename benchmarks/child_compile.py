@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from ipmicra.app.kernels import warm_up
+from ipmicra.app.build.kernels import warm_up
 from ipmicra.hierarchy.assemble import assemble
 from ipmicra.hierarchy.encode import encode
 from ipmicra.hierarchy.hierarchy import Hierarchy

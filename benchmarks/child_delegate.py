@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from ipmicra.delegate.delegator import Delegator
-from ipmicra.delegate.policies.predict import Predict
-from ipmicra.simulate.replay import Replay, score
-from ipmicra.simulate.synthetic import BIG_PLAN, invent
-from ipmicra.simulate.world import LocationKind, locations_of
+from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.replay.replay import Replay, score
+from ipmicra.delegate.replay.world import LocationKind, locations_of
+from ipmicra.lab.worlds.synthetic import BIG_PLAN, invent
 
 UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 """Unit of ru_maxrss."""

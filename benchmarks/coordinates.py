@@ -14,7 +14,7 @@ from ipmicra.assign.coordinate.config import GnpConfig
 from ipmicra.assign.coordinate.gnp import place_hosts
 from ipmicra.assign.coordinate.landmarks import place_landmarks
 from ipmicra.assign.coordinate.samples import clean_mutual
-from ipmicra.simulate.populations import KingLike, king_like
+from ipmicra.lab.worlds.populations import KingLike, king_like
 
 LANDMARKS = 20
 

@@ -18,16 +18,17 @@ from benchmarks.data import NO_REGISTRY, NO_WORLD, registry_dumps, world_folder
 from benchmarks.measure import run, side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, seconds_text
 from benchmarks.scratch import build_hierarchy
-from ipmicra.app.evaluate import POLICIES, EvaluateOptions, evaluate
 from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, SiteArrived
-from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.policies.registry import policy_variants
+from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.lab.evaluate.contest import Contest
+from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions, evaluate
+from ipmicra.lab.worlds.synthetic import PAPER_PLAN, invent
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
-from ipmicra.simulate.contest import Contest, contestants
-from ipmicra.simulate.synthetic import PAPER_PLAN, invent
-from ipmicra.simulate.world import LocationKind, locations_of
 
 TRAIN = 57
 PUBLISHED = "Papapetrou & Samaras 2004: 75 % at 2.99 probes, other sites"
@@ -69,7 +70,7 @@ def _real(bench: Bench) -> list[Row]:
 
 
 def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:
-    """Give the rows of one contestant; several where there are several targets."""
+    """Give the rows of one variant; several where there are several targets."""
     name = f"{found['policy']} {found['setting']}".strip() + f", places: {kind}"
     optimal, near, probes = (float(found[key]) for key in ("optimal", "within_2ms", "probes_per_site"))
     figures = (
@@ -128,7 +129,9 @@ def _paper_size(bench: Bench) -> list[Row]:
         seeds=bench.sizes.paper_seeds,
     )
     rows = []
-    for one in contestants(["predict", "paper", "geo"], thresholds_ms=(50.0,), prices_ms=(), nearest=(2,)):
+    for one in policy_variants(
+        ["predict", "paper", "geo"], thresholds_ms=(50.0,), prices_ms=(), nearest=(2,)
+    ):
         scores = [test for _training, test in contest.run(one)]
         optimal, near, probes = (
             float(np.mean([getattr(found, key) for found in scores]))

@@ -12,8 +12,8 @@ from benchmarks.bench import Bench
 from benchmarks.data import NO_WORLD, world_folder
 from benchmarks.measure import children_time, run, side_by_side
 from benchmarks.results import Row, Target, against, rate, timed
-from ipmicra.edge.location_files import read_crawlers, read_samples
-from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
+from ipmicra.edge.files.locations import read_crawlers, read_samples
+from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.locate.config import PhysicsConfig
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
 from ipmicra.locate.physics import bounds_of, latency_hint, prove_anycast, strike

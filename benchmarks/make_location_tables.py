@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.institution_table import write_institutions
 from benchmarks.location_tables import read_words, write_gazetteer
-from ipmicra.edge.places import TABLES, load_gazetteer
+from ipmicra.edge.geodata.places import TABLES, load_gazetteer
 
 WORDS = Path("/usr/share/dict/american-english-small")
 

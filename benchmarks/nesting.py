@@ -8,7 +8,7 @@ from benchmarks.bench import SEED, Bench
 from benchmarks.generate import subnets
 from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, as_long, seconds_text
-from ipmicra.app.kernels import warm_up
+from ipmicra.app.build.kernels import warm_up
 from ipmicra.hierarchy.nesting import nest_ipv4
 from ipmicra.parse.columns import Rows
 from ipmicra.parse.fields import STORED_TEXTS

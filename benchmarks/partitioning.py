@@ -12,7 +12,8 @@ from benchmarks.bench import SEED, Bench
 from benchmarks.data import NO_WORLD, world_folder
 from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, rate, seconds_text, timed
-from ipmicra.app.partition_inputs import PartitionInputs, gather
+from ipmicra.app.partition.inputs import PartitionInputs, gather
+from ipmicra.lab.worlds.national_web import NationalWebConfig, national_web
 from ipmicra.partition.compare import Costs, costs_of
 from ipmicra.partition.config import CostConfig
 from ipmicra.partition.crawlers import CrawlerTable
@@ -23,7 +24,6 @@ from ipmicra.partition.metis import edge_weights, metis_multi, page_weights, par
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.stability import moved_on_join
-from ipmicra.simulate.national_web import NationalWebConfig, national_web
 
 PARTS = 20
 HASHES = ("hash", "two-level", "subsite", "consistent", "chord")

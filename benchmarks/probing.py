@@ -25,8 +25,8 @@ from benchmarks.child_sites import delay_ms
 from benchmarks.measure import ROOT, Times, side_by_side
 from benchmarks.results import Row, Target, against, number_text, rate, timed
 from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig
-from ipmicra.edge.resolver import client as dns
-from ipmicra.edge.resolver.bulk import BulkResolver
+from ipmicra.edge.dns import client as dns
+from ipmicra.edge.dns.bulk import BulkResolver
 from ipmicra.edge.store.store import Store
 from ipmicra.model.sample import Rung, Sample, Timings
 from ipmicra.wire.answers import Answer

@@ -15,8 +15,8 @@ from benchmarks.bench import Bench
 from benchmarks.measure import Times, run_to_nowhere, side_by_side
 from benchmarks.results import Row, Target, against, number_text, seconds_text
 from benchmarks.scratch import Dump
-from ipmicra.app.kernels import warm_up
-from ipmicra.edge.dumps import inspect, read_dump
+from ipmicra.app.build.kernels import warm_up
+from ipmicra.edge.dumps.reading import inspect, read_dump
 
 TARGETS = {"ripe": Target(sense="≥", limit=2.0), "apnic": Target(sense="≥", limit=1.6)}
 READ_BYTES = 2 << 20

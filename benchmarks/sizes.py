@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipmicra.simulate.churn.config import ChurnConfig
+from ipmicra.lab.churn.config import ChurnConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class Sizes:
     sliced: int
     """Sites for which the best assignment is found."""
     rounds: int
-    """Times that each contestant has its turn."""
+    """Times that each variant has its turn."""
     command_rounds: int
     """The same where a turn is a whole command that builds."""
     short_rounds: int

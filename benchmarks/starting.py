@@ -17,7 +17,7 @@ IMPORTS = {
     "`import ipmicra`": "import ipmicra",
     "`from ipmicra import Hierarchy`": "from ipmicra import Hierarchy",
     "the command line": "import ipmicra.cli.main",
-    "the builder, numba included": "import ipmicra.app.build",
+    "the builder, numba included": "import ipmicra.app.build.build",
 }
 _CHILD = "benchmarks.child_compile"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from ipmicra.app.delegating.facade import describe_decision
-from ipmicra.app.demo.config import DemoConfig
-from ipmicra.app.demo.run import Demo, DemoFiles
+from ipmicra.app.delegate.facade import describe_decision
 from ipmicra.cli.main import run as ipmicra
+from ipmicra.lab.demo.config import DemoConfig
+from ipmicra.lab.demo.run import Demo, DemoFiles
 
 FOLDER = Path(__file__).with_name("pictures")
 KEPT = {"map.png": 0.925, "rtt.png": 1.0}

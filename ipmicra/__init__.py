@@ -4,13 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ipmicra.app.build import BuildOptions, BuildProgress, BuildReport, build
-    from ipmicra.app.delegating.facade import Decision, Delegator
-    from ipmicra.app.delegating.options import DelegateOptions
-    from ipmicra.app.evaluate import EvaluateOptions, Evaluation, evaluate
-    from ipmicra.app.fleet import Fleet
+    from ipmicra.app.assign.recrawl import note_crawled
+    from ipmicra.app.build.build import BuildOptions, BuildProgress, BuildReport, build
+    from ipmicra.app.delegate.facade import Decision, Delegator
+    from ipmicra.app.delegate.options import DelegateOptions
+    from ipmicra.app.fleet.fleet import Fleet
     from ipmicra.app.locate import LocateOptions, LocateRun
-    from ipmicra.app.recrawling import note_crawled
     from ipmicra.app.report.config import ReportConfig
     from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
     from ipmicra.app.report.write import write_report
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         UnknownVersionError,
         WorldError,
     )
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation, evaluate
     from ipmicra.locate.distance import DistanceSource
     from ipmicra.locate.locator import Clues, Located, Locator
     from ipmicra.model.assignment import Assignment
@@ -146,13 +146,13 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
-    "ipmicra.app.build": "BuildOptions BuildProgress BuildReport build",
-    "ipmicra.app.delegating.facade": "Decision Delegator",
-    "ipmicra.app.delegating.options": "DelegateOptions",
-    "ipmicra.app.evaluate": "EvaluateOptions Evaluation evaluate",
-    "ipmicra.app.fleet": "Fleet",
+    "ipmicra.app.build.build": "BuildOptions BuildProgress BuildReport build",
+    "ipmicra.app.delegate.facade": "Decision Delegator",
+    "ipmicra.app.delegate.options": "DelegateOptions",
+    "ipmicra.lab.evaluate.evaluate": "EvaluateOptions Evaluation evaluate",
+    "ipmicra.app.fleet.fleet": "Fleet",
     "ipmicra.app.locate": "LocateOptions LocateRun",
-    "ipmicra.app.recrawling": "note_crawled",
+    "ipmicra.app.assign.recrawl": "note_crawled",
     "ipmicra.app.report.config": "ReportConfig",
     "ipmicra.app.report.data": "ReportCrawler ReportData ReportSite",
     "ipmicra.app.report.write": "write_report",

@@ -7,10 +7,10 @@ import gc
 import socket
 from ipaddress import ip_address
 
-from ipmicra.app.probing import resolving
+from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
+from ipmicra.edge.dns.client import NameClient
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.resolver.client import NameClient
 from ipmicra.errors import InputError, IpmicraError
 
 events = EventLog("agent")

@@ -12,7 +12,7 @@ from ipmicra.model.organisation import Organisation
 from ipmicra.model.subnet import Subnet
 
 if TYPE_CHECKING:
-    from ipmicra.app.build import BuildReport, DumpReport
+    from ipmicra.app.build.build import BuildReport, DumpReport
 
 
 def describe_subnet(subnet: Subnet) -> dict[str, Any]:

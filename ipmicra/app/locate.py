@@ -9,12 +9,12 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
-from ipmicra.app.lookups import lineage_of
-from ipmicra.app.targets import Target, host_of, is_host_name, read_texts
+from ipmicra.app.lookup.lookup import lineage_of
+from ipmicra.edge.dns.location import DnsClues, LocationDns
+from ipmicra.edge.files.locations import fetch_feed, open_text, read_crawlers, read_samples
+from ipmicra.edge.files.targets import Target, host_of, is_host_name, read_texts
+from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.edge.hierarchy_file import Hierarchy, shown
-from ipmicra.edge.location_dns import DnsClues, LocationDns
-from ipmicra.edge.location_files import fetch_feed, open_text, read_crawlers, read_samples
-from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.errors import AddressError, FetchError, InputError
 from ipmicra.locate.agreement import count_agreements, count_hits
 from ipmicra.locate.chain import DEFAULT_ORDER

@@ -34,7 +34,7 @@ from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
-    from ipmicra.app.assigning import AssignReport
+    from ipmicra.app.assign.assigning import AssignReport
     from ipmicra.edge.store.store import Store
 
 COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages", "step")
@@ -66,9 +66,9 @@ def assign(
     What is new or due is to be submitted to its crawler: `step` says so. Crawlers tell what they have done
     by --crawled, which also sets the pages that count as load; --due is for a timer.
     """
-    from ipmicra.app.assign_seeds import AssignRequest, assign_seeds
-    from ipmicra.app.crawled_file import read_interval
-    from ipmicra.app.targets import read_texts
+    from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
+    from ipmicra.edge.files.crawled import read_interval
+    from ipmicra.edge.files.targets import read_texts
     from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
@@ -104,8 +104,8 @@ def assign(
 
 def _noted(store: Store, path: Path, print_format: Format, *, is_all: bool) -> list[str]:
     """Keep what crawlers say; print it if that is all there is to do."""
-    from ipmicra.app.crawled_file import read_crawled
-    from ipmicra.app.recrawling import describe_recrawl, note_crawled
+    from ipmicra.app.assign.recrawl import describe_recrawl, note_crawled
+    from ipmicra.edge.files.crawled import read_crawled
 
     words, findings = read_crawled(path)
     changed, refused = note_crawled(store, words)
@@ -118,8 +118,8 @@ def _noted(store: Store, path: Path, print_format: Format, *, is_all: bool) -> l
 
 
 def _print(report: AssignReport, print_format: Format) -> None:
-    from ipmicra.app.assign_findings import describe_assignment
-    from ipmicra.app.recrawling import describe_turn
+    from ipmicra.app.assign.findings import describe_assignment
+    from ipmicra.app.assign.recrawl import describe_turn
 
     turns = [describe_turn(turn) for turn in report.turns]
     records = [describe_assignment(one) | turn for one, turn in zip(report.assignments, turns, strict=True)]

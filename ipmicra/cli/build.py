@@ -25,7 +25,7 @@ from ipmicra.cli.output import (
 from ipmicra.cli.quick_start import load_numba
 
 if TYPE_CHECKING:
-    from ipmicra.app.build import BuildProgress, BuildReport
+    from ipmicra.app.build.build import BuildProgress, BuildReport
 
 
 def build(
@@ -62,8 +62,8 @@ def build(
     skipped or unknown. The file appears when it is complete; until then the old one stays.
     """
     load_numba()
-    from ipmicra.app.build import BuildOptions
-    from ipmicra.app.build import build as build_hierarchy
+    from ipmicra.app.build.build import BuildOptions
+    from ipmicra.app.build.build import build as build_hierarchy
     from ipmicra.app.describe import describe_build
     from ipmicra.edge.hierarchy_file import write_atomically
 

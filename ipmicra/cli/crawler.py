@@ -57,8 +57,8 @@ def add(
 
     It is given the smallest subnet that holds its address.
     """
-    from ipmicra.app.fleet import Fleet, describe_member
-    from ipmicra.app.fleet_import import crawler_of, read_labels
+    from ipmicra.app.fleet.fleet import Fleet, describe_member
+    from ipmicra.app.fleet.reading import crawler_of, read_labels
 
     print_format = chosen(output_format, as_json)
     fields: dict[str, Any] = {
@@ -92,7 +92,7 @@ def list_(
     as_json: JsonOption = False,
 ) -> None:
     """List the crawlers."""
-    from ipmicra.app.fleet import PRESENT, Fleet, describe_member
+    from ipmicra.app.fleet.fleet import PRESENT, Fleet, describe_member
 
     print_format = chosen(output_format, as_json)
     with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
@@ -116,7 +116,7 @@ def remove(
 
     What is known of them is kept.
     """
-    from ipmicra.app.fleet import Fleet, describe_member
+    from ipmicra.app.fleet.fleet import Fleet, describe_member
 
     print_format = chosen(output_format, as_json)
     with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
@@ -141,8 +141,8 @@ def import_(
 
     Those that are present are replaced.
     """
-    from ipmicra.app.fleet import Fleet, describe_member
-    from ipmicra.app.fleet_import import read_crawlers
+    from ipmicra.app.fleet.fleet import Fleet, describe_member
+    from ipmicra.app.fleet.reading import read_crawlers
 
     print_format = chosen(output_format, as_json)
     crawlers = read_crawlers(file)

@@ -33,8 +33,8 @@ from ipmicra.model.sample import Rung
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from ipmicra.app.delegating.batch import BatchReport
-    from ipmicra.app.delegating.options import DelegateOptions
+    from ipmicra.app.delegate.batch import BatchReport
+    from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 
@@ -127,7 +127,7 @@ def delegate(
     where it was: no probe is asked for twice, and none is lost.
     """
     need_service()
-    from ipmicra.app.delegating.options import DelegateOptions
+    from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.edge.agent.access import read_token
     from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.coordinator.orders import DeskConfig
@@ -163,9 +163,9 @@ def _run(
     print_format: Format,
     page: Path | None,
 ) -> None:
-    from ipmicra.app.delegating.batch import Batch
-    from ipmicra.app.delegating.facade import describe_decision
-    from ipmicra.app.targets import read_texts
+    from ipmicra.app.delegate.batch import Batch
+    from ipmicra.app.delegate.facade import describe_decision
+    from ipmicra.edge.files.targets import read_texts
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
@@ -244,8 +244,8 @@ def _summary(report: BatchReport) -> str:
 
 
 def _plan(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format) -> None:
-    from ipmicra.app.delegating.plan import plan_batch
-    from ipmicra.app.targets import read_texts
+    from ipmicra.app.delegate.plan import plan_batch
+    from ipmicra.edge.files.targets import read_texts
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 
@@ -292,7 +292,7 @@ def _progress(seeds: list[str]) -> Iterator[tuple[Progress, TaskID]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from ipmicra.app.targets import count_texts
+    from ipmicra.edge.files.targets import count_texts
 
     columns = (
         TextColumn("{task.description}", markup=False),

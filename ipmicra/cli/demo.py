@@ -21,8 +21,8 @@ from ipmicra.errors import InputError
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ipmicra.app.demo.run import Demo, DemoFiles, DemoOutcome
     from ipmicra.edge.store.ports import ResultRecord
+    from ipmicra.lab.demo.run import Demo, DemoFiles, DemoOutcome
 
 COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs site hash")
 """Short, so that the table fits a terminal of 80 columns."""
@@ -71,8 +71,8 @@ def demo(
     printed is computed in this run.
     """
     need_service()
-    from ipmicra.app.demo.config import DemoConfig
-    from ipmicra.app.demo.run import Demo, DemoFiles
+    from ipmicra.lab.demo.config import DemoConfig
+    from ipmicra.lab.demo.run import Demo, DemoFiles
 
     print_format = chosen(output_format, as_json)
     if not output.absolute().parent.is_dir():
@@ -144,7 +144,7 @@ def _play(files: DemoFiles, outcome: DemoOutcome) -> None:
 
 def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
     """Write commands that work while the demonstration runs."""
-    from ipmicra.app.demo.run import url_of
+    from ipmicra.lab.demo.run import url_of
 
     result = max(outcome.results.values(), key=lambda one: one.probes)
     own = [*_program(), "--home", str(files.folder)]

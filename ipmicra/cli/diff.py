@@ -20,7 +20,7 @@ from ipmicra.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ipmicra.app.differences import Change, Changes
+    from ipmicra.app.lookup.differences import Change, Changes
 
 
 def diff(
@@ -31,8 +31,8 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """List subnets that came, went or changed hands."""
-    from ipmicra.app.differences import list_changes
-    from ipmicra.app.lookups import open_hierarchy
+    from ipmicra.app.lookup.differences import list_changes
+    from ipmicra.app.lookup.lookup import open_hierarchy
 
     print_format = chosen(output_format, as_json)
     changes = list_changes(open_hierarchy(old), open_hierarchy(new), limit or None)

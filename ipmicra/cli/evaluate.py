@@ -17,8 +17,8 @@ from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_r
 from ipmicra.cli.reporting import check_report, report_written
 
 if TYPE_CHECKING:
-    from ipmicra.app.evaluate import EvaluateOptions, Evaluation
-    from ipmicra.simulate.world import LocationKind
+    from ipmicra.delegate.replay.world import LocationKind
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
 
 FINDINGS_SHOWN = 10
 
@@ -130,7 +130,7 @@ def evaluate(
 
     With a file of your own measurements as WORLD the table shows what each policy would save you.
     """
-    from ipmicra.app.evaluate import POLICIES, EvaluateOptions
+    from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions
 
     print_format = chosen(output_format, as_json)
     hierarchy = hierarchy_path(context, hierarchy_file)
@@ -154,8 +154,8 @@ def evaluate(
 
 
 def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print_format: Format) -> None:
-    from ipmicra.app.evaluate import evaluate as run
-    from ipmicra.edge.plot import check_plot, plot_policies
+    from ipmicra.lab.evaluate.evaluate import evaluate as run
+    from ipmicra.lab.plots.curve import check_plot, plot_policies
 
     if plot is not None:
         check_plot(plot)
@@ -180,7 +180,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
 
 
 def _location(text: str) -> LocationKind:
-    from ipmicra.simulate.world import LocationKind
+    from ipmicra.delegate.replay.world import LocationKind
 
     try:
         return LocationKind(text)

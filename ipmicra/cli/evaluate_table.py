@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ipmicra.cli.output import print_table
 
 if TYPE_CHECKING:
-    from ipmicra.app.evaluate import Evaluation
+    from ipmicra.lab.evaluate.evaluate import Evaluation
 
 Cell = Callable[[dict[str, Any]], str]
 UNKNOWN = "–"

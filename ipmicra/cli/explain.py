@@ -26,8 +26,8 @@ def explain(
     unless a format is named.
     """
     need_service()
-    from ipmicra.app.delegating.explain import describe_explanation, explain_site
-    from ipmicra.app.delegating.telling import tell
+    from ipmicra.app.explain.explain import describe_explanation, explain_site
+    from ipmicra.app.explain.render import tell
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 

@@ -28,7 +28,7 @@ def info(
 ) -> None:
     """Show a hierarchy's edition, counts and dumps."""
     from ipmicra.app.describe import describe_edition
-    from ipmicra.app.lookups import open_hierarchy
+    from ipmicra.app.lookup.lookup import open_hierarchy
 
     print_format = chosen(output_format, as_json)
     path = hierarchy_path(context, file or hierarchy_file)

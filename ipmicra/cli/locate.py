@@ -123,7 +123,7 @@ def _exit(located: list[LocatedTarget]) -> None:
 
 def _hierarchy(context: typer.Context, given: Path | None) -> Hierarchy | None:
     """Open the hierarchy; without one the registry has no vote."""
-    from ipmicra.app.lookups import open_hierarchy
+    from ipmicra.app.lookup.lookup import open_hierarchy
 
     path = hierarchy_path(context, given)
     return None if given is None and not path.exists() else open_hierarchy(path)

@@ -19,7 +19,7 @@ from ipmicra.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ipmicra.app.targets import Target
+    from ipmicra.edge.files.targets import Target
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.model.subnet import Subnet
 
@@ -41,9 +41,9 @@ def lookup(
 
     Widest first. A name is looked up for each of its addresses.
     """
-    from ipmicra.app.lookups import open_hierarchy
-    from ipmicra.app.targets import Unresolved, read_targets
-    from ipmicra.edge.resolver import Resolver
+    from ipmicra.app.lookup.lookup import open_hierarchy
+    from ipmicra.edge.dns import Resolver
+    from ipmicra.edge.files.targets import Unresolved, read_targets
 
     print_format = chosen(output_format, as_json)
     hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
@@ -61,7 +61,7 @@ def lookup(
 
 
 def _print(hierarchy: Hierarchy, targets: list[Target], print_format: Format) -> None:
-    from ipmicra.app.lookups import describe_target, lineage_of
+    from ipmicra.app.lookup.lookup import describe_target, lineage_of
 
     if print_format is Format.TABLE:
         for target in targets:
@@ -89,7 +89,7 @@ def _row(subnet: Subnet) -> tuple[Any, ...]:
 def _flat(hierarchy: Hierarchy, target: Target) -> dict[str, Any]:
     """Give a target with its narrowest subnet, one value a column."""
     from ipmicra.app.describe import describe_subnet
-    from ipmicra.app.lookups import lineage_of
+    from ipmicra.app.lookup.lookup import lineage_of
 
     described = describe_subnet(lineage_of(hierarchy, target)[-1])
     organisation = described.pop("organisation") or {"handle": None, "name": None}

@@ -10,7 +10,7 @@ from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
-    from ipmicra.app.lookups import Holding
+    from ipmicra.app.lookup.lookup import Holding
 
 
 def org(
@@ -23,7 +23,7 @@ def org(
     as_json: JsonOption = False,
 ) -> None:
     """Find organisations and show their subnets."""
-    from ipmicra.app.lookups import describe_holding, find_holdings, open_hierarchy
+    from ipmicra.app.lookup.lookup import describe_holding, find_holdings, open_hierarchy
 
     print_format = chosen(output_format, as_json)
     hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))

@@ -20,7 +20,7 @@ from ipmicra.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ipmicra.app.partition_inputs import Gathered
+    from ipmicra.app.partition.inputs import Gathered
 
 FIGURES = {
     "method": "",
@@ -59,8 +59,8 @@ def partition(
     as_json: JsonOption = False,
 ) -> None:
     """Part a whole list of sites among crawlers, with the costs."""
-    from ipmicra.app.partition import ALL, choose_methods, compare, left_out, write_assignments
-    from ipmicra.app.partition_inputs import PartitionInputs, gather
+    from ipmicra.app.partition.inputs import PartitionInputs, gather
+    from ipmicra.app.partition.partition import ALL, choose_methods, compare, left_out, write_assignments
     from ipmicra.partition.config import MetisConfig
 
     print_format = chosen(output_format, as_json)

@@ -23,7 +23,7 @@ from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
-    from ipmicra.app.probing import ProbeReport
+    from ipmicra.app.probe import ProbeReport
 
 COLUMNS = (
     *("target", "crawler", "address", "rtt_ms", "rung", "dns_ms", "tcp_ms", "tls_ms", "first_byte_ms"),
@@ -87,12 +87,12 @@ def probe(
     The times of DNS, TCP, TLS and the first byte are told apart. Samples of crawlers are kept in the store.
     """
     need_service()
-    from ipmicra.app.fleet import Fleet
-    from ipmicra.app.probing import BUDGET, ProbeOptions, probe_targets
-    from ipmicra.app.targets import read_texts
+    from ipmicra.app.fleet.fleet import Fleet
+    from ipmicra.app.probe import BUDGET, ProbeOptions, probe_targets
     from ipmicra.edge.agent.access import read_token
     from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.coordinator.orders import DeskConfig
+    from ipmicra.edge.files.targets import read_texts
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
@@ -112,8 +112,8 @@ def probe(
 
 
 def _print(report: ProbeReport, print_format: Format) -> None:
-    from ipmicra.app.probing import describe_sample
-    from ipmicra.edge.resolver.one_by_one import REASONS
+    from ipmicra.app.probe import describe_sample
+    from ipmicra.edge.dns.one_by_one import REASONS
 
     records = [describe_sample(target, sample) for target, sample in report.samples]
     if print_format is Format.TABLE:

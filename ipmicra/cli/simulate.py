@@ -20,7 +20,7 @@ from ipmicra.cli.completion import (
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
-    from ipmicra.app.simulations import SplittingReport
+    from ipmicra.lab.simulate.overlay import SplittingReport
 
 simulate = typer.Typer(
     name="simulate",
@@ -89,8 +89,8 @@ def splitting(
 
     Measures distance, in-zone share, load diversity and hops.
     """
-    from ipmicra.app.simulations import simulate_splitting
-    from ipmicra.simulate.splitting import SCHEME_NAMES
+    from ipmicra.lab.experiments.splitting import SCHEME_NAMES
+    from ipmicra.lab.simulate.overlay import simulate_splitting
 
     print_format = chosen(output_format, as_json)
     options = _splitting_options(half, cut, moved, (migration, torus))
@@ -99,7 +99,7 @@ def splitting(
         simulate_splitting(name, names, seeds, options, _progress) for name in population or ["ts", "king"]
     ]
     if plot is not None:
-        from ipmicra.edge.plots import draw_splitting
+        from ipmicra.lab.plots.splitting import draw_splitting
 
         for report in reports:
             for file in draw_splitting(plot, report.population, report.stages, report.outcomes):
@@ -110,7 +110,7 @@ def splitting(
 def _splitting_options(half: str, cut: str, moved: float, flags: tuple[bool, bool]) -> Any:  # noqa: ANN401
     """Make the options; a wrong word is wrong usage."""
     from ipmicra.assign.overlay.options import CutRule, Half, OverlayOptions
-    from ipmicra.simulate.splitting import SplittingOptions
+    from ipmicra.lab.experiments.splitting import SplittingOptions
 
     if half not in list(Half):
         raise typer.BadParameter(f"--half is one of {', '.join(Half)}")
@@ -166,9 +166,9 @@ def coordinates(
 
     From these alone, by each method of coordinates.
     """
-    from ipmicra.app.simulations import CoordinatesRun, simulate_coordinates
     from ipmicra.assign.coordinate.coordinates import METHODS
-    from ipmicra.simulate.coordinates import Trial
+    from ipmicra.lab.experiments.coordinates import Trial
+    from ipmicra.lab.simulate.overlay import CoordinatesRun, simulate_coordinates
 
     print_format = chosen(output_format, as_json)
     trial = Trial(crawlers=crawlers, landmarks=landmarks, chooses_landmarks=not random_landmarks)

@@ -12,7 +12,7 @@ from ipmicra.cli.completion import CHURN_SCHEMES, one_of
 from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
 
 if TYPE_CHECKING:
-    from ipmicra.app.churn import ChurnReport
+    from ipmicra.lab.simulate.churn import ChurnReport
 
 SHOWN = (
     "scheme",
@@ -77,9 +77,9 @@ def churn(
 
     They join, leave and fail, under each scheme.
     """
-    from ipmicra.app.churn import ChurnRun, simulate_churn, simulate_small_test
-    from ipmicra.simulate.churn.config import ChurnConfig
-    from ipmicra.simulate.churn.schemes.table import SCHEMES
+    from ipmicra.lab.churn.config import ChurnConfig
+    from ipmicra.lab.churn.schemes.table import SCHEMES
+    from ipmicra.lab.simulate.churn import ChurnRun, simulate_churn, simulate_small_test
 
     print_format = chosen(output_format, as_json)
     if small_test:
@@ -97,7 +97,7 @@ def churn(
 
 
 def _draw(folder: Path, report: ChurnReport) -> None:
-    from ipmicra.edge.churn_plots import draw_churn
+    from ipmicra.lab.plots.churn import draw_churn
 
     for file in draw_churn(folder, report.world, report.config, report.runs):
         say(f"drew {file}")

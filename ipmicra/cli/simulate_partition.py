@@ -59,9 +59,9 @@ def partition(
     as_json: JsonOption = False,
 ) -> None:
     """Compare geographic parts, a hash of hosts and one crawler."""
-    from ipmicra.app import partition_simulations as app
+    from ipmicra.lab.experiments.partition_figures import FiguresConfig
+    from ipmicra.lab.simulate import partition as app
     from ipmicra.partition.config import Relocation
-    from ipmicra.simulate.partition_figures import FiguresConfig
 
     print_format = chosen(output_format, as_json)
     if relocation not in list(Relocation):

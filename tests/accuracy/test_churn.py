@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ipmicra.simulate.churn.config import ChurnConfig
-from ipmicra.simulate.churn.experiment import Draw, draw
-from ipmicra.simulate.churn.outcome import Outcome
-from ipmicra.simulate.churn.schemes.table import SCHEMES
-from ipmicra.simulate.populations import king_like
+from ipmicra.lab.churn.config import ChurnConfig
+from ipmicra.lab.churn.experiment import Draw, draw
+from ipmicra.lab.churn.outcome import Outcome
+from ipmicra.lab.churn.schemes.table import SCHEMES
+from ipmicra.lab.worlds.populations import king_like
 
 pytestmark = pytest.mark.slow
 STEPS = 4000

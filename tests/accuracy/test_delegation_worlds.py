@@ -12,14 +12,14 @@ from ipmicra.delegate.config import FRUGAL
 from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.policies.baselines import Geo
 from ipmicra.delegate.policies.paper import Paper
-from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
+from ipmicra.delegate.replay.replay import Replay, Score, score
+from ipmicra.delegate.replay.world import LocationKind, World, locations_of
+from ipmicra.lab.worlds.synthetic import PAPER_PLAN, WorldPlan, invent
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
-from ipmicra.simulate.replay import Replay, Score, score
-from ipmicra.simulate.synthetic import PAPER_PLAN, WorldPlan, invent
-from ipmicra.simulate.world import LocationKind, World, locations_of
 from tests.fakes.fleet import place
 from tests.fakes.subnet_tree import ListedTree, flat_tree
 

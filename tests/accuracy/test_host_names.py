@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipmicra.edge.places import load_gazetteer, load_registered_domain
+from ipmicra.edge.geodata.places import load_gazetteer, load_registered_domain
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.names import NameReader
 from ipmicra.model.location import Hint

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ipmicra.assign.overlay.options import Half, OverlayOptions
-from ipmicra.simulate.coordinates import Score, Trial, evaluate
-from ipmicra.simulate.populations import KingLike, TransitStub, king_like, transit_stub
-from ipmicra.simulate.published import claims
-from ipmicra.simulate.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
+from ipmicra.lab.experiments.coordinates import Score, Trial, evaluate
+from ipmicra.lab.experiments.published import claims
+from ipmicra.lab.experiments.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
+from ipmicra.lab.worlds.populations import KingLike, TransitStub, king_like, transit_stub
 
 TRIAL = Trial(crawlers=30, landmarks=12)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.delegating.batch import Batch, BatchReport
+from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, MissingHierarchyError
@@ -72,7 +72,7 @@ def test_missing_seeds_end_with_code_3_and_their_reasons(
 ) -> None:
     zones = {"one.example": Zone(addresses=(str(site_address(0)),))}
     with DnsServer(zones) as server:
-        monkeypatch.setattr("ipmicra.edge.resolver.client.system_servers", lambda: (server.place,))
+        monkeypatch.setattr("ipmicra.edge.dns.client.system_servers", lambda: (server.place,))
         words = (f"http://one.example:{internet.port}", "two.example", "ftp://three")
         done = invoked("--home", home, "delegate", *words, *QUICK, "--json")
         assert done.exit_code == 3

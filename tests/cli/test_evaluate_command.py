@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from ipmicra.delegate.physics import apart_km
-from ipmicra.edge.countries import country_middles
+from ipmicra.edge.geodata.countries import country_middles
+from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from ipmicra.model.location import Location
-from ipmicra.simulate.synthetic import WorldPlan, invent
 from tests.cli.command_line import built_file, invoked, ran, told
 
 KEYS = {

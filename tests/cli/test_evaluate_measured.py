@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ipmicra.cli.main import app
-from ipmicra.edge.world_folder import save_world
-from ipmicra.simulate.synthetic import WorldPlan, invent
+from ipmicra.edge.files.world_folder import save_world
+from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from tests.cli.command_line import built_file, ran, told
 
 

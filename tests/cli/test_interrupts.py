@@ -22,14 +22,14 @@ main.run()
 """
 """Runs a command that is interrupted where it does its work."""
 HOOKS = {
-    "simulate churn --scheme dht": "import ipmicra.app.churn as place; name = 'simulate_churn'",
-    "evaluate world": "import ipmicra.app.evaluate as place; name = 'evaluate'",
-    "lookup 10.0.0.1": "import ipmicra.app.lookups as place; name = 'open_hierarchy'",
-    "build a.db": "import ipmicra.app.build as place; name = 'build'",
-    "probe 10.0.0.1": "import ipmicra.app.probing as place; name = '_probe_targets'",
+    "simulate churn --scheme dht": "import ipmicra.lab.simulate.churn as place; name = 'simulate_churn'",
+    "evaluate world": "import ipmicra.lab.evaluate.evaluate as place; name = 'evaluate'",
+    "lookup 10.0.0.1": "import ipmicra.app.lookup.lookup as place; name = 'open_hierarchy'",
+    "build a.db": "import ipmicra.app.build.build as place; name = 'build'",
+    "probe 10.0.0.1": "import ipmicra.app.probe as place; name = '_probe_targets'",
     "fetch iana": "import ipmicra.app.fetch as place; name = 'choose'",
     "delegate 10.0.0.1": "import ipmicra.edge.agent.access as place; name = 'read_token'",
-    "demo": "import ipmicra.app.demo.run as place; name = 'sample_dumps'",
+    "demo": "import ipmicra.lab.demo.run as place; name = 'sample_dumps'",
 }
 STRIKE = """
 def strike(*_words, **_more):

@@ -105,7 +105,7 @@ def test_names_are_resolved_pinned_and_missing_ones_told(
 ) -> None:
     zones = {name: Zone(addresses=(str(address_of(0)),)) for name in ("one.example", "two.example")}
     with DnsServer(zones) as server:
-        monkeypatch.setattr("ipmicra.edge.resolver.client.system_servers", lambda: (server.place,))
+        monkeypatch.setattr("ipmicra.edge.dns.client.system_servers", lambda: (server.place,))
         words = [f"http://{name}.example:{internet.port}" for name in ("one", "two", "three")]
         result = invoked("--home", home, "probe", *words, "--from", "ath", "--first-rung", "head", "--json")
     assert result.exit_code == 3

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ipmicra import InputError
-from ipmicra.simulate.churn.schemes.table import SCHEMES
-from ipmicra.simulate.populations import KingLike, king_like
+from ipmicra.lab.churn.schemes.table import SCHEMES
+from ipmicra.lab.worlds.populations import KingLike, king_like
 from tests.cli.command_line import invoked
 
 SMALL = ("--crawlers", "25", "--sites", "40", "--steps", "700")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ipmicra import InputError
-from ipmicra.simulate.populations import KingLike, king_like
+from ipmicra.lab.worlds.populations import KingLike, king_like
 from tests.cli.command_line import invoked, ran
 
 
@@ -127,7 +127,7 @@ def test_a_look_up_loads_none_of_it() -> None:
 
     code = (
         "import sys; from ipmicra.cli import main; "
-        "print([m for m in sys.modules if m.startswith(('ipmicra.assign', 'ipmicra.simulate', 'numpy'))])"
+        "print([m for m in sys.modules if m.startswith(('ipmicra.assign', 'ipmicra.lab', 'numpy'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

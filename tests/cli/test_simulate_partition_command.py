@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.partition_simulations import read_counts
 from ipmicra.errors import InputError
+from ipmicra.lab.simulate.partition import read_counts
 from tests.cli.command_line import invoked
 from tests.cli.test_partition_command import world
 

@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from ipmicra.app.build import build
-from ipmicra.app.demo.config import DemoConfig
-from ipmicra.app.demo.world import invent_world
-from ipmicra.app.fleet import Fleet
+from ipmicra.app.build.build import build
+from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.home import Home
+from ipmicra.delegate.replay.world import World
+from ipmicra.edge.files.world_folder import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.apart import InternetApart
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.edge.store.store import Store
-from ipmicra.edge.world_folder import save_world
+from ipmicra.lab.demo.config import DemoConfig
+from ipmicra.lab.demo.world import invent_world
 from ipmicra.model.site import Site
-from ipmicra.simulate.world import World
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "rir_dumps" / "sample"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ipmicra import Delegator
-from ipmicra.app.delegating.batch import Batch, BatchReport
-from ipmicra.app.delegating.options import DelegateOptions, DrivingConfig
+from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
 from ipmicra.app.home import Home
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.hierarchy_file import Hierarchy

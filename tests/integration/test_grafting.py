@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.delegating.batch import Batch
-from ipmicra.app.delegating.grafting import KEPT_S, GraftedTree, Grafter
-from ipmicra.app.delegating.options import DelegateOptions
+from ipmicra.app.delegate.batch import Batch
+from ipmicra.app.delegate.grafting import KEPT_S, GraftedTree, Grafter
+from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.rdap import RdapConfig, RdapSource, read_rdap
 from ipmicra.edge.store.ports import Address, Graft, ResultRecord

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from ipmicra.edge.location_dns import DnsClues, DnsConfig, LocationDns
+from ipmicra.edge.dns.location import DnsClues, DnsConfig, LocationDns
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.loc_record import loc_hint

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ipmicra.app.evaluate_world import WorldSource
-from ipmicra.edge.resolver.client import ClientConfig
+from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.lab.evaluate.inputs import WorldSource
 from tests.servers.dns_server import DnsServer, Zone
 
 

@@ -8,9 +8,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from ipmicra.edge.resolver import Resolver
-from ipmicra.edge.resolver.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
-from ipmicra.edge.resolver.client import ClientConfig, NameClient
+from ipmicra.edge.dns import Resolver
+from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
+from ipmicra.edge.dns.client import ClientConfig, NameClient
 from ipmicra.edge.store.ports import NamesPort, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra import BuildReport, Fate, Hierarchy, Reason, build
-from ipmicra.edge.dumps import inspect, read_dump
+from ipmicra.edge.dumps.reading import inspect, read_dump
 from ipmicra.parse.dialect import Dialect
 from tests.reference.fast_reading import in_order, spelled_out
 from tests.reference.slow_hierarchy import BITS, SlowRow, holder_key, holder_of, lineage, merged, nested

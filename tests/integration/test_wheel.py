@@ -18,8 +18,8 @@ DATA = {
     "ipmicra/app/report/assets/land.json",
     "ipmicra/app/report/assets/report.css",
     "ipmicra/app/report/assets/report.js",
-    "ipmicra/edge/tables/gazetteer.npz",
-    "ipmicra/edge/tables/institutions.npz",
+    "ipmicra/edge/geodata/gazetteer.npz",
+    "ipmicra/edge/geodata/institutions.npz",
     "ipmicra/py.typed",
 }
 
@@ -44,7 +44,7 @@ def pip(*words: str) -> None:
 def test_wheel_has_code_data_and_samples_and_nothing_else(wheel: Path) -> None:
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     sources = {str(path.relative_to(ROOT)) for path in (ROOT / "ipmicra").rglob("*.py")}
-    samples = {f"ipmicra/app/demo/sample/{path.name}" for path in (ROOT / "rir_dumps/sample").iterdir()}
+    samples = {f"ipmicra/lab/demo/sample/{path.name}" for path in (ROOT / "rir_dumps/sample").iterdir()}
     assert names == sources | DATA | samples
 
 
@@ -54,7 +54,7 @@ def test_installed_wheel_runs_outside_the_checkout(wheel: Path, tmp_path: Path) 
         "install", "--no-deps", "--no-index", "--disable-pip-version-check", "--target", str(site), str(wheel)
     )
     hierarchy = built_file(tmp_path)
-    code = "import ipmicra, ipmicra.app.demo.dumps as d; print(ipmicra.__file__, len(d.sample_dumps(None)))"
+    code = "import ipmicra, ipmicra.lab.demo.dumps as d; print(ipmicra.__file__, len(d.sample_dumps(None)))"
     place, count = run_in(tmp_path, "-c", code).split()
     assert Path(place).is_relative_to(site)
     assert int(count) == len(list((ROOT / "rir_dumps/sample").iterdir()))

@@ -15,11 +15,11 @@ from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, DelegationExpired, Event, SiteArrived
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
-from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
-from ipmicra.simulate.replay import Replay, score
-from ipmicra.simulate.synthetic import WorldPlan, invent
-from ipmicra.simulate.world import LocationKind, locations_of
+from ipmicra.delegate.replay.replay import Replay, score
+from ipmicra.delegate.replay.world import LocationKind, locations_of
+from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from tests.fakes.fleet import answered
 
 MAKERS: dict[str, Callable[[], Policy]] = {

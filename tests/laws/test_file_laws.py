@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.app.differences import list_changes
+from ipmicra.app.lookup.differences import list_changes
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import CorruptHierarchyError, IpmicraError
 from ipmicra.hierarchy import format as names

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge import dumps
+from ipmicra.edge.dumps import reading as dumps
 from ipmicra.model.finding import FATE_OF, Fate, Reason
 from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns

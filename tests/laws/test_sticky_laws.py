@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ipmicra.app.assigning import BACKENDS, AssignOptions, AssignReport, assign
-from ipmicra.app.round_trips import Address
+from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
+from ipmicra.app.assign.round_trips import Address
 from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ipmicra.simulate.churn.config import ChurnConfig
-from ipmicra.simulate.churn.lives import Life
+from ipmicra.lab.churn.config import ChurnConfig
+from ipmicra.lab.churn.lives import Life
 
 
 @dataclass

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ipmicra.simulate.churn.config import ChurnConfig
-from ipmicra.simulate.churn.lives import Life
+from ipmicra.lab.churn.config import ChurnConfig
+from ipmicra.lab.churn.lives import Life
 from tests.reference.slow_balance import cheapest_assignment, dying_chance, forwarding_path
 from tests.reference.slow_churn import SlowChurn
 

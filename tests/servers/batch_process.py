@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from ipmicra.app.delegating.batch import Batch
-from ipmicra.app.delegating.options import DelegateOptions
+from ipmicra.app.delegate.batch import Batch
+from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.hierarchy_file import Hierarchy

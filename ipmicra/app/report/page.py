@@ -7,21 +7,21 @@ import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ipmicra.app.report import captions
-from ipmicra.app.report.axes import plural
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.curves import draw_curves
 from ipmicra.app.report.data import Flag, ReportData
 from ipmicra.app.report.figures import Summary, loads, summarise
-from ipmicra.app.report.hilbert import draw_hilbert
-from ipmicra.app.report.histogram import draw_probes
-from ipmicra.app.report.icicle import draw_icicle
-from ipmicra.app.report.load import draw_loads
-from ipmicra.app.report.map import draw_map
-from ipmicra.app.report.palette import CRAWLER_LIGHT, colours, crawler_role
-from ipmicra.app.report.scene import Scene
-from ipmicra.app.report.svg import attribute, to_inline, written
+from ipmicra.app.report.plots import captions
+from ipmicra.app.report.plots.axes import plural
+from ipmicra.app.report.plots.crawler_load import draw_loads
+from ipmicra.app.report.plots.curves import draw_curves
+from ipmicra.app.report.plots.hilbert import draw_hilbert
+from ipmicra.app.report.plots.histogram import draw_probes
+from ipmicra.app.report.plots.icicle import draw_icicle
+from ipmicra.app.report.plots.map import draw_map
+from ipmicra.app.report.plots.palette import CRAWLER_LIGHT, colours, crawler_role
+from ipmicra.app.report.plots.scene import Scene
+from ipmicra.app.report.plots.svg import attribute, to_inline, written
 from ipmicra.app.report.tables import (
     Table,
     block_table,

@@ -11,11 +11,11 @@ from ipmicra.app.report.columns import NOBODY, Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import Flag, OrganisationRow, ReportSite
 from ipmicra.app.report.figures import excess_ms, loads, page_loads
-from ipmicra.app.report.hilbert import EIGHTS, cells_of
-from ipmicra.app.report.load import capacity_lines
 from ipmicra.app.report.organisations import largest_organisations
-from ipmicra.app.report.palette import crawler_role
-from ipmicra.app.report.svg import attribute, written
+from ipmicra.app.report.plots.crawler_load import capacity_lines
+from ipmicra.app.report.plots.hilbert import EIGHTS, cells_of
+from ipmicra.app.report.plots.palette import crawler_role
+from ipmicra.app.report.plots.svg import attribute, written
 
 SITE_HEADS = (
     *("host", "address", "subnet", "organisation", "country", "crawler"),

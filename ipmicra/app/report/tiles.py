@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ipmicra.app.report.axes import plural, short
 from ipmicra.app.report.figures import Summary
+from ipmicra.app.report.plots.axes import plural, short
 
 
 def tiles(summary: Summary, *, is_oracle: bool = False) -> list[tuple[str, str, str]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportData
-from ipmicra.app.report.legend import with_key
 from ipmicra.app.report.page import Report, render
-from ipmicra.app.report.raster import to_png
-from ipmicra.app.report.svg import to_svg
+from ipmicra.app.report.plots.legend import with_key
+from ipmicra.app.report.plots.raster import to_png
+from ipmicra.app.report.plots.svg import to_svg
 from ipmicra.edge.hierarchy_file import write_atomically
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
+from ipmicra.edge.files.prefix_set import PrefixSet
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.prefix_set import PrefixSet
 from ipmicra.errors import AddressError, InputError
 
 LOOK_EVERY_S = 1.0

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address
 from math import isfinite
 from pathlib import Path
 
-from ipmicra.edge import world_folder
+from ipmicra.edge.files import world_folder
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site

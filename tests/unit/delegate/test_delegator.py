@@ -29,7 +29,7 @@ from ipmicra.delegate.events import (
 )
 from ipmicra.delegate.policies.baselines import Everyone
 from ipmicra.delegate.policies.paper import Paper
-from ipmicra.delegate.policies.predict import Predict
+from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location

@@ -15,7 +15,7 @@ from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
 from ipmicra.delegate.ledger import Held, Ledger
 from ipmicra.delegate.lifecycle import NEXT_HOLD, NEXT_STAGE, Hold, Stage, Step, next_hold, next_stage
 from ipmicra.delegate.physics import Physics, apart_km
-from ipmicra.delegate.predict.prior import Geography
+from ipmicra.delegate.policies.predict.prior import Geography
 from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.delegation import Evidence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipmicra.app.differences import list_changes
+from ipmicra.app.lookup.differences import list_changes
 from tests.reference.fast_building import built
 
 Told = list[tuple[str, str, str | None, str | None]]

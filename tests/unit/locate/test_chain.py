@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import numpy as np
 import pytest
 
-from ipmicra.edge.places import load_gazetteer, load_registered_domain
+from ipmicra.edge.geodata.places import load_gazetteer, load_registered_domain
 from ipmicra.errors import InputError
 from ipmicra.locate.agreement import count_agreements, count_hits
 from ipmicra.locate.chain import DEFAULT_ORDER, in_order, read_order, winner

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from ipmicra.edge.places import load_gazetteer
+from ipmicra.edge.geodata.places import load_gazetteer
 from ipmicra.locate.known import KnownTable, read_geofeed, read_geoloc, read_table
 
 TABLE = """target,latitude,longitude,radius_km,city,country

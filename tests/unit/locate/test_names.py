@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.places import load_gazetteer, load_institutions, load_registered_domain
+from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
 from ipmicra.model.location import Heuristic, Hint

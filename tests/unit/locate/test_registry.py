@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from ipmicra.edge.places import load_gazetteer
+from ipmicra.edge.geodata.places import load_gazetteer
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.registry import read_postal, registry_hint
 from ipmicra.model.organisation import HolderEvidence, Organisation

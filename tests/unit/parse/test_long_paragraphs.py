@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.edge import dumps
+from ipmicra.edge.dumps import reading as dumps
 from ipmicra.errors import DumpError
 from ipmicra.model.finding import Tally
 from ipmicra.parse.columns import Columns
@@ -47,7 +47,7 @@ def test_paragraph_longer_than_a_chunk_is_read_whole(
 CHILD = """
 import sys
 from pathlib import Path
-from ipmicra.edge import dumps
+from ipmicra.edge.dumps import reading as dumps
 dumps.CHUNK_BYTES = 1 << 12
 print(dumps.read_dump(dumps.inspect(Path(sys.argv[1]))).tally.paragraphs)
 """

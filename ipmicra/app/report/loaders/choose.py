@@ -12,10 +12,10 @@ from ipmicra.app.report.loaders.records import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.app.report.loaders.store import EMPTY, StoreContents
 from ipmicra.app.report.loaders.world import WorldFolder
+from ipmicra.edge.files.world_records import NEEDED
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.connection import is_there
 from ipmicra.edge.store.store import Store
-from ipmicra.edge.world_records import NEEDED
 from ipmicra.errors import InputError
 
 

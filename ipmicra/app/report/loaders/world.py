@@ -11,7 +11,7 @@ from ipmicra.app.report.data import ORACLE, Flag, Milliseconds, ReportCrawler, R
 from ipmicra.app.report.loaders.records import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.app.report.loaders.sites import Fields, crawlers_of, site_of
-from ipmicra.edge.world_records import WorldFiles, WorldRecords, read_world
+from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.errors import InputError
 
 

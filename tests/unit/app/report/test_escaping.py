@@ -18,7 +18,7 @@ from ipmicra.app.report.data import (
     SubnetNode,
 )
 from ipmicra.app.report.page import render
-from ipmicra.app.report.svg import to_svg
+from ipmicra.app.report.plots.svg import to_svg
 from tests.page_reader import Page
 from tests.report_world import invented_data
 

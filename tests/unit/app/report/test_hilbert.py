@@ -12,8 +12,8 @@ import pytest
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.hilbert import COARSE, FINE, cells_of, choose_order, draw_hilbert, hilbert_point
-from ipmicra.app.report.scene import Rect
+from ipmicra.app.report.plots.hilbert import COARSE, FINE, cells_of, choose_order, draw_hilbert, hilbert_point
+from ipmicra.app.report.plots.scene import Rect
 from tests.reference.slow_hilbert import hilbert_walk
 from tests.report_world import invented_data
 

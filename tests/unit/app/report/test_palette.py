@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ipmicra.app.report.palette import CRAWLER_DARK, CRAWLER_LIGHT, DARK, LIGHT, colours, crawler_role
+from ipmicra.app.report.plots.palette import CRAWLER_DARK, CRAWLER_LIGHT, DARK, LIGHT, colours, crawler_role
 
 # Machado, Oliveira and Fernandes 2009, full severity, on linear light.
 EYES = {

@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 
 from ipmicra.app.report import write
-from ipmicra.app.report.axes import nice_step, short, ticks
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.curves import FRAME, draw_curves
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.histogram import count_probes, draw_probes
-from ipmicra.app.report.legend import with_key
-from ipmicra.app.report.load import load_bars, load_unit
-from ipmicra.app.report.map import bundles, draw_map
 from ipmicra.app.report.page import render
-from ipmicra.app.report.raster import to_png
-from ipmicra.app.report.scene import Path as Line
-from ipmicra.app.report.scene import Rect, Scene, Text
-from ipmicra.app.report.svg import to_svg
+from ipmicra.app.report.plots.axes import nice_step, short, ticks
+from ipmicra.app.report.plots.crawler_load import load_bars, load_unit
+from ipmicra.app.report.plots.curves import FRAME, draw_curves
+from ipmicra.app.report.plots.histogram import count_probes, draw_probes
+from ipmicra.app.report.plots.legend import with_key
+from ipmicra.app.report.plots.map import bundles, draw_map
+from ipmicra.app.report.plots.raster import to_png
+from ipmicra.app.report.plots.scene import Path as Line
+from ipmicra.app.report.plots.scene import Rect, Scene, Text
+from ipmicra.app.report.plots.svg import to_svg
 from ipmicra.errors import InputError
 from tests.report_world import invented_data
 

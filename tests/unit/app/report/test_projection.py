@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.app.report.projection import HEIGHT, WIDTH, equal_earth, great_circle, land, on_map
+from ipmicra.app.report.plots.projection import HEIGHT, WIDTH, equal_earth, great_circle, land, on_map
 
 PLACES = st.tuples(st.floats(-80, 80), st.floats(-179, 179))
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite, ReportSubnet, SubnetNode
-from ipmicra.app.report.icicle import LEFT, ROW, TOP, WIDTH, draw_icicle, grown
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.nest import nested_by_prefix
-from ipmicra.app.report.scene import Rect
+from ipmicra.app.report.plots.icicle import LEFT, ROW, TOP, WIDTH, draw_icicle, grown
+from ipmicra.app.report.plots.scene import Rect
 from ipmicra.edge.hierarchy_file import Hierarchy
 from tests.cli.command_line import built_file
 from tests.report_world import invented_data

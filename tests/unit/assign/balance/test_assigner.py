@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from ipmicra.assign.balance.assigner import Demand, Placement, assign_sites
 from ipmicra.assign.balance.config import AuctionConfig
 from ipmicra.errors import InputError
-from ipmicra.simulate.populations import KingLike, king_like
+from ipmicra.lab.worlds.populations import KingLike, king_like
 from tests.reference.slow_balance import cheapest_assignment
 
 TIGHT = AuctionConfig(slack=0.0)

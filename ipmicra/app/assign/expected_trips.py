@@ -1,0 +1,113 @@
+"""Round trips that nobody measured, as the delegator's model expects them from all that a store knows."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ipmicra.app.assign.round_trips import Address, Floats
+from ipmicra.app.locate import LocatedSites
+from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import Bounds, StorePort
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.location import Location
+from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.site import Site
+
+OF_THE_WAY = {Loss.TIMEOUT, Loss.UNREACHABLE, Loss.RESET, Loss.TLS, Loss.PROTOCOL}
+"""Losses that tell of the way to a site; the others tell of agents, budgets and rules."""
+
+TAUGHT = 20_000
+"""Samples, the newest, that the model learns from: some ten seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredExpectations:
+    """Fills in what is missing: learns from the newest samples, each address at its place."""
+
+    store: StorePort
+    hierarchy: Hierarchy
+    clock: Callable[[], float] = time.time
+    taught: int = TAUGHT
+
+    def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
+        """Give known round trips as they are, and expected ones for the rest.
+
+        NaN stays where a probe was lost that others did not lose, and where neither the site's place nor a
+        sample near it is known.
+        """
+        heard = self._heard()
+        places = _Places(self.store, self.hierarchy)
+        trips = ExpectedTrips(self.hierarchy, crawlers)
+        for address, samples in heard.items():
+            trips.learn(address, places.of_address(address), _measured(samples))
+        names = [crawler.name for crawler in crawlers]
+        filled = known_ms.copy()
+        for row, site in enumerate(sites):
+            samples = heard.get(site.address, {})
+            is_open = np.isnan(known_ms[row])
+            if not is_open.all():
+                is_open &= [not _is_lost(samples.get(name)) for name in names]
+            if not is_open.any():
+                continue
+            expected = trips.expected_ms(site.address, places.of_site(site), _measured(samples))
+            if expected is not None:
+                filled[row, is_open] = expected[is_open]
+        return filled
+
+    def _heard(self) -> Mapping[Address, dict[str, Sample]]:
+        """Give the newest sample of each pair, by address; those that cannot be true are left out."""
+        lies = {(mark.crawler, mark.address) for mark in self.store.marks.all()}
+        since_s = self.clock() - DelegatorConfig().lifetime_s
+        heard: dict[Address, dict[str, Sample]] = defaultdict(dict)
+        for sample in self.store.samples.newest(self.taught, since_s):
+            if (sample.crawler, sample.address) not in lies:
+                heard[sample.address][sample.crawler] = sample
+        return heard
+
+
+def _measured(samples: Mapping[str, Sample]) -> dict[str, float]:
+    return {name: one.rtt_ms for name, one in samples.items() if one.rtt_ms is not None}
+
+
+def _is_lost(sample: Sample | None) -> bool:
+    return sample is not None and sample.rtt_ms is None and sample.loss in OF_THE_WAY
+
+
+class _Places:
+    """Where sites are: as their delegations say, which may be nowhere, else by the heuristics of `locate`."""
+
+    def __init__(self, store: StorePort, hierarchy: Hierarchy) -> None:
+        self._store, self._hierarchy = store, hierarchy
+        self._by_address: dict[Address, Location | None] = {}
+        self._by_bounds: dict[Bounds, Location | None] = {}
+        for record in store.delegations.all():
+            if record.address is not None:
+                self._by_bounds[record.delegation.first, record.delegation.last] = record.location
+                self._by_address[record.address] = record.location
+
+    @cached_property
+    def _located(self) -> LocatedSites:
+        return LocatedSites(self._hierarchy)
+
+    def of_address(self, address: Address) -> Location | None:
+        """Give the place of an address that was probed."""
+        if address in self._by_address:
+            return self._by_address[address]
+        return self._located.location_of(Site(str(address), address), 0)
+
+    def of_site(self, site: Site) -> Location | None:
+        """Give the place of a site."""
+        if site.address in self._by_address:
+            return self._by_address[site.address]
+        result = self._store.results.latest(site.host)
+        if result is not None and (bounds := (result.first, result.last)) in self._by_bounds:
+            return self._by_bounds[bounds]
+        return self._located.location_of(site, 0)

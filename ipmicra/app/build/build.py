@@ -1,0 +1,275 @@
+"""Building a hierarchy: dumps in, one file and a report out."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ipmicra.app.build.compiling import HIERARCHY, compile_missing, group_of
+from ipmicra.app.build.findings import FindingList, Origins
+from ipmicra.app.build.kernels import compiling_announced, once, warm_up
+from ipmicra.edge.dumps.reading import DumpInfo, inspect, read_dump
+from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.log import EventLog
+from ipmicra.errors import DumpError, InputError
+from ipmicra.hierarchy.assemble import Assembled, assemble
+from ipmicra.hierarchy.encode import encode
+from ipmicra.model.edition import DumpRecord, Edition
+from ipmicra.model.finding import Tally
+from ipmicra.model.subnet import DAY_ZERO
+from ipmicra.parse.columns import Columns, Gatherer
+
+events = EventLog("build")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DumpReport:
+    """What became of one dump."""
+
+    info: DumpInfo
+    tally: Tally
+    lines: int
+    date: str
+    """Newest registration in it, ISO 8601; the file's own date where none is dated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildReport:
+    """What a build read and made."""
+
+    output: Path
+    size_bytes: int
+    dumps: tuple[DumpReport, ...]
+    failures: tuple[DumpError, ...]
+    """Dumps left out because they cannot be read; only with `keep_going`."""
+    subnets: int
+    """Subnets that somebody registered."""
+    organisations: int
+    max_depth: int
+    overlaps: int
+    duplicates: int
+    edition: Edition
+    findings: FindingList
+
+    @property
+    def tally(self) -> Tally:
+        """Paragraphs of all dumps by fate."""
+        return sum((dump.tally for dump in self.dumps), Tally())
+
+    def tally_by_dialect(self) -> dict[str, Tally]:
+        """Paragraphs by fate, dialect by dialect."""
+        tallies: dict[str, Tally] = defaultdict(Tally)
+        for dump in self.dumps:
+            tallies[dump.info.dialect.value] += dump.tally
+        return dict(tallies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildProgress:
+    """How far a build is."""
+
+    stage: str
+    """`reading`, `nesting` or `writing`."""
+    done_bytes: int
+    total_bytes: int
+    """Bytes of the dumps as they are on disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How to build."""
+
+    jobs: int | None = None
+    """Dumps read at the same time; by default as many as there are processors."""
+    keep_going: bool = False
+    """Leave out dumps that cannot be read instead of stopping at them."""
+
+
+def build(
+    dumps: Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    options: BuildOptions | None = None,
+    progress: Callable[[BuildProgress], None] | None = None,
+    say: Callable[[str], None] | None = None,
+) -> BuildReport:
+    """Read dumps and write a hierarchy. The file appears complete or not at all."""
+    run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
+    events.info("build_begun", "{dumps} dumps into {output}", dumps=len(dumps), output=output)
+    run.inspect_all([Path(dump) for dump in dumps])
+    tell = once(say or (lambda _message: None))
+    compile_missing(run.kernels, tell)
+    with compiling_announced(tell), ThreadPoolExecutor(1) as background:
+        ready = background.submit(warm_up)  # kernels load while dumps are read
+        run.read_all()
+        ready.result()
+        return run.finish(Path(output))
+
+
+class _Build:
+    """One build under way."""
+
+    def __init__(self, options: BuildOptions, progress: Callable[[BuildProgress], None]) -> None:
+        self._options = options
+        self._progress = progress
+        self._infos: list[DumpInfo] = []
+        self._failures: list[DumpError] = []
+        self._reports: list[DumpReport] = []
+        self._only: Columns | None = None
+        self._gatherer = Gatherer()
+        self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
+        self._filled = dict.fromkeys(self._edges, 0)
+        self._done: dict[Path, int] = {}
+        self._workers = 1
+
+    def inspect_all(self, paths: list[Path]) -> None:
+        """Recognise every dump before the first is read."""
+        if not paths:
+            raise InputError("no dump given; `ipmicra fetch` downloads them into rir_dumps/")
+        for path in sorted(set(paths)):
+            self._guarded(lambda path=path: self._infos.append(_inspected(path)))  # type: ignore[misc]
+
+    @property
+    def kernels(self) -> set[str]:
+        """Groups of kernels that these dumps need."""
+        return {HIERARCHY, *(group_of(info.dialect) for info in self._infos)}
+
+    def read_all(self) -> None:
+        """Read the dumps, several at the same time, and join them in the order of their names."""
+        processors = os.cpu_count() or 1
+        jobs = max(1, min(self._options.jobs or processors, len(self._infos)))
+        self._workers = max(1, processors // jobs)
+        with ThreadPoolExecutor(jobs, thread_name_prefix="dump") as pool:
+            futures = [(info, pool.submit(self._read, info)) for info in self._infos]
+            try:
+                while futures:
+                    info, future = futures.pop(0)
+                    self._guarded(lambda: self._join(info, future.result()))  # noqa: B023 - called at once
+                    del future
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        if not self._reports:
+            raise self._failures[0]
+
+    def finish(self, output: Path) -> BuildReport:
+        """Nest what was read, write it and report."""
+        columns = self._only or self._gatherer.finish()
+        self._show("nesting")
+        assembled = assemble(columns, _at_the_same_time)
+        self._show("writing")
+        names = [report.info.name for report in self._reports]
+        findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
+        dumps = tuple(_record(report) for report in self._reports)
+        encoded = encode(assembled.sections, self._meta(assembled, dumps))
+        size_bytes = write_atomically(output, encoded.pieces())
+        events.info(
+            "build_ended", "{output} written", output=output, size_bytes=size_bytes, **_counts(assembled)
+        )
+        return BuildReport(
+            output=output,
+            size_bytes=size_bytes,
+            dumps=tuple(self._reports),
+            failures=tuple(self._failures),
+            edition=Edition(content_hash=encoded.content_hash.hex(), dumps=dumps),
+            findings=findings,
+            **_counts(assembled),
+        )
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Take a step; a dump that cannot be read is noted, if that is wanted."""
+        try:
+            step()
+        except DumpError as error:
+            if not self._options.keep_going:
+                raise
+            events.info("dump_left_out", "left out: {reason}", reason=error)
+            self._failures.append(error)
+
+    def _read(self, info: DumpInfo) -> Columns:
+        def show(done: int) -> None:
+            self._done[info.path] = done
+            self._show("reading")
+
+        return read_dump(info, show, self._workers)
+
+    def _join(self, info: DumpInfo, columns: Columns) -> None:
+        """Append a dump to those before it."""
+        counts = {
+            "rows4": len(columns.rows4),
+            "rows6": len(columns.rows6),
+            "findings": len(columns.findings.line),
+        }
+        for table, count in counts.items():
+            self._edges[table].append(self._filled[table])
+            self._filled[table] += count
+        date = _newest_date(columns, info.date)
+        self._reports.append(DumpReport(info=info, tally=columns.tally, lines=columns.lines, date=date))
+        events.info(
+            "dump_read",
+            "{dump}: {dialect}",
+            dump=info.name,
+            dialect=info.dialect.value,
+            **asdict(columns.tally),
+        )
+        if len(self._infos) == 1:
+            self._only = columns
+        else:  # while the others are still being read
+            self._gatherer.join(columns)
+
+    def _show(self, stage: str) -> None:
+        total = sum(info.size_bytes for info in self._infos)
+        self._progress(BuildProgress(stage=stage, done_bytes=sum(self._done.values()), total_bytes=total))
+
+    def _meta(self, assembled: Assembled, dumps: tuple[DumpRecord, ...]) -> dict[str, Any]:
+        """Say what a hierarchy came from; no clock, so that the same dumps give the same bytes."""
+        tally = sum((report.tally for report in self._reports), Tally())
+        return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
+
+
+def _at_the_same_time(steps: list[Callable[[], Any]]) -> list[Any]:
+    """Take steps in threads, one to a processor: the kernels let go of the interpreter's lock."""
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return [future.result() for future in [pool.submit(step) for step in steps]]
+
+
+def _inspected(path: Path) -> DumpInfo:
+    try:
+        return inspect(path)
+    except FileNotFoundError as error:
+        raise DumpError(str(path), 0, "there is no such file") from error
+    except IsADirectoryError as error:
+        raise DumpError(str(path), 0, f"a folder; name its dumps, as in {path}/*.gz") from error
+    except PermissionError as error:
+        raise DumpError(str(path), 0, "it may not be read") from error
+
+
+def _newest_date(columns: Columns, file_date: str) -> str:
+    """Give the newest date in a dump; a slip of the pen into the future does not count."""
+    latest = (datetime.date.fromisoformat(file_date) - DAY_ZERO).days
+    newest = 0
+    for rows in (columns.rows4, columns.rows6):
+        newest = max(newest, int(rows.date[rows.date <= latest].max(initial=0)))
+    return (DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else file_date
+
+
+def _record(report: DumpReport) -> DumpRecord:
+    info = report.info
+    return DumpRecord(
+        name=info.name, dialect=info.dialect.value, date=report.date, size_bytes=info.size_bytes
+    )
+
+
+def _counts(assembled: Assembled) -> dict[str, int]:
+    return {
+        "subnets": assembled.registered,
+        "organisations": assembled.organisations,
+        "max_depth": assembled.deepest,
+        "overlaps": len(assembled.tree4.cuts) + len(assembled.tree6.cuts),
+        "duplicates": len(assembled.tree4.duplicates) + len(assembled.tree6.duplicates),
+    }

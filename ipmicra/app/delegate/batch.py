@@ -1,0 +1,218 @@
+"""Lists of seeds, by the million: streamed, written as they come, gone on with after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ipmicra.app.delegate.opening import ALL_SILENT
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.session import Session
+from ipmicra.delegate.subnets import key_of
+from ipmicra.edge.dns.bulk import UnresolvedSeed
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.rdap import RdapSource, RegistrationSource
+from ipmicra.edge.store.ports import BudgetState, ResultRecord, StorePort
+from ipmicra.model.site import Site
+
+events = EventLog("delegate")
+CHUNK = 200
+"""Sites that are pinned, and looked for among the results of an earlier run, at a time."""
+EXAMPLES = 20
+"""Missing seeds that are named; all are counted."""
+
+
+@dataclass(slots=True)
+class BatchReport:
+    """What came of a batch."""
+
+    batch: int = 0
+    sites: int = 0
+    """Sites with an answer, those of earlier runs included."""
+    resumed: int = 0
+    """Those of earlier runs."""
+    recovered: int = 0
+    """Probes of an earlier run whose answers were asked for again."""
+    probes: int = 0
+    """Sent in this run."""
+    repeated: int = 0
+    """Answered from the store, for an earlier run had asked."""
+    doubles: int = 0
+    """Seeds that name a site that was there before."""
+    missing: Counter[str] = field(default_factory=Counter)
+    """Seeds without an answer, by reason."""
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    """The first of them, with reasons."""
+    stopped: str | None = None
+    """Why not all seeds were read."""
+    budget: BudgetState | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def miss(self, text: str, reason: str) -> None:
+        """Note a seed without an answer."""
+        self.missing[reason] += 1
+        if len(self.examples) < EXAMPLES:
+            self.examples.append((text, reason))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each seed has an answer."""
+        return not self.missing and self.stopped is None
+
+
+Tell = Callable[[ResultRecord], object]
+Progress = Callable[[BatchReport, int], object]
+"""Told the report so far and the seeds read."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """One command: seeds in, results out."""
+
+    store: StorePort
+    hierarchy: Hierarchy
+    options: DelegateOptions
+    tell: Tell
+    progress: Progress = lambda _report, _read: None
+    registrations: RegistrationSource = field(default_factory=RdapSource)
+    report: BatchReport = field(default_factory=BatchReport)
+    _seen: set[int] = field(default_factory=set)
+    """Hashes of the hosts that were met."""
+    _outside: list[Site] = field(default_factory=list)
+    """Sites whose registration is to be asked for."""
+    _read: int = 0
+
+    def run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
+        """Delegate all seeds; `words` are how the user named them."""
+        return asyncio.run(self._run(words, texts))
+
+    async def _run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
+        session = Session(
+            self.store,
+            self.hierarchy,
+            self.options,
+            self._told,
+            self._gave_up,
+            self.registrations,
+            key=batch_key(words, self.options),
+            words=f"delegate {' '.join(words)}",
+        )
+        async with session:
+            self.report.batch, self.report.resumed = session.batch.id, session.resumed
+            self.report.recovered, self.report.notes = session.recovered, session.notes
+            try:
+                await self._take_in(session, texts)
+                await self._graft(session)
+                await session.until(lambda: not session.driver.pending or not session.driver.has_crawlers)
+                await self._finish(session)
+            finally:
+                self.report.budget = self.store.budget.state(session.budget_name)
+                self._log_end()
+        return self.report
+
+    def _log_end(self) -> None:
+        events.info(
+            "batch_ended",
+            "batch {batch} ended: {sites} sites, {probes} probes, {missing} seeds without an answer",
+            batch=self.report.batch,
+            sites=self.report.sites,
+            probes=self.report.probes,
+            missing=self.report.missing.total(),
+            stopped=self.report.stopped,
+        )
+
+    async def _take_in(self, session: Session, texts: Iterable[str]) -> None:
+        chunk: list[Site] = []
+        async for found in session.sites(texts):
+            self._read += 1
+            if isinstance(found, UnresolvedSeed):
+                self.report.miss(found.text, REASONS[found.status.value])
+                continue
+            if hash(found.host) in self._seen:
+                self.report.doubles += 1
+                continue
+            self._seen.add(hash(found.host))
+            chunk.append(found)
+            if len(chunk) >= CHUNK:
+                await self._arrive(session, chunk)
+                chunk = []
+                if not await self._may_go_on(session):
+                    return
+        await self._arrive(session, chunk)
+
+    async def _arrive(self, session: Session, sites: list[Site]) -> None:
+        known = (
+            self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
+        )
+        for result in known.values():
+            self._told(result)
+        for site in session.pinned([site for site in sites if site.host not in known]):
+            if session.grafter is not None and key_of(session.tree, site.address) < 0:
+                self._outside.append(site)
+            else:
+                session.driver.arrive(site)
+        self._show(session)
+        await asyncio.sleep(0)
+
+    async def _may_go_on(self, session: Session) -> bool:
+        """Wait for room; tell whether anybody is there to go on with."""
+        driver, window = session.driver, self.options.driving.window
+        await session.until(lambda: driver.pending < window or not driver.has_crawlers)
+        return await self._has_crawlers(session)
+
+    async def _has_crawlers(self, session: Session) -> bool:
+        if not session.driver.has_crawlers:
+            await session.look_again()
+        if not session.driver.has_crawlers:
+            self.report.stopped = ALL_SILENT
+        return session.driver.has_crawlers
+
+    async def _graft(self, session: Session) -> None:
+        """Ask the registries for addresses outside the hierarchy, last of all and one at a time."""
+        for site in self._outside:
+            if session.grafter is not None:
+                trouble = await asyncio.to_thread(session.grafter.graft, site.address)
+                if trouble:
+                    self.report.notes.append(f"{site.host}: {trouble}; its slice of addresses stands in")
+            session.driver.arrive(site)
+            self._show(session)
+
+    async def _finish(self, session: Session) -> None:
+        driver = session.driver
+        if driver.pending and await self._has_crawlers(session):
+            await session.until(lambda: not driver.pending or not driver.has_crawlers)
+        if not driver.has_crawlers:
+            self.report.stopped = self.report.stopped or (ALL_SILENT if driver.pending else None)
+            driver.abandon(ALL_SILENT)
+            await session.until(lambda: not driver.pending)
+        driver.flush()
+        self._show(session)
+        if self.report.stopped is None and not driver.pending:
+            self.store.batches.end(session.batch.id, session.clock())
+
+    def _told(self, result: ResultRecord) -> None:
+        self.report.sites += 1
+        self.tell(result)
+
+    def _gave_up(self, site: Site, reason: str) -> None:
+        self.report.miss(site.host, reason)
+        self.report.stopped = self.report.stopped or reason
+
+    def _show(self, session: Session) -> None:
+        counts = session.driver.probes.counts
+        self.report.probes, self.report.repeated = counts.sent, counts.repeated
+        self.progress(self.report, self._read)
+
+
+def batch_key(words: list[str], options: DelegateOptions) -> str:
+    """Give what the same command has in common: the seeds as they were named, and the setting."""
+    named = [
+        str(Path(word).absolute()) if "://" not in word and Path(word).is_file() else word for word in words
+    ]
+    return hashlib.sha256("\0".join([options.setting, *named]).encode(errors="replace")).hexdigest()

@@ -1,0 +1,195 @@
+"""Delegation as a library: one site at a time, or many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.session import Session
+from ipmicra.app.home import Home, find_home
+from ipmicra.edge.agent.access import read_token
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.dns.bulk import UnresolvedSeed
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.lock import one_at_a_time
+from ipmicra.edge.store.ports import ResultRecord, StorePort
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import InputError, IpmicraError
+from ipmicra.model.address import prefix_text
+from ipmicra.model.delegation import Evidence
+from ipmicra.model.site import Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Which crawler gets a site, and why."""
+
+    host: str
+    address: IPv4Address | IPv6Address
+    subnet: str
+    """As a prefix, or by its two ends."""
+    crawler: str
+    rtt_ms: float | None
+    """Measured or expected; None if nothing is known."""
+    evidence: Evidence
+    probes: int
+    """Spent for this answer."""
+
+
+def decision_of(result: ResultRecord) -> Decision:
+    """Spell out a result."""
+    return Decision(
+        host=result.host,
+        address=result.address,
+        subnet=prefix_text(result.first, result.last) or f"{result.first} - {result.last}",
+        crawler=result.crawler,
+        rtt_ms=result.rtt_ms,
+        evidence=result.evidence,
+        probes=result.probes,
+    )
+
+
+def describe_decision(result: ResultRecord) -> dict[str, Any]:
+    """Describe a result as JSON does."""
+    one = decision_of(result)
+    return {
+        "host": one.host,
+        "address": str(one.address),
+        "subnet": one.subnet,
+        "crawler": one.crawler,
+        "rtt_ms": None if one.rtt_ms is None else round(one.rtt_ms, 3),
+        "evidence": one.evidence.value,
+        "probes": one.probes,
+    }
+
+
+class Delegator:
+    """Delegates sites with the fleet of a store.
+
+    ```python
+    from ipmicra import Delegator
+
+    async with Delegator.open() as delegator:
+        decision = await delegator.delegate("example.org")
+        decision.crawler, decision.evidence, decision.probes
+    ```
+
+    Calls may run at the same time: sites of one subnet are probed for once. The machine inside, which
+    decides and does no I/O, is `ipmicra.delegate.delegator.Delegator`.
+    """
+
+    def __init__(self, store: StorePort, hierarchy: Hierarchy, options: DelegateOptions) -> None:
+        """Use a store and a hierarchy, both closed at the end."""
+        self._store, self._hierarchy = store, hierarchy
+        self._waiting: dict[str, list[asyncio.Future[Decision]]] = {}
+        self._session = Session(
+            store, hierarchy, options, self._told, self._gave_up, key=f"library: {options.setting}"
+        )
+        self._watch: asyncio.Task[None] | None = None
+        self._held = ExitStack()
+
+    @classmethod
+    def open(
+        cls,
+        home: Home | Path | str | None = None,
+        *,
+        options: DelegateOptions | None = None,
+        store: str | None = None,
+        hierarchy: Path | None = None,
+    ) -> Self:
+        """Open the hierarchy and the store of a home folder; use what it gives as `async with`.
+
+        Without options the agents' token is that of the environment, as on the command line
+        (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
+        """
+        place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
+        if options is None:
+            options = DelegateOptions(access=AgentAccess(token=read_token(None)))
+        url = store or place.store
+        with ExitStack() as stack:
+            opened = stack.enter_context(Hierarchy.open(hierarchy or place.hierarchy))
+            stack.enter_context(one_at_a_time(url, "delegate", "a Delegator in Python"))
+            made = cls(stack.enter_context(Store.open(url)), opened, options)
+            made._held = stack.pop_all()
+        return made
+
+    async def __aenter__(self) -> Self:
+        """Get ready."""
+        try:
+            await self._session.__aenter__()
+        except BaseException:
+            self._close()
+            raise
+        self._watch = asyncio.create_task(self._watch_over())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left and let go."""
+        try:
+            if self._watch is not None:
+                self._watch.cancel()
+            await self._session.__aexit__(kind, error, trace)
+            if error is None:
+                self._store.batches.end(self._session.batch.id, self._session.clock())
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._store.close()
+        self._hierarchy.close()
+        self._held.close()
+
+    async def delegate(self, seed: str) -> Decision:
+        """Give the crawler for a host, URL or address; `InputError` if it has no address."""
+        (decision,) = await self.delegate_many([seed])
+        return decision
+
+    async def delegate_many(self, seeds: Iterable[str]) -> list[Decision]:
+        """Give the crawlers for several seeds, in order."""
+        waiting: list[asyncio.Future[Decision]] = []
+        async for found in self._session.sites(seeds):
+            if isinstance(found, UnresolvedSeed):
+                raise InputError(f"{found.text}: {REASONS[found.status.value]}")
+            (site,) = self._session.pinned([found])
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(site.host, []).append(future)
+            waiting.append(future)
+            await self._arrive(site)
+        self._session.driver.flush()
+        return list(await asyncio.gather(*waiting))
+
+    async def _arrive(self, site: Site) -> None:
+        session = self._session
+        if session.grafter is not None:
+            await asyncio.to_thread(session.grafter.graft, site.address)
+        session.driver.arrive(site)
+
+    async def _watch_over(self) -> None:
+        """Tell everybody who waits when something went wrong."""
+        try:
+            await self._session.until(lambda: False)
+        except Exception as error:  # noqa: BLE001 - whoever waits is told
+            for future in [one for futures in self._waiting.values() for one in futures]:
+                if not future.done():
+                    future.set_exception(error)
+
+    def _told(self, result: ResultRecord) -> None:
+        decision = decision_of(result)
+        for future in self._waiting.pop(result.host, ()):
+            if not future.done():
+                future.set_result(decision)
+
+    def _gave_up(self, site: Site, reason: str) -> None:
+        for future in self._waiting.pop(site.host, ()):
+            if not future.done():
+                future.set_exception(IpmicraError(f"{site.host}: {reason}"))

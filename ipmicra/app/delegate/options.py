@@ -1,0 +1,97 @@
+"""What a user asks for, and every number of the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ipmicra.delegate.policies.registry import policy_variants
+from ipmicra.delegate.ports import Policy
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.coordinator.orders import DeskConfig
+from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.errors import InputError
+
+POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
+WITHOUT_PROBES = {"random", "hash"}
+"""Policies for which crawlers need no agent."""
+LOCATE, NOWHERE = "locate", "none"
+"""Words for `--location`; anything else is a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivingConfig:
+    """How much is under way at a time."""
+
+    window: int = 20_000
+    """Sites that wait for an answer at a time; some 20 MB."""
+    per_parent: int = 2
+    """Subnets of one parent that are probed for at a time: what a sibling teaches may save a probe."""
+    per_agent: int = 500
+    """Orders at one agent at a time; an agent takes twenty thousand."""
+    flush_s: float = 0.2
+    """How long an answer may wait for others before all are written: a commit costs some milliseconds."""
+    flush_rows: int = 5_000
+    gather_s: float = 0.005
+    """How long a probe may wait for others that go to the same agent in one request."""
+    health_s: float = 5.0
+    """Time between two looks after agents that fell silent."""
+    taught: int = 20_000
+    """Samples of earlier runs, the newest, from which a policy learns at the start: some ten seconds."""
+    explained: int = 3
+    """Crawlers not asked that are written down for each subnet, those first that promised most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegateOptions:
+    """What a user wants."""
+
+    policy: str = "predict"
+    threshold_ms: float = 50.0
+    """For `paper`."""
+    probe_price_ms: float | None = None
+    """For `predict`: a fixed price; None for the default setting."""
+    nearest: int = 2
+    """For `geo`."""
+    probe_budget: int | None = None
+    """Probes that may be sent for a batch in all; None for no limit."""
+    location: str = LOCATE
+    """`locate`, `none`, or a CSV with the places of sites."""
+    anycast: Path | None = None
+    """List of prefixes that are in many places."""
+    grafts: bool = False
+    """Ask the registries for addresses that the hierarchy lacks."""
+    desk: DeskConfig = field(default_factory=DeskConfig)
+    access: AgentAccess = field(default_factory=AgentAccess)
+    dns: ClientConfig = field(default_factory=ClientConfig)
+    driving: DrivingConfig = field(default_factory=DrivingConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if self.policy not in POLICIES:
+            raise InputError(f"no policy {self.policy!r}: there are {', '.join(POLICIES)}")
+        if self.threshold_ms <= 0 or (self.probe_price_ms is not None and self.probe_price_ms <= 0):
+            raise InputError("thresholds and prices are milliseconds above 0")
+        if self.probe_budget is not None and self.probe_budget < 0:
+            raise InputError(f"a probe budget of {self.probe_budget} is below zero")
+
+    @property
+    def setting(self) -> str:
+        """What makes a batch another one: the policy with its numbers."""
+        numbers = (self.threshold_ms, self.probe_price_ms, self.nearest)
+        return f"{self.policy} {' '.join(map(str, numbers))} {self.location}"
+
+    @property
+    def needs_agents(self) -> bool:
+        """Whether crawlers without an agent are of no use."""
+        return self.policy not in WITHOUT_PROBES
+
+    def make_policy(self) -> Policy:
+        """Make the policy; the one by chance always draws the same."""
+        prices = () if self.probe_price_ms is None else (self.probe_price_ms,)
+        one, *_ = policy_variants(
+            [self.policy], thresholds_ms=[self.threshold_ms], prices_ms=prices, nearest=[self.nearest]
+        )
+        return one.make(np.random.default_rng(0))

@@ -1,0 +1,149 @@
+"""How many probes a batch could take, before any is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from ipmicra.app.delegate.batch import EXAMPLES
+from ipmicra.app.delegate.grafting import grafted
+from ipmicra.app.delegate.opening import make_roster
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.session import NamesOnDemand
+from ipmicra.delegate.config import DelegatorConfig, PredictConfig
+from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
+from ipmicra.edge.dns.bulk import BulkResolver, UnresolvedSeed
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.site import Site
+
+PUBLISHED_PROBES = 2.99
+"""Probes a site of the published procedure (Papapetrou & Samaras 2004)."""
+TELL_EVERY = 5_000
+FEW = 20
+"""Delegations to read for one question to the store that they spare."""
+ENOUGH = 30
+"""Delegations of our own from which the mean is taken rather than from a policy's aim."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a batch would do."""
+
+    sites: int = 0
+    subnets: int = 0
+    """Different ones among the sites."""
+    held: int = 0
+    """Subnets that have a crawler and need no probe."""
+    crawlers: int = 0
+    """Those that can be asked."""
+    most_probes: int = 0
+    expected_probes: int = 0
+    missing: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        """Describe it as JSON does."""
+        return {
+            "sites": self.sites,
+            "subnets": self.subnets,
+            "subnets_held": self.held,
+            "crawlers": self.crawlers,
+            "most_probes": self.most_probes,
+            "expected_probes": self.expected_probes,
+            "missing": self.missing,
+        }
+
+
+def plan_batch(
+    store: StorePort,
+    hierarchy: Hierarchy,
+    options: DelegateOptions,
+    texts: Iterable[str],
+    progress: Callable[[int], object] = lambda _: None,
+) -> Plan:
+    """Resolve and group seeds, and count; nothing is probed and nothing is delegated.
+
+    `progress` is told now and then how many seeds were read.
+    """
+    return asyncio.run(_plan(store, hierarchy, options, texts, progress))
+
+
+async def _plan(
+    store: StorePort,
+    hierarchy: Hierarchy,
+    options: DelegateOptions,
+    texts: Iterable[str],
+    progress: Callable[[int], object],
+) -> Plan:
+    roster = make_roster(store.crawlers.all(), options)
+    asked = [one for one in roster.crawlers if one.state is not CrawlerState.LEFT]
+    plan = Plan(crawlers=sum(one.agent_url is not None or not options.needs_agents for one in asked))
+    tree, is_single = grafted(hierarchy, store, time.time()), options.make_policy().scope is Scope.SITE
+    keys: set[int] = set()
+    hosts: set[int] = set()
+    read = 0
+    async with AsyncExitStack() as stack:
+        resolver = BulkResolver(NamesOnDemand(options.dns, stack), store.names)
+        async for found in resolver.resolve(texts):
+            if isinstance(found, UnresolvedSeed):
+                plan.missing += 1
+                if len(plan.examples) < EXAMPLES:
+                    plan.examples.append((found.text, REASONS[found.status.value]))
+            elif hash(found.host) not in hosts:
+                hosts.add(hash(found.host))
+                pin = None if found.host == str(found.address) else store.sites.get(found.host)
+                keys.add(_key(tree, pin or found, is_single=is_single))
+            read += 1
+            if read % TELL_EVERY == 0:
+                progress(read)
+    plan.sites, plan.subnets = len(hosts), len(keys)
+    plan.held = _held(store, tree, keys)
+    _count(plan, store, options)
+    return plan
+
+
+def _key(tree: SubnetTree, site: Site, *, is_single: bool) -> int:
+    return single(site.address) if is_single else key_of(tree, site.address)
+
+
+def _held(store: StorePort, tree: SubnetTree, keys: set[int]) -> int:
+    """Count the subnets that have a crawler: one by one if they are few, else by reading all delegations."""
+    now_s = time.time()
+    if store.delegations.count() > FEW * len(keys):
+        found = (store.delegations.get(*bounds_of(tree, key)) for key in keys)
+        return sum(one is not None and one.delegation.expires_s > now_s for one in found)
+    return sum(
+        one.delegation.expires_s > now_s
+        and key_of_bounds(tree, one.delegation.first, one.delegation.last) in keys
+        for one in store.delegations.all()
+    )
+
+
+def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:
+    """Count the worst case and the mean case, both within the budget."""
+    free = plan.subnets - plan.held
+    each = {"random": 0, "hash": 0, "geo": options.nearest + DelegatorConfig().losses_allowed}
+    most = free * min(plan.crawlers, each.get(options.policy, plan.crawlers))
+    expected = round(free * min(float(plan.crawlers), _mean(store, options, plan.crawlers)))
+    budget = options.probe_budget
+    plan.most_probes = most if budget is None else min(most, budget)
+    plan.expected_probes = min(plan.most_probes, expected)
+
+
+def _mean(store: StorePort, options: DelegateOptions, crawlers: int) -> float:
+    """Give the probes that a subnet is expected to take."""
+    fixed = {"random": 0.0, "hash": 0.0, "everyone": float(crawlers), "geo": float(options.nearest)}
+    if options.policy in fixed:
+        return fixed[options.policy]
+    count, probes = store.delegations.probes()
+    if count >= ENOUGH:
+        return probes / count
+    return PUBLISHED_PROBES if options.policy == "paper" else PredictConfig().probes_per_site or 2.0

@@ -1,0 +1,119 @@
+"""Probes on their way: gathered for each agent, few enough at a time, none asked twice in a batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ipmicra.app.delegate.options import DrivingConfig
+from ipmicra.edge.coordinator.orders import OrderDesk
+from ipmicra.edge.store.ports import Address, StorePort
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Sample
+
+Pair = tuple[str, Address]
+"""Crawler and address: probed once in a batch."""
+
+
+@dataclass(slots=True)
+class ProbeCounts:
+    """How many probes were used."""
+
+    sent: int = 0
+    """Asked of agents in this run."""
+    repeated: int = 0
+    """Answered from the store: an earlier run of the batch had asked."""
+
+
+@dataclass(slots=True)
+class Probes:
+    """Carries probes to the desk and samples back; the caller is told each sample once for each attempt."""
+
+    desk: OrderDesk
+    store: StorePort
+    config: DrivingConfig
+    answer: Callable[[int, Sample], None]
+    """Told the attempt and its sample."""
+    fail: Callable[[BaseException], None]
+    counts: ProbeCounts = field(default_factory=ProbeCounts)
+    _asked: set[Pair] = field(default_factory=set)
+    """Pairs whose sample is in the store."""
+    _waiting: dict[Pair, list[int]] = field(default_factory=dict)
+    """Attempts that wait for a pair's sample."""
+    _queues: dict[str, deque[Probe]] = field(default_factory=dict)
+    _under_way: dict[str, int] = field(default_factory=dict)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _is_called: bool = False
+
+    def know(self, pairs: Iterable[Pair]) -> None:
+        """Take note of probes that an earlier run of the batch asked for."""
+        self._asked.update(pairs)
+
+    def ask(self, attempt: int, probe: Probe) -> None:
+        """Ask for a probe, unless the batch has its sample; the answer comes later in any case."""
+        pair = _pair(probe)
+        waiting = self._waiting.get(pair)
+        if waiting is not None:
+            waiting.append(attempt)
+            return
+        self._waiting[pair] = [attempt]
+        known = self._known(pair)
+        loop = asyncio.get_running_loop()
+        if known is not None:
+            self.counts.repeated += 1
+            loop.call_soon(self._arrived, known)
+            return
+        self._queues.setdefault(probe.crawler, deque()).append(probe)
+        if not self._is_called:
+            self._is_called = True
+            loop.call_later(self.config.gather_s, self._send)
+
+    def _known(self, pair: Pair) -> Sample | None:
+        """Give the sample of a pair that was asked before; one that never reached its agent is none."""
+        if pair not in self._asked:
+            return None
+        sample = self.store.samples.latest(pair[1]).get(pair[0])
+        return None if sample is None or sample.loss is Loss.AGENT else sample
+
+    def _send(self) -> None:
+        """Send what waits, as far as each agent has room."""
+        self._is_called = False
+        for crawler, queue in self._queues.items():
+            room = self.config.per_agent - self._under_way.get(crawler, 0)
+            chosen = [queue.popleft() for _ in range(min(room, len(queue)))]
+            if chosen:
+                self._under_way[crawler] = self._under_way.get(crawler, 0) + len(chosen)
+                task = asyncio.get_running_loop().create_task(self._carry(crawler, chosen))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _carry(self, crawler: str, probes: list[Probe]) -> None:
+        try:
+            async for sample in self.desk.probe(probes):
+                self._under_way[crawler] -= 1
+                self.counts.sent += sample.loss is not Loss.BUDGET
+                self._arrived(sample)
+        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
+            self.fail(error)
+        if self._queues.get(crawler):
+            self._send()
+
+    def _arrived(self, sample: Sample) -> None:
+        pair = sample.crawler, sample.address
+        if sample.loss is not Loss.BUDGET:
+            self._asked.add(pair)
+        for attempt in self._waiting.pop(pair, ()):
+            self.answer(attempt, sample)
+
+    async def close(self) -> None:
+        """Let go of what is under way; its orders are asked for again at the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _pair(probe: Probe) -> Pair:
+    assert probe.address is not None  # noqa: S101 - sites have addresses
+    return probe.crawler, probe.address

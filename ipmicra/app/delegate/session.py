@@ -1,0 +1,285 @@
+"""All that is open while something is delegated."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+
+from ipmicra.app.delegate.carrying import CarryingReport, carry_delegations
+from ipmicra.app.delegate.driver import Driver
+from ipmicra.app.delegate.grafting import GraftedTree, Grafter
+from ipmicra.app.delegate.opening import ALL_SILENT, NOT_LET_IN, Roster, make_roster, prepare, teach
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.places import make_locations, read_anycast
+from ipmicra.app.delegate.probes import Pair, Probes
+from ipmicra.app.delegate.writer import Writer
+from ipmicra.delegate.delegator import Delegator as Machine
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.edge.coordinator.agent_client import is_healthy
+from ipmicra.edge.coordinator.orders import OrderDesk
+from ipmicra.edge.dns.bulk import BulkConfig, BulkResolver, UnresolvedSeed
+from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.rdap import RdapSource, RegistrationSource
+from ipmicra.edge.store.ports import BatchRecord, NameAnswer, ResultRecord, StorePort
+from ipmicra.errors import IpmicraError
+from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.site import Site
+
+events = EventLog("delegate")
+
+
+class NamesOnDemand:
+    """Asks the DNS; its sockets are opened with the first name, for addresses need none."""
+
+    def __init__(self, config: ClientConfig, stack: AsyncExitStack) -> None:
+        """Close with a stack."""
+        self._config, self._stack = config, stack
+        self._client: NameClient | None = None
+        self._lock = asyncio.Lock()
+
+    async def ask(self, name: str) -> NameAnswer:
+        """Give the addresses of a name."""
+        async with self._lock:
+            if self._client is None:
+                self._client = await self._stack.enter_async_context(NameClient(self._config))
+        return await self._client.ask(name)
+
+
+@dataclass(slots=True)
+class Session:
+    """The machine with everything around it, for one batch. Use as an asynchronous context."""
+
+    store: StorePort
+    hierarchy: Hierarchy
+    options: DelegateOptions
+    tell: Callable[[ResultRecord], object]
+    """Told each result once it is written."""
+    give_up: Callable[[Site, str], object]
+    """Told each site without an answer, and why."""
+    registrations: RegistrationSource = field(default_factory=RdapSource)
+    clock: Callable[[], float] = time.time
+    key: str = "library"
+    words: str = "library"
+    batch: BatchRecord = field(init=False)
+    driver: Driver = field(init=False)
+    tree: SubnetTree = field(init=False)
+    grafter: Grafter | None = field(init=False, default=None)
+    carrying: CarryingReport = field(init=False)
+    notes: list[str] = field(init=False, default_factory=list)
+    """What the user should know."""
+    resumed: int = field(init=False, default=0)
+    """Results that an earlier run of the batch left."""
+    recovered: int = field(init=False, default=0)
+    """Orders of an earlier run that had no answer yet."""
+    _crawlers: dict[str, Crawler] = field(init=False, default_factory=dict)
+    _stack: AsyncExitStack = field(init=False, default_factory=AsyncExitStack)
+    _http: aiohttp.ClientSession = field(init=False)
+    _names: NamesOnDemand = field(init=False)
+    _tasks: list[asyncio.Task[None]] = field(init=False, default_factory=list)
+
+    @property
+    def budget_name(self) -> str:
+        """The budget that this batch is charged to."""
+        return f"delegate {self.batch.id}"
+
+    # --- opening and closing
+
+    async def __aenter__(self) -> Self:
+        """Bring everything to where the last run of the batch left it."""
+        try:
+            await self._open()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def _open(self) -> None:
+        roster = make_roster(self.store.crawlers.all(), self.options)
+        self.notes += roster.notes
+        self.tree = self._make_tree()
+        self.carrying = carry_delegations(self.store, self.tree, self.hierarchy.content_hash, self.clock())
+        self.notes += self.carrying.lines()
+        self._http = await self._stack.enter_async_context(aiohttp.ClientSession())
+        self._names = NamesOnDemand(self.options.dns, self._stack)
+        await self._look_after(roster)
+        self.batch = self.store.batches.begin(self.key, self.words, self.clock())
+        self.resumed = self.store.results.count(self.batch.id)
+        self.driver = self._make_driver()
+        asked = await self._open_desk()
+        unplaced = prepare(self.driver, self.store, self.tree, roster)
+        if unplaced:
+            self.notes.append(f"{unplaced:,} delegations fit no subnet of this hierarchy and were left alone")
+        teach(self.driver, self.store, self.tree, asked)
+        events.info(
+            "batch_begun",
+            "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before",
+            batch=self.batch.id,
+            policy=self.options.policy,
+            crawlers=len(roster.crawlers),
+            resumed=self.resumed,
+            recovered=self.recovered,
+        )
+        self._tasks = [asyncio.create_task(work) for work in (self._keep_writing(), self._keep_looking())]
+
+    def _make_tree(self) -> SubnetTree:
+        if not self.options.grafts:
+            return self.hierarchy
+        tree = GraftedTree(self.hierarchy)
+        self.grafter = Grafter(tree, self.store, self.registrations, self.clock)
+        return tree
+
+    def _make_driver(self) -> Driver:
+        options, policy = self.options, self.options.make_policy()
+        locations = make_locations(options.location, self.hierarchy, self.notes)
+        anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
+        return Driver(
+            machine=Machine(self.tree, policy, locations=locations, anycast=anycast),
+            tree=self.tree,
+            scope=policy.scope,
+            writer=Writer(self.store, self.batch.id, self.tell),
+            config=options.driving,
+            give_up=self.give_up,
+            clock=self.clock,
+        )
+
+    async def _open_desk(self) -> set[Pair]:
+        """Open the desk; ask agents for answers that a crash swallowed; give what the batch has asked."""
+        self.store.budget.open(self.budget_name, self.options.probe_budget)
+        desk = await self._stack.enter_async_context(
+            OrderDesk(
+                self.store,
+                self._crawlers,
+                self.options.access,
+                replace(self.options.desk, budget=self.budget_name),
+                on_state=self._on_state,
+                clock=self.clock,
+            )
+        )
+        self.driver.probes = Probes(
+            desk, self.store, self.options.driving, self.driver.sampled, self.driver.fail
+        )
+        async for _ in desk.recover():
+            self.recovered += 1
+        asked = {
+            (order.crawler, order.address)
+            for order in self.store.budget.answered(self.budget_name)
+            if order.address is not None
+        }
+        self.driver.probes.know(asked)
+        return asked
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left, unless writing is what failed, and let go."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.driver.probes.close()
+        try:
+            if self.driver.failure is None:
+                self.driver.flush()
+        finally:
+            await self._stack.aclose()
+
+    # --- what goes on beside
+
+    async def _keep_writing(self) -> None:
+        """Write what was gathered, several times a second."""
+        try:
+            while True:
+                await asyncio.sleep(self.options.driving.flush_s)
+                self.driver.flush()
+        except IpmicraError as error:
+            self.driver.fail(error)
+
+    async def _keep_looking(self) -> None:
+        """Look after agents that fell silent."""
+        try:
+            while True:
+                await asyncio.sleep(self.options.driving.health_s)
+                await self.look_again()
+        except IpmicraError as error:
+            self.driver.fail(error)
+
+    async def look_again(self) -> None:
+        """Ask silent agents whether they are back."""
+        silent = [one for one in self._crawlers.values() if one.state is CrawlerState.UNREACHABLE]
+        for name, is_well in zip(silent, await self._health(silent), strict=True):
+            if is_well:
+                self._on_state(name.name, CrawlerState.JOINED)
+
+    async def _look_after(self, roster: Roster) -> None:
+        """See who is there before anybody is asked."""
+        if not self.options.needs_agents:
+            return
+        asked = [one for one in roster.crawlers if one.agent_url and one.state is not CrawlerState.LEFT]
+        health = dict(zip((one.name for one in asked), await self._health(asked), strict=True))
+        if not any(health.values()):
+            raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_LET_IN)
+        for i, one in enumerate(roster.crawlers):
+            if one.name in health:
+                state = CrawlerState.JOINED if health[one.name] else CrawlerState.UNREACHABLE
+                self.store.crawlers.set_state(one.name, state, self.clock())
+                self._crawlers[one.name] = roster.crawlers[i] = replace(one, state=state)
+        silent = [name for name, is_well in health.items() if not is_well]
+        for name in silent:
+            events.info("agent_silent", "agent of {crawler} does not answer", crawler=name)
+        if silent:
+            self.notes.append(f"silent agents, not asked for now: {', '.join(silent)}")
+
+    async def _health(self, crawlers: Iterable[Crawler]) -> list[bool]:
+        access = self.options.access
+        return await asyncio.gather(*(is_healthy(str(one.agent_url), self._http, access) for one in crawlers))
+
+    def _on_state(self, name: str, state: CrawlerState) -> None:
+        """Note that an agent fell silent or answers again."""
+        before = self._crawlers[name]
+        if before.state is state:
+            return
+        is_back = state is CrawlerState.JOINED
+        told = "agent of {crawler} is back" if is_back else "agent of {crawler} fell silent"
+        events.info("agent_back" if is_back else "agent_silent", told, crawler=name)
+        self._crawlers[name] = after = replace(before, state=state)
+        self.store.crawlers.set_state(name, state, self.clock())
+        self.driver.join(after)
+
+    # --- sites
+
+    async def sites(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
+        """Resolve seeds; a host keeps the address it was once given."""
+        resolver = BulkResolver(self._names, self.store.names, BulkConfig(), self.clock)
+        async for found in resolver.resolve(texts):
+            yield found
+
+    def pinned(self, sites: list[Site]) -> list[Site]:
+        """Pin the addresses of hosts; those that had one keep it. An address is its own pin."""
+        named = [site for site in sites if site.host != str(site.address)]
+        if not named:
+            return sites
+        self.store.sites.put_many(named, self.clock())
+        pins = {site.host: self.store.sites.get(site.host) for site in named}
+        return [
+            site if (pin := pins.get(site.host)) is None else replace(site, address=pin.address)
+            for site in sites
+        ]
+
+    async def until(self, is_done: Callable[[], bool]) -> None:
+        """Wait for the driver; raise what went wrong."""
+        driver = self.driver
+        while True:
+            if driver.failure is not None:
+                raise driver.failure
+            if is_done():
+                return
+            driver.changed.clear()
+            await driver.changed.wait()

@@ -1,0 +1,1 @@
+"""Explaining why a site has its crawler."""

@@ -1,0 +1,212 @@
+"""Why a site has the crawler that it has: from the hierarchy and the store alone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from ipmicra.app.assign.findings import explain_load
+from ipmicra.app.delegate.carrying import EDITION
+from ipmicra.app.delegate.grafting import grafted
+from ipmicra.app.delegate.session import NamesOnDemand
+from ipmicra.app.fleet.fleet import PRESENT, time_text
+from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
+from ipmicra.edge.dns.bulk import BulkResolver, UnresolvedSeed, read_seed
+from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, ResultRecord, StorePort
+from ipmicra.errors import InputError
+from ipmicra.model.address import prefix_text
+from ipmicra.model.sample import Sample
+from ipmicra.model.site import Site
+from ipmicra.model.subnet import Subnet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One subnet of the lineage, and who holds it."""
+
+    subnet: Subnet
+    holder: DelegationRecord | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """All that is known of a site's delegation."""
+
+    site: Site
+    lineage: tuple[Level, ...]
+    """Widest first, without the root."""
+    decided: DelegationRecord | None
+    """The delegation that the site's answer rests on; None if there is none yet."""
+    result: ResultRecord | None
+    """The site's last answer."""
+    history: tuple[EndedDelegation, ...]
+    samples: tuple[Sample, ...]
+    """The last of each crawler, of the site's address."""
+    load: tuple[dict[str, Any], ...]
+    """Why each piece of the site is assigned where it is; empty before `ipmicra assign`."""
+    is_current: bool
+    """Whether the hierarchy is the one that was delegated."""
+    now_s: float
+
+    def considered(self, verdict: Verdict) -> list[Considered]:
+        """Give the crawlers of a verdict."""
+        return [one for one in self.decided.account if one.verdict is verdict] if self.decided else []
+
+
+def explain_site(
+    store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None
+) -> Explanation:
+    """Gather what is known of a site; nothing is probed."""
+    now_s = time.time()
+    site = _find_site(store, text, dns or ClientConfig())
+    tree = grafted(hierarchy, store, now_s)
+    result = store.results.latest(site.host)
+    decided = _decided(store, tree, site, result)
+    bounds = _bounds(decided) if decided else bounds_of(tree, key_of(tree, site.address))
+    return Explanation(
+        site=site,
+        lineage=tuple(
+            Level(subnet=subnet, holder=store.delegations.get(subnet.first, subnet.last))
+            for subnet in hierarchy.lineage(site.address)[1:]
+        ),
+        decided=decided,
+        result=result,
+        history=tuple(store.delegations.history(*bounds)),
+        samples=tuple(store.samples.latest(site.address).values()),
+        load=_load(store, site.host),
+        is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},
+        now_s=now_s,
+    )
+
+
+def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
+    """Tell why load put the site where it is; the fleet's loads are summed up only if it was assigned."""
+    if not store.assignments.of(host):
+        return ()
+    crawlers = [member.crawler for member in store.crawlers.all(PRESENT)]
+    return tuple(explain_load(host, store.assignments.all(), crawlers))
+
+
+def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
+    """Find a site by its pin, its address, or the DNS."""
+    seed = read_seed(text)
+    if isinstance(seed, UnresolvedSeed):
+        raise InputError(f"{text}: {REASONS[seed.status.value]}")
+    pinned = store.sites.get(seed.host)
+    if pinned is not None:
+        return pinned
+    if seed.address is not None:
+        return Site(seed.host, seed.address, seed.scheme, seed.port)
+    found = asyncio.run(_resolved(store, text, dns))
+    if isinstance(found, UnresolvedSeed):
+        raise InputError(f"{text}: {REASONS[found.status.value]}")
+    return found
+
+
+async def _resolved(store: StorePort, text: str, dns: ClientConfig) -> Site | UnresolvedSeed:
+    async with AsyncExitStack() as stack:
+        resolver = BulkResolver(NamesOnDemand(dns, stack), store.names)
+        (found,) = [one async for one in resolver.resolve([text])]
+        return found
+
+
+def _decided(
+    store: StorePort, tree: SubnetTree, site: Site, result: ResultRecord | None
+) -> DelegationRecord | None:
+    """Find the delegation behind a site: of its last answer, else the narrowest that would answer now."""
+    if result is not None and result.address == site.address:
+        found = store.delegations.get(result.first, result.last)
+        if found is not None:
+            return found
+    for key in (single(site.address), key_of(tree, site.address), slice_of(site.address)):
+        found = store.delegations.get(*bounds_of(tree, key))
+        if found is not None:
+            return found
+    return None
+
+
+def _bounds(record: DelegationRecord) -> Bounds:
+    return record.delegation.first, record.delegation.last
+
+
+def bounds_text(bounds: Bounds) -> str:
+    """Write a subnet as a prefix, or by its two ends."""
+    return prefix_text(*bounds) or f"{bounds[0]} - {bounds[1]}"
+
+
+# --- for programs
+
+
+def describe_explanation(told: Explanation) -> dict[str, Any]:
+    """Describe an explanation as JSON does."""
+    return {
+        "host": told.site.host,
+        "address": str(told.site.address),
+        "crawler": told.decided.delegation.crawler if told.decided else None,
+        "evidence": told.decided.delegation.evidence.value if told.decided else None,
+        "delegation": _describe_record(told.decided) if told.decided else None,
+        "lineage": [
+            {
+                "subnet": level.subnet.label,
+                "netname": level.subnet.netname,
+                "organisation": level.subnet.organisation.name if level.subnet.organisation else None,
+                "country": level.subnet.country,
+                "holder": level.holder.delegation.crawler if level.holder else None,
+            }
+            for level in told.lineage
+        ],
+        "known": [_describe_considered(one) for one in told.considered(Verdict.KNOWN)],
+        "asked": [_describe_considered(one) for one in told.considered(Verdict.ASKED)],
+        "not_asked": [_describe_considered(one) for one in told.considered(Verdict.NOT_ASKED)],
+        "reason": next((one.reason for one in told.considered(Verdict.CHOSEN)), None),
+        "samples": [
+            {
+                "crawler": one.crawler,
+                "rtt_ms": one.rtt_ms,
+                "loss": one.loss.value if one.loss else None,
+                "taken": time_text(one.taken_s),
+            }
+            for one in told.samples
+        ],
+        "history": [
+            {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
+            for one in told.history
+        ],
+        "load": list(told.load),
+        "edition_is_current": told.is_current,
+    }
+
+
+def _describe_record(record: DelegationRecord) -> dict[str, Any]:
+    one, place = record.delegation, record.location
+    return {
+        "subnet": bounds_text(_bounds(record)),
+        "crawler": one.crawler,
+        "evidence": one.evidence.value,
+        "rtt_ms": one.rtt_ms,
+        "probes": one.probes,
+        "created": time_text(one.created_s),
+        "expires": time_text(one.expires_s),
+        "decided_for": str(record.address) if record.address else None,
+        "latitude": place.latitude if place else None,
+        "longitude": place.longitude if place else None,
+        "radius_km": place.radius_km if place else None,
+    }
+
+
+def _describe_considered(one: Considered) -> dict[str, Any]:
+    return {
+        "crawler": one.crawler,
+        "reason": one.reason,
+        "expected_ms": one.expected_ms,
+        "saving_ms": one.saving_ms,
+        "rtt_ms": one.rtt_ms,
+        "loss": one.loss.value if one.loss else None,
+    }

@@ -1,0 +1,154 @@
+"""An explanation as a person reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ipmicra.app.explain.explain import Explanation, Level, bounds_text
+from ipmicra.app.fleet.fleet import time_text
+from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.edge.store.ports import DelegationRecord
+from ipmicra.model.delegation import Evidence
+
+BY = {
+    Evidence.PROBED: "by probes of its own",
+    Evidence.INHERITED: "by what is known of its neighbours",
+    Evidence.COORDINATE: "by network coordinates, for it cannot be probed",
+    Evidence.GEOLOCATED: "by its place on the map",
+    Evidence.ANYCAST: "for no reason but load: it is in many places at once",
+}
+
+
+def tell(told: Explanation) -> Iterator[str]:
+    """Tell an explanation, line by line."""
+    yield from _headline(told)
+    yield from ("", "Where it lies")
+    yield from _lineage(told)
+    if told.decided is not None:
+        yield from ("", "What was known before")
+        yield from _known(told, told.decided)
+        yield from ("", "Who was asked")
+        yield from _asked(told)
+        yield from ("", "Who was not asked")
+        yield from _not_asked(told)
+        yield from ("", "Why it ended there")
+        yield from _end(told, told.decided)
+    if told.load:
+        yield from ("", "What load made of it")
+        yield from _load(told)
+    if told.history:
+        yield from ("", "Who had it before")
+        yield from _history(told)
+    if not told.is_current:
+        yield ""
+        yield "The hierarchy is another one than was delegated: the next `ipmicra delegate` carries all over."
+
+
+def _load(told: Explanation) -> Iterator[str]:
+    for one in told.load:
+        piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
+        if one["crawler"] is None:
+            yield f"  {piece}is assigned to nobody: {one['reason']}."
+            continue
+        yield f"  {piece}is assigned to {one['crawler']} by {one['backend']}: {one['reason']}."
+        yield from _distance(told, one["crawler"], one["expected_ms"])
+        if one["relative_page_load"] is not None and one["mean_page_load"]:
+            share = one["relative_page_load"] / one["mean_page_load"]
+            yield f"  {one['crawler']} has {one['crawler_tasks']} sites and {share:.0%} of the mean load."
+
+
+def _distance(told: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:
+    """Say how far the crawler is that load chose, and who says so."""
+    if expected_ms is None:
+        return
+    is_measured = any(one.crawler == crawler and one.rtt_ms is not None for one in told.samples)
+    how = "as measured" if is_measured else "as expected: it did not probe the site"
+    yield f"  {crawler} is {expected_ms:.1f} ms away, {how}."
+
+
+def _headline(told: Explanation) -> Iterator[str]:
+    site, record = told.site, told.decided
+    name = site.host if site.host == str(site.address) else f"{site.host} ({site.address})"
+    if record is None:
+        yield f"{name} has no crawler yet: `ipmicra delegate {site.host}` finds one."
+        return
+    one = record.delegation
+    distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away"
+    subnet = bounds_text((one.first, one.last))
+    yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
+    yield f"So does all of {subnet}, since {time_text(one.created_s)} and until {time_text(one.expires_s)}."
+    if told.result is not None and told.result.crawler != one.crawler:
+        yield f"When it was last delegated itself, {told.result.crawler} got it."
+
+
+def _lineage(told: Explanation) -> Iterator[str]:
+    if not told.lineage:
+        yield "  No registry's dump holds this address; the slice of addresses around it stands in."
+        return
+    for depth, level in enumerate(told.lineage):
+        yield f"  {'  ' * depth}{_level(level)}"
+
+
+def _level(level: Level) -> str:
+    subnet = level.subnet
+    words = [subnet.netname, subnet.organisation.name if subnet.organisation else None, subnet.country]
+    text = ", ".join(dict.fromkeys(word for word in words if word))
+    holder = f"held by {level.holder.delegation.crawler}" if level.holder else "nobody's"
+    return f"{subnet.label}  {text + '; ' if text else ''}{holder}"
+
+
+def _known(told: Explanation, record: DelegationRecord) -> Iterator[str]:
+    place = record.location
+    if place is not None:
+        land = f", {place.country}" if place.country else ""
+        point = f"{place.latitude:.2f}, {place.longitude:.2f}{land}"
+        yield f"  It is thought to be at {point}, within {place.radius_km:.0f} km."
+    else:
+        yield "  Nobody knew where it is."
+    for one in told.considered(Verdict.KNOWN):
+        yield f"  {one.crawler} had measured {_rtt(one)}."
+    if record.address is not None and record.address != told.site.address:
+        yield f"  It was decided for {record.address}, which lies in the same subnet."
+
+
+def _asked(told: Explanation) -> Iterator[str]:
+    asked = told.considered(Verdict.ASKED)
+    if not asked:
+        yield "  Nobody: it took no probe."
+    for i, one in enumerate(asked, 1):
+        yield f"  {i}. {one.crawler}: {one.reason}; it {_came(one)}."
+
+
+def _came(one: Considered) -> str:
+    return f"lost the probe ({one.loss.value})" if one.loss else f"measured {_rtt(one)}"
+
+
+def _rtt(one: Considered) -> str:
+    return "nothing" if one.rtt_ms is None else f"{one.rtt_ms:.1f} ms"
+
+
+def _not_asked(told: Explanation) -> Iterator[str]:
+    rest = told.considered(Verdict.NOT_ASKED)
+    if not rest:
+        yield "  Nobody is left out."
+    for one in rest:
+        expected = "" if one.expected_ms is None else f"expected at {one.expected_ms:.1f} ms; "
+        yield f"  {one.crawler}: {expected}{one.reason}."
+
+
+def _end(told: Explanation, record: DelegationRecord) -> Iterator[str]:
+    chosen = told.considered(Verdict.CHOSEN)
+    one = record.delegation
+    reason = chosen[0].reason if chosen else "it was carried over from an earlier edition of the hierarchy"
+    probes = {0: "no probe", 1: "one probe"}.get(one.probes, f"{one.probes} probes")
+    yield f"  {one.crawler} got it: {reason}."
+    yield f"  Evidence: {one.evidence.value}, with {probes}."
+
+
+def _history(told: Explanation) -> Iterator[str]:
+    for ended in told.history:
+        one = ended.record.delegation
+        yield (
+            f"  {one.crawler}, {time_text(one.created_s)} to {time_text(ended.ended_s)} "
+            f"({one.evidence.value}): {ended.reason}"
+        )

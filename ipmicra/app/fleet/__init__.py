@@ -1,0 +1,1 @@
+"""The fleet: crawlers join, are listed and leave."""

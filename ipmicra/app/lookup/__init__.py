@@ -1,0 +1,1 @@
+"""Looking into hierarchies: targets, organisations, differences between editions."""

@@ -1,0 +1,1 @@
+"""Partitioning a whole list of sites."""

@@ -1,0 +1,337 @@
+"""From what a user names to a problem of partitioning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.app.partition.delegated import WorldDecider
+from ipmicra.edge.dns import Resolver
+from ipmicra.edge.files.partition import (
+    CrawlerRows,
+    SiteRows,
+    crawlers_of,
+    has_site_header,
+    plain_host,
+    read_crawlers,
+    read_links,
+    read_sites,
+    sites_of,
+)
+from ipmicra.edge.files.targets import Target, host_of, read_targets
+from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.errors import InputError
+from ipmicra.model.site import Site
+from ipmicra.partition.config import CostConfig, MetisConfig
+from ipmicra.partition.crawlers import CrawlerTable
+from ipmicra.partition.invented_links import LinkConfig, generate_links
+from ipmicra.partition.links import LinkTable, clean_links
+from ipmicra.partition.names import PackedNames
+from ipmicra.partition.placing import place_by_subnet
+from ipmicra.partition.problem import Problem
+from ipmicra.partition.sites import UNKNOWN, SiteTable, country_code
+
+_UNASKED = "address not asked for"
+_PREFIXES = {4: (24, 20, 16, 12, 8), 6: (64, 48, 32, 24, 16)}
+"""Lengths of the prefixes that stand for subnets where there is no hierarchy, narrow to wide."""
+_LEVELS = 6
+"""Subnets of a lineage that are looked at, from the narrowest up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionInputs:
+    """What a user handed in."""
+
+    seeds: Sequence[str] = ()
+    sites: Path | None = None
+    crawlers: Path | None = None
+    world: Path | None = None
+    links: Path | None = None
+    generate_links: int | None = None
+    """Seed of generated links."""
+    locality: float = 0.0
+    """Share of generated links that stay in their place."""
+    parts: int | None = None
+    hierarchy: Path | None = None
+    resolve: bool = False
+    """Ask the DNS for addresses that no file tells."""
+    seed: int = 0
+    costs: CostConfig = field(default_factory=CostConfig)
+    metis: MetisConfig = field(default_factory=MetisConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """A problem, and what is to be told about its input."""
+
+    problem: Problem
+    hosts: list[str]
+    addresses: list[IPv4Address | IPv6Address | None]
+    notes: list[str]
+    unusable: int
+    """Seeds that are no sites."""
+
+
+def gather(inputs: PartitionInputs) -> Gathered:
+    """Read everything and make a problem of it."""
+    notes: list[str] = []
+    world = read_world(WorldFiles(world=inputs.world)) if inputs.world else None
+    notes += [*world.notes, *_told(world.findings)] if world else []
+    rows, unusable = _site_rows(inputs, world, notes)
+    if not rows.hosts:
+        raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
+    crawler_rows = _crawler_rows(inputs, world)
+    hierarchy = Hierarchy.open(inputs.hierarchy) if inputs.hierarchy else None
+    sites, crawlers = _tables(rows, crawler_rows, inputs.parts, hierarchy)
+    sites, placed = place_by_subnet(sites)
+    if placed.missing and placed.known:
+        notes.append(
+            f"{placed.missing:,} sites have no location: {placed.by_subnet:,} were placed by their subnet, "
+            f"{placed.by_country:,} by their country, {placed.by_all:,} in the middle of all"
+        )
+    if len(crawlers) > len(sites):
+        notes.append(f"{len(crawlers)} crawlers for {len(sites)} sites: some get nothing")
+    problem = Problem(
+        sites=sites,
+        crawlers=crawlers,
+        links=_links(inputs, rows.hosts, sites, notes),
+        rtt_ms=(rtt_ms := _round_trips(world, rows, crawlers) if world and not inputs.crawlers else None),
+        decider=_decider(rows, crawler_rows, hierarchy) if rtt_ms is not None else None,
+        seed=inputs.seed,
+        costs=inputs.costs,
+        metis=inputs.metis,
+    )
+    return Gathered(
+        problem=problem,
+        hosts=rows.hosts,
+        addresses=rows.addresses,
+        notes=notes,
+        unusable=unusable,
+    )
+
+
+def _told(findings: list[str]) -> list[str]:
+    """Say what was left out of a world, in one line."""
+    return [f"{len(findings):,} rows of the world left out, as {findings[0]}"] if findings else []
+
+
+def _decider(
+    rows: SiteRows, crawler_rows: CrawlerRows | None, hierarchy: Hierarchy | None
+) -> WorldDecider | None:
+    """Give a delegator, where there is a hierarchy for it and everybody has an address."""
+    fleet = crawler_rows.addresses if crawler_rows else []
+    if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
+        return None
+    return WorldDecider(
+        tree=hierarchy,
+        sites=[
+            Site(host, one) for host, one in zip(rows.hosts, rows.addresses, strict=True) if one is not None
+        ],
+        fleet=[one for one in fleet if one is not None],
+    )
+
+
+def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:
+    """Give the named sites with what files tell of them; all of a file if none was named."""
+    path = inputs.sites
+    words = list(inputs.seeds)
+    tables = [word for word in words if _is_site_table(word)]
+    if tables and path is None and world is None:
+        path = Path(tables[0])
+        words.remove(tables[0])
+    told = (
+        read_sites(path) if path else sites_of(record for _, record in world.sites) if world else SiteRows()
+    )
+    path = path or inputs.world
+    if told.repeated:
+        notes.append(f"{told.repeated:,} rows of {path} repeat a host or have none; the first one counts")
+    if told.bad_values:
+        notes.append(
+            f"{told.bad_values:,} addresses, places or page counts of {path} make no sense: left out"
+        )
+    if not words:
+        return told, 0
+    return _named_sites(words, told, inputs, notes)
+
+
+def _is_site_table(word: str) -> bool:
+    """Tell whether a word names a file that starts like a table of sites."""
+    try:
+        return "://" not in word and Path(word).is_file() and has_site_header(Path(word))
+    except (OSError, ValueError):
+        return False
+
+
+def _named_sites(
+    words: list[str], told: SiteRows, inputs: PartitionInputs, notes: list[str]
+) -> tuple[SiteRows, int]:
+    """Pick the named sites out of a table; add those that it does not have."""
+    row_of = {host: row for row, host in enumerate(told.hosts)}
+    row_of |= {str(one): row for row, one in reversed(list(enumerate(told.addresses))) if one is not None}
+    resolver = Resolver()
+
+    def resolve(name: str) -> list[IPv4Address | IPv6Address]:
+        if not inputs.resolve or plain_host(name) in row_of:
+            raise InputError(_UNASKED)
+        return resolver.addresses_of(name)
+
+    named = SiteRows()
+    seen: set[str] = set()
+    unusable = 0
+    for target in read_targets(words, resolve):
+        host = plain_host(host_of(target.text))
+        if host in seen:
+            continue
+        if isinstance(target, Target) and target.first != target.last:
+            notes.append(f"{target.text}: a range is no site")
+            unusable += 1
+        elif isinstance(target, Target) or target.reason == _UNASKED:
+            seen.add(host)
+            _take(named, told, row_of.get(host), (host, target.first if isinstance(target, Target) else None))
+        else:
+            notes.append(f"{target.text}: {target.reason}")
+            unusable += 1
+    return named, unusable
+
+
+def _take(
+    named: SiteRows,
+    told: SiteRows,
+    row: int | None,
+    bare: tuple[str, IPv4Address | IPv6Address | None],
+) -> None:
+    """Add a site to the named ones: with all that is told of it, else bare."""
+    named.append(*bare)
+    if row is not None:
+        named.addresses[-1] = told.addresses[row]
+        named.latitude[-1], named.longitude[-1] = told.latitude[row], told.longitude[row]
+        named.country[-1], named.holder[-1] = told.country[row], told.holder[row]
+        named.pages[-1] = told.pages[row]
+
+
+def _crawler_rows(inputs: PartitionInputs, world: WorldRecords | None) -> CrawlerRows | None:
+    path = inputs.crawlers or inputs.world
+    if path is None and inputs.parts is None:
+        raise InputError("say how many parts there are to be: --parts N, --crawlers FILE or --world DIR")
+    if inputs.parts is not None and inputs.parts < 1:
+        raise InputError(f"{inputs.parts} parts make no sense: one at least")
+    rows = read_crawlers(inputs.crawlers) if inputs.crawlers else None
+    if rows is None and world is not None:
+        rows = crawlers_of((record for _, record in world.crawlers), f"{path}")
+    if rows and not rows.names:
+        raise InputError(f"{path}: there are no crawlers in it")
+    if rows and inputs.parts and inputs.parts > len(rows.names):
+        raise InputError(f"{path} has {len(rows.names)} crawlers, fewer than {inputs.parts} parts")
+    return rows
+
+
+def _tables(
+    rows: SiteRows, crawler_rows: CrawlerRows | None, parts: int | None, hierarchy: Hierarchy | None
+) -> tuple[SiteTable, CrawlerTable]:
+    """Make tables; holders are numbered for sites and crawlers together."""
+    keys = [one or f"host {host}" for one, host in zip(rows.addresses, rows.hosts, strict=True)]
+    numbers: dict[object, int] = {}
+    subnets, holders = _subnets_and_holders(rows.addresses, rows.holder, hierarchy)
+    sites = SiteTable(
+        hosts=PackedNames.pack(rows.hosts),
+        address=np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64),
+        subnets=subnets,
+        latitude=np.array(rows.latitude),
+        longitude=np.array(rows.longitude),
+        country=np.array([country_code(one) for one in rows.country], np.int64),
+        holder=holders,
+        pages=np.array(rows.pages),
+    )
+    if crawler_rows is None:
+        return sites, CrawlerTable.floating(parts or 1)
+    crawler_holders = _subnets_and_holders(crawler_rows.addresses, crawler_rows.holder, hierarchy)[1]
+    crawlers = CrawlerTable(
+        names=tuple(crawler_rows.names),
+        latitude=np.array(crawler_rows.latitude),
+        longitude=np.array(crawler_rows.longitude),
+        country=np.array([country_code(one) for one in crawler_rows.country], np.int64),
+        holder=crawler_holders,
+        capacity=np.array(crawler_rows.capacity),
+    )
+    return sites, crawlers.first(parts or len(crawlers))
+
+
+def _subnets_and_holders(
+    addresses: list[IPv4Address | IPv6Address | None], names: list[str], hierarchy: Hierarchy | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number subnets by level, and holders: by a column of names, else by the hierarchy."""
+    holders = np.array([_holder_number(name) for name in names], np.int64)
+    known = np.array([row for row, one in enumerate(addresses) if one is not None], np.int64)
+    if hierarchy is None or not len(known):
+        return _prefix_levels(addresses), holders
+    rows = hierarchy.lookup_many([addresses[row] for row in known.tolist()]).astype(np.int64)
+    told = hierarchy.organisation_many(rows).astype(np.int64)
+    holders[known] = np.where(holders[known] >= 0, holders[known], np.where(told > 0, told, UNKNOWN))
+    levels = np.full((_LEVELS, len(addresses)), UNKNOWN, np.int64)
+    for level in range(_LEVELS):
+        above = hierarchy.parent_many(rows)
+        levels[level, known] = np.where(above >= 0, rows, UNKNOWN)  # the root holds everybody
+        rows = np.where(above >= 0, above, rows)
+    return levels, holders
+
+
+def _holder_number(name: str) -> int:
+    """Number a holder's name; beyond the numbers of a hierarchy, and the same for sites and crawlers."""
+    from ipmicra.partition.hashing import hash_one
+
+    return (hash_one(name) >> 2) + (1 << 33) if name.strip() else UNKNOWN
+
+
+def _prefix_levels(addresses: list[IPv4Address | IPv6Address | None]) -> NDArray[np.int64]:
+    """Number prefixes of some lengths, narrow to wide."""
+    levels = np.full((len(_PREFIXES[4]), len(addresses)), UNKNOWN, np.int64)
+    for level in range(len(levels)):
+        numbers: dict[tuple[int, int], int] = {}
+        for row, address in enumerate(addresses):
+            if address is not None:
+                length = _PREFIXES[address.version][level]
+                key = address.version, int(address) >> (address.max_prefixlen - length)
+                levels[level, row] = numbers.setdefault(key, len(numbers))
+    return levels
+
+
+def _links(inputs: PartitionInputs, hosts: list[str], sites: SiteTable, notes: list[str]) -> LinkTable | None:
+    path = inputs.links
+    if path is None and inputs.world and (inputs.world / "links.csv").is_file():
+        path = inputs.world / "links.csv"
+    if path is not None and inputs.generate_links is not None:
+        raise InputError("links come from a file or are generated, not both")
+    if inputs.generate_links is not None:
+        rng = np.random.default_rng(inputs.generate_links)
+        return generate_links(sites, LinkConfig(locality=inputs.locality), inputs.costs, rng)
+    if path is None:
+        return None
+    sources, targets, counts = read_links(path)
+    row_of = {host: row for row, host in enumerate(hosts)}
+    source, target = (
+        np.array([row_of.get(host, -1) for host in ends], np.int64) for ends in (sources, targets)
+    )
+    table, tally = clean_links(source, target, np.array(counts), len(hosts))
+    told = {
+        "to or from unknown hosts": tally.unknown,
+        "self links": tally.inside,
+        "of no weight": tally.empty,
+    }
+    left_out = ", ".join(f"{count:,} {what}" for what, count in told.items() if count)
+    if left_out:
+        notes.append(f"links left out of {path}: {left_out}")
+    return table
+
+
+def _round_trips(world: WorldRecords, rows: SiteRows, crawlers: CrawlerTable) -> NDArray[np.float64]:
+    """Give a world's round trips, (site, crawler); a pair that is missing stands for a lost probe."""
+    rtt_ms, _ = world.matrix(crawlers.names, rows.addresses)
+    if np.isnan(rtt_ms).all():
+        raise InputError(f"{world.name}: there is no round trip between its crawlers and these sites")
+    return rtt_ms.T

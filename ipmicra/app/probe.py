@@ -1,0 +1,239 @@
+"""Probes as a use case: targets in, samples out, by the fleet's agents or from this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ipmicra.app.fleet.fleet import Fleet, time_text
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
+from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
+from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.store.ports import Member, StorePort
+from ipmicra.errors import InputError
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.site import Site
+
+events = EventLog("probe")
+HERE = "here"
+"""Name under which samples taken from this machine are shown."""
+ALL = "all"
+BUDGET = "ipmicra probe"
+"""Name of the budget of single probes: each run starts it anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeOptions:
+    """What a user wants probed and how."""
+
+    crawlers: tuple[str, ...] = ()
+    """Names, or `all`; none means this machine."""
+    desk: DeskConfig = field(default_factory=lambda: DeskConfig(budget=BUDGET))
+    access: AgentAccess = field(default_factory=AgentAccess)
+    budget: int | None = None
+    """Probes that may be sent; None for no limit."""
+    allowed: tuple[str, ...] = ()
+    """Prefixes that this machine may probe although they are not public."""
+    is_resolved_there: bool = False
+    """Let each crawler resolve names by itself."""
+    dns: ClientConfig = field(default_factory=ClientConfig)
+
+
+@dataclass(slots=True)
+class ProbeReport:
+    """What came of it."""
+
+    samples: list[tuple[str, Sample]] = field(default_factory=list)
+    """Target as it was written, and its sample."""
+    unresolved: list[UnresolvedSeed] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each target has a round trip from each crawler."""
+        return not self.unresolved and all(sample.loss is None for _, sample in self.samples)
+
+
+def probe_targets(fleet: Fleet, store: StorePort, texts: Sequence[str], options: ProbeOptions) -> ProbeReport:
+    """Probe targets from crawlers; sites that share an address are probed once."""
+    return asyncio.run(_probe_targets(fleet, store, texts, options))
+
+
+async def _probe_targets(
+    fleet: Fleet, store: StorePort, texts: Sequence[str], options: ProbeOptions
+) -> ProbeReport:
+    members = chosen_members(fleet, options.crawlers)
+    report = ProbeReport()
+    sites = await _sites(store, texts, options, report)
+    events.info(
+        "probing_begun",
+        "{sites} sites from {crawlers} crawlers",
+        sites=len(sites),
+        crawlers=len(members) or 1,
+        unresolved=len(report.unresolved),
+    )
+    _open_budget(store, options)
+    left = options.budget
+    for group in _together(sites):
+        hosts = {site.address: [one.host for one in same] for site, same in group}
+        probes = [_probe(name, site) for site, _ in group for name in members or (HERE,)]
+        async for sample in _samples(fleet, store, members, probes, replace(options, budget=left)):
+            for host in hosts.get(sample.address) or next(iter(hosts.values())):
+                report.samples.append((host, sample))
+        left = None if left is None else max(0, left - len(probes))
+    lost = sum(sample.loss is not None for _, sample in report.samples)
+    events.info("probing_ended", "{samples} samples, {lost} lost", samples=len(report.samples), lost=lost)
+    return report
+
+
+def _probe(crawler: str, site: Site) -> Probe:
+    return Probe(
+        crawler=crawler,
+        address=site.address if int(site.address) else None,
+        host=None if site.host == str(site.address) else site.host,
+        scheme=site.scheme,
+        port=site.port,
+    )
+
+
+def _open_budget(store: StorePort, options: ProbeOptions) -> None:
+    """Allow as many probes as were named beyond those of earlier runs."""
+    name, budget = options.desk.budget, options.budget
+    spent = store.budget.open(name, None).spent
+    store.budget.open(name, None if budget is None else spent + budget)
+
+
+def chosen_members(fleet: Fleet, names: Sequence[str]) -> dict[str, Member]:
+    """Give the crawlers that were named; `all` stands for those with an agent."""
+    if ALL not in names:
+        return {name: fleet.get(name) for name in names}
+    members = {one.crawler.name: one for one in fleet.members() if one.crawler.agent_url}
+    if not members:
+        raise InputError(
+            "no crawler has an agent: add one with `ipmicra crawler add NAME ADDRESS --agent-url URL`"
+        )
+    return members
+
+
+def _together(sites: list[Site]) -> list[list[tuple[Site, list[Site]]]]:
+    """Give one site for each address with those that share it, to be probed at the same time.
+
+    Hosts that the crawlers resolve by themselves are probed one after the other, since only then can be told
+    whose sample is whose.
+    """
+    known = [(same[0], same) for same in grouped(site for site in sites if int(site.address)).values()]
+    return [known, *([(site, [site])] for site in sites if not int(site.address))]
+
+
+async def _sites(
+    store: StorePort, texts: Sequence[str], options: ProbeOptions, report: ProbeReport
+) -> list[Site]:
+    """Resolve targets and pin their addresses, or leave that to the crawlers."""
+    if options.is_resolved_there:
+        seeds = [read_seed(text) for text in texts]
+        report.unresolved += [seed for seed in seeds if isinstance(seed, UnresolvedSeed)]
+        return [
+            Site(seed.host, seed.address or UNRESOLVED, seed.scheme, seed.port)
+            for seed in seeds
+            if isinstance(seed, Seed)
+        ]
+    if all(isinstance(seed := read_seed(text), Seed) and seed.address for text in texts):
+        return [Site(s.host, s.address, s.scheme, s.port) for s in map(read_seed, texts)]  # type: ignore[arg-type, union-attr]
+    sites: list[Site] = []
+    async with NameClient(options.dns) as client:
+        async for found in BulkResolver(client, store.names).resolve(texts):
+            if isinstance(found, Site):
+                pinned = store.sites.get(found.host)
+                sites.append(found if pinned is None else replace(found, address=pinned.address))
+            else:
+                report.unresolved.append(found)
+    store.sites.put_many(sites, time.time())
+    return sites
+
+
+async def _samples(
+    fleet: Fleet,
+    store: StorePort,
+    members: dict[str, Member],
+    probes: list[Probe],
+    options: ProbeOptions,
+) -> AsyncIterator[Sample]:
+    if not members:
+        async for sample in _samples_from_here(probes, options):
+            yield sample
+        return
+    crawlers = {name: member.crawler for name, member in members.items()}
+    desk = OrderDesk(store, crawlers, options.access, options.desk, on_state=fleet.mark)
+    async with desk:
+        async for sample in desk.probe(probes):
+            yield sample
+
+
+async def _samples_from_here(probes: list[Probe], options: ProbeOptions) -> AsyncIterator[Sample]:
+    """Probe from this machine, by the rules that agents keep."""
+    from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
+    from ipmicra.edge.agent.service import ProbeService
+    from ipmicra.edge.prober.ladder import Prober
+    from ipmicra.edge.prober.tcp import Dialler
+    from ipmicra.wire.orders import ProbeRequest
+
+    ports = {probe.port for probe in probes if probe.port is not None}
+    policy = AddressPolicy(options.allowed, {*WEB_PORTS, *ports})
+    async with NameClient(options.dns) as client:
+        prober = Prober(dialler=Dialler(permit=policy.refusal), resolve=resolving(client))
+        granted = probes if options.budget is None else probes[: options.budget]
+        orders = tuple(order_of(str(number), probe, options.desk) for number, probe in enumerate(granted))
+        for probe in probes[len(granted) :]:
+            yield _unpaid(probe)
+        async for answers in ProbeService(prober).answers(ProbeRequest(orders=orders)):
+            for answer in answers:
+                yield sample_of(HERE, None, answer)
+
+
+def _unpaid(probe: Probe) -> Sample:
+    return Sample(
+        crawler=probe.crawler,
+        address=probe.address or UNRESOLVED,
+        rtt_ms=None,
+        loss=Loss.BUDGET,
+        detail="the probe budget is spent",
+        taken_s=time.time(),
+    )
+
+
+def resolving(client: NameClient) -> Callable[[str], Any]:
+    """Make the call by which a prober resolves names."""
+
+    async def resolve(name: str) -> list[Any]:
+        answer = await client.ask(name)
+        if not answer.addresses:
+            raise InputError(REASONS[answer.status.value])
+        return list(answer.addresses)
+
+    return resolve
+
+
+def describe_sample(target: str, sample: Sample) -> dict[str, Any]:
+    """Describe a sample as JSON does."""
+    timings = sample.timings
+    return {
+        "target": target,
+        "address": str(sample.address) if int(sample.address) else None,
+        "crawler": sample.crawler,
+        "rtt_ms": sample.rtt_ms,
+        "loss": sample.loss.value if sample.loss else None,
+        "rung": sample.rung.value if sample.rung else None,
+        "all_ms": list(sample.all_ms),
+        "dns_ms": timings.dns_ms if timings else None,
+        "tcp_ms": timings.tcp_ms if timings else None,
+        "tls_ms": timings.tls_ms if timings else None,
+        "first_byte_ms": timings.first_byte_ms if timings else None,
+        "detail": sample.detail,
+        "taken": time_text(sample.taken_s),
+    }

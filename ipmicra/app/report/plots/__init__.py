@@ -1,0 +1,1 @@
+"""The plots of the report, as scenes that become SVG or PNG."""

@@ -1,0 +1,195 @@
+"""Plot: the IPv4 space along a Hilbert curve, each square in the colour of its crawler."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.app.report.columns import NOBODY, Columns, numbered, tally
+from ipmicra.app.report.config import ReportConfig
+from ipmicra.app.report.plots.axes import plural
+from ipmicra.app.report.plots.palette import crawler_role
+from ipmicra.app.report.plots.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
+
+SIDE = 640.0
+MARGIN = 26.0
+COARSE, FINE = 6, 7
+"""Orders of the curve: 64 × 64 squares of a /12 each, 128 × 128 of a /14."""
+EIGHTS = 4
+"""Order at which a square is a /8."""
+RESERVED = (*range(224, 256), 0, 10, 127)
+"""First bytes that no public site has: multicast, future use, this network, private, loopback."""
+
+
+def hilbert_point(distance: NDArray[np.int64], order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give column and row of places along the curve on a grid of 2^order squares a side.
+
+    Order 1 goes 0 → (0, 0), 1 → (0, 1), 2 → (1, 1), 3 → (1, 0); each further order puts such a cup into each
+    square, turned so that the ends meet.
+    """
+    rest = distance.astype(np.int64).copy()
+    x, y = np.zeros_like(rest), np.zeros_like(rest)
+    for level in range(order):
+        size = 1 << level
+        right = rest >> 1 & 1
+        down = (rest ^ right) & 1
+        turned = down == 0
+        flipped = turned & (right == 1)
+        x, y = np.where(flipped, size - 1 - x, x), np.where(flipped, size - 1 - y, y)
+        x, y = np.where(turned, y, x), np.where(turned, x, y)
+        x, y = x + size * right, y + size * down
+        rest >>= 2
+    return x, y
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What lies in one square."""
+
+    sites: int
+    crawlers: Counter[int]
+    organisations: Counter[str]
+    subnets: Counter[str]
+
+
+def cells_of(columns: Columns, order: int) -> dict[int, Cell]:
+    """Count sites with an IPv4 address and a crawler by the square they lie in."""
+    at = np.flatnonzero((columns.ipv4 != NOBODY) & (columns.crawler != NOBODY))
+    square = columns.ipv4[at] >> 32 - 2 * order
+    sites = [columns.data.sites[i] for i in at.tolist()]
+    crawlers = tally(square, columns.crawler[at])
+    holders = _named(square, (site.organisation for site in sites))
+    subnets = _named(square, (site.subnet.label if site.subnet else None for site in sites))
+    return {
+        number: Cell(
+            sites=own.total(),
+            crawlers=own,
+            organisations=holders.get(number, Counter()),
+            subnets=subnets.get(number, Counter()),
+        )
+        for number, own in crawlers.items()
+    }
+
+
+def _named(square: NDArray[np.int64], texts: Iterable[str | None]) -> dict[int, Counter[str]]:
+    """Count texts by square."""
+    names, numbers = numbered(texts)
+    is_known = numbers != NOBODY
+    counts = tally(square[is_known], numbers[is_known])
+    return {number: Counter({names[i]: count for i, count in own.items()}) for number, own in counts.items()}
+
+
+def choose_order(columns: Columns, config: ReportConfig) -> int:
+    """Take the finer grid where it is filled enough to be seen and not so much that the file grows large."""
+    is_shown = (columns.ipv4 != NOBODY) & (columns.crawler != NOBODY)
+    squares = len(np.unique(columns.ipv4[is_shown] >> 32 - 2 * FINE))
+    return FINE if config.fine_cells <= squares <= config.max_cells else COARSE
+
+
+def draw_hilbert(columns: Columns, config: ReportConfig) -> Scene | None:
+    """Draw the map; None if no site has an IPv4 address and a crawler."""
+    order = choose_order(columns, config)
+    cells = cells_of(columns, order)
+    if not cells:
+        return None
+    side = SIDE / (1 << order)
+    numbers = np.array(sorted(cells), np.int64)
+    xs, ys = hilbert_point(numbers, order)
+    groups: dict[int, list[Rect]] = {}
+    for number, x, y in zip(numbers, xs, ys, strict=True):
+        cell = cells[int(number)]
+        owner = cell.crawlers.most_common(1)[0][0]
+        tip = _tip(int(number), order, cell, columns, config)
+        groups.setdefault(owner, []).append(Rect(MARGIN + x * side, MARGIN + y * side, side, side, tip))
+    squares = [
+        layer(rects, Style(fill=crawler_role(owner)), "cell", crawler=owner)
+        for owner, rects in sorted(groups.items())
+    ]
+    return Scene(
+        name="hilbert",
+        title="IPv4 space by crawler",
+        alt=_alt(cells, order),
+        width=SIDE + 2 * MARGIN,
+        height=SIDE + 2 * MARGIN,
+        layers=(*_ground(), *_eights(), *squares, *_edges()),
+    )
+
+
+def _tip(number: int, order: int, cell: Cell, columns: Columns, config: ReportConfig) -> str:
+    prefix = f"{IPv4Address(number << 32 - 2 * order)}/{2 * order}"
+    names = columns.data.crawlers
+    owners = ", ".join(f"{names[i].name} {count:,}" for i, count in cell.crawlers.most_common(3))
+    lines = [prefix, f"{plural(cell.sites, 'site')}: {owners}"]
+    most = cell.organisations.most_common(config.tip_organisations)
+    if most:
+        more = len(cell.organisations) - len(most)
+        text = ", ".join(name[:48] for name, _ in most)
+        lines.append(text + (f" and {more} more" if more else ""))
+    if len(cell.subnets) == 1:
+        lines.append(f"subnet {next(iter(cell.subnets))}")
+    elif cell.subnets:
+        lines.append(plural(len(cell.subnets), "subnet"))
+    return "\n".join(lines)
+
+
+def _ground() -> list[Layer]:
+    side = SIDE / (1 << EIGHTS)
+    xs, ys = hilbert_point(np.array(RESERVED), EIGHTS)
+    reserved = [Rect(MARGIN + x * side, MARGIN + y * side, side, side) for x, y in zip(xs, ys, strict=True)]
+    return [
+        layer([Rect(MARGIN, MARGIN, SIDE, SIDE)], Style(fill="sea")),
+        layer(reserved, Style(fill="quiet")),
+    ]
+
+
+def _eights() -> list[Layer]:
+    """Draw the border of every /8 with its first byte."""
+    side = SIDE / (1 << EIGHTS)
+    ends = [MARGIN + i * side for i in range((1 << EIGHTS) + 1)]
+    far = MARGIN + SIDE
+    grid = Path((*(((e, MARGIN), (e, far)) for e in ends), *(((MARGIN, e), (far, e)) for e in ends)))
+    xs, ys = hilbert_point(np.arange(256), EIGHTS)
+    labels = [
+        Text(MARGIN + x * side + 3, MARGIN + y * side + 11, str(byte), size=9.5)
+        for byte, (x, y) in enumerate(zip(xs, ys, strict=True))
+    ]
+    return [layer([grid], Style(stroke="line", stroke_width=0.8), "grid"), words(labels, "muted", "byte")]
+
+
+def _edges() -> list[Layer]:
+    """Say at the edges where the curve starts and ends, and what a square is."""
+    far, middle = MARGIN + SIDE, MARGIN + SIDE / 2
+    texts = [
+        Text(MARGIN, MARGIN - 9, "0.0.0.0 starts here", size=12),
+        Text(far, MARGIN - 9, "255.255.255.255 ends here", size=12, anchor="end"),
+        Text(
+            middle,
+            far + 18,
+            "each numbered square is a /8; its number is the first byte",
+            size=12,
+            anchor="middle",
+        ),
+        Text(
+            MARGIN - 9,
+            middle,
+            "neighbours on the map are neighbours in address",
+            size=12,
+            anchor="middle",
+            is_upright=False,
+        ),
+    ]
+    return [words(texts, "muted", "edge")]
+
+
+def _alt(cells: dict[int, Cell], order: int) -> str:
+    shown = sum(cell.sites for cell in cells.values())
+    mixed = sum(len(cell.crawlers) > 1 for cell in cells.values())
+    return (
+        f"Hilbert map of IPv4: {plural(shown, 'site')} in {plural(len(cells), 'square')} of a /{2 * order}, "
+        f"each in the colour of the crawler with most of its sites; {mixed:,} have sites of several crawlers."
+    )

@@ -1,0 +1,61 @@
+"""Round trips that nobody measured, as the model of `predict` expects them. It decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ipmicra.delegate.attempt import Attempt
+from ipmicra.delegate.config import PredictConfig
+from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.geometry import Floats
+from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.subnets import Address, SubnetTree, key_of, row_of_key
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.location import Location
+
+
+class ExpectedTrips:
+    """Learns from samples of any sites; gives what is expected between any site and each crawler."""
+
+    def __init__(
+        self, tree: SubnetTree, crawlers: Iterable[Crawler], config: PredictConfig | None = None
+    ) -> None:
+        """Begin with a fleet and nothing learnt."""
+        self._tree, self._fleet, self._policy = tree, Fleet(), Predict(config)
+        self._policy.bind(self._fleet, Ledger(), tree)
+        for crawler in crawlers:
+            index, is_new = self._fleet.join(crawler)
+            if is_new:
+                self._policy.crawler_added(index)
+
+    def __repr__(self) -> str:
+        """Show fleet and model."""
+        return f"<ExpectedTrips: {self._fleet!r}, {self._policy!r}>"
+
+    def learn(self, address: Address, location: Location | None, samples_ms: Mapping[str, float]) -> None:
+        """Take in what crawlers, by name, measured of one address; strangers to the fleet do not count."""
+        attempt = self._attempt(address, location, samples_ms)
+        if attempt.samples:
+            self._policy.examined(attempt)
+            self._policy.learn(attempt)
+
+    def expected_ms(
+        self, address: Address, location: Location | None, samples_ms: Mapping[str, float]
+    ) -> Floats | None:
+        """Give the round trip to each crawler of the fleet, in its order; None where nothing is known.
+
+        `samples_ms` are those of the address itself: they stand as they are, and bear on the others.
+        """
+        return self._policy.expected_ms(self._attempt(address, location, samples_ms))
+
+    def _attempt(
+        self, address: Address, location: Location | None, samples_ms: Mapping[str, float]
+    ) -> Attempt:
+        key = key_of(self._tree, address)
+        attempt = Attempt(-1, key, row_of_key(self._tree, key), address, location)
+        for name, rtt_ms in samples_ms.items():
+            index = self._fleet.index_of(name)
+            if index is not None:
+                attempt.samples[index] = rtt_ms
+        return attempt

@@ -1,0 +1,312 @@
+"""The policy that beats the paper's: ask where a probe promises to save more than it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Ask, Attempt, Decision, Settle
+from ipmicra.delegate.config import PhysicsConfig, PredictConfig
+from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.geometry import Floats
+from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.policies.predict.branches import Branches
+from ipmicra.delegate.policies.predict.doubt import Doubt
+from ipmicra.delegate.policies.predict.field import Expectation, Field
+from ipmicra.delegate.policies.predict.normal import Normal, Savings
+from ipmicra.delegate.policies.predict.prior import Geography, Outlook
+from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.delegation import Evidence
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What the policy knows in the course of an attempt."""
+
+    prior: Expectation
+    belief: Normal
+    taken_in: set[int] = field(default_factory=set)
+    """Crawlers whose sample the belief has."""
+    savings: Floats | None = None
+    """What each crawler promised when it was last looked at."""
+    expected: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """Expected round trip and saving of those asked."""
+    density: float = 0.0
+    """Logarithm of the density of the samples taken in."""
+    is_misplaced: bool = False
+    """There was a place, and the samples say that it is wrong."""
+
+
+class Predict:
+    """Expected savings by a Gaussian model of log round trips, learnt from every sample."""
+
+    name = "predict"
+    scope = Scope.PLACE
+
+    def __init__(self, config: PredictConfig | None = None, physics: PhysicsConfig | None = None) -> None:
+        """Begin without knowledge."""
+        self.config = config or PredictConfig()
+        self._geography = Geography(self.config, physics or PhysicsConfig())
+        self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
+        self._fields: dict[bool, Field] = {}
+        self._doubt = Doubt(self.config)
+        self._unchecked = 0
+        """Places believed without a probe since the last one."""
+        self._overspent = 0.0
+        """Probes over the mean that was asked for, since the beginning."""
+
+    def __repr__(self) -> str:
+        """Say what was learnt."""
+        return f"<Predict: price {self.price_ms:.3f} ms, {self._fields}, {self._doubt!r}>"
+
+    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+        """Remember what may be looked at."""
+        self.fleet, self.ledger = fleet, ledger
+        self._branches = Branches(self.config, tree)
+
+    @property
+    def price_ms(self) -> float:
+        """What a probe costs now: the price, raised while more probes are used than wanted."""
+        config = self.config
+        if config.probes_per_site is None or self._overspent <= 0:
+            return config.probe_price_ms
+        rise = np.exp(config.price_step * self._overspent)
+        return float(config.probe_price_ms * min(rise, config.price_rise))
+
+    # --- the fleet
+
+    def crawler_added(self, crawler: int) -> None:
+        """Make room for a crawler."""
+        self._geography.add(self.fleet.crawlers[crawler].location)
+        for is_placed, known in self._fields.items():
+            known.add_crawler(self._simple(is_placed))
+
+    def _field(self, is_placed: bool) -> Field:  # noqa: FBT001 - the two kinds
+        found = self._fields.get(is_placed)
+        if found is None:
+            found = self._fields[is_placed] = Field(self.config, self._simple(is_placed))
+        return found
+
+    def _simple(self, is_placed: bool) -> Floats:  # noqa: FBT001 - the two kinds
+        """Give the covariance within a site that is expected before any sample."""
+        config = self.config
+        if is_placed:
+            return config.site_spread**2 + config.pair_spread**2 * self._geography.closeness()
+        _mean, covariance = self._geography.nowhere()
+        return (
+            config.unknown_site_spread**2 + config.pair_spread**2 * self._geography.closeness() + covariance
+        )
+
+    # --- an attempt
+
+    def decide(self, attempt: Attempt) -> Decision:
+        """Ask the crawler that promises most, or settle when none is worth its price."""
+        notes = self.examined(attempt)
+        free = self._free(attempt)
+        best = attempt.best
+        if best is None:
+            return self._decide_blind(attempt, notes, free)
+        best_ms = attempt.samples[best]
+        if not len(free):
+            return Settle(best, Evidence.PROBED, best_ms, "nobody else is left to ask")
+        savings = self._savings_over(notes, best_ms)
+        chosen = int(free[savings[free].argmax()])
+        if savings[chosen] >= self.price_ms:
+            return self._ask(notes, chosen, savings)
+        return Settle(best, Evidence.PROBED, best_ms, self._why_stop(notes, best_ms, chosen, savings))
+
+    def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Decision:
+        """Decide without a sample: the expected nearest probes first, unless nobody can be much nearer."""
+        usable = free if len(free) else np.array(self.fleet.usable(), dtype=np.intp)
+        expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
+        holder = int(usable[expected[usable].argmin()])
+        savings = self._savings.over_expected(notes.belief, notes.prior.outlook.floors, holder)
+        savings[holder] = 0.0
+        notes.savings = savings
+        most = float(savings[usable].max())
+        if most < self.price_ms and notes.prior.outlook.is_placed:
+            most = max(most, self._saving_by_check())
+        if most >= self.price_ms and len(free):
+            savings[holder] = most
+            return self._ask(notes, holder, savings)
+        evidence = Evidence.GEOLOCATED if notes.prior.outlook.is_placed else Evidence.INHERITED
+        if self.knows(attempt):
+            evidence = Evidence.INHERITED
+        return Settle(
+            holder, evidence, self._expected_ms(notes, holder), f"another would save {most:.2f} ms at most"
+        )
+
+    def _ask(self, notes: _Notes, crawler: int, savings: Floats) -> Ask:
+        expected = self._expected_ms(notes, crawler)
+        notes.expected[crawler] = expected, float(savings[crawler])
+        doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
+        reason = f"expected at {expected:.1f} ms; a probe promises {savings[crawler]:.2f} ms{doubt}"
+        return Ask((crawler,), reason)
+
+    def _why_stop(self, notes: _Notes, best_ms: float, next_best: int, savings: Floats) -> str:
+        if notes.prior.outlook.least[next_best] >= best_ms:
+            return "light itself cannot be quicker from any other crawler"
+        price = self.price_ms
+        return f"one more probe promises {savings[next_best]:.2f} ms, less than its price of {price:.2f} ms"
+
+    def _savings_over(self, notes: _Notes, best_ms: float) -> Floats:
+        widening = notes.belief.widening(self.config.tail)
+        outlook = notes.prior.outlook
+        notes.savings = self._savings.over_known(
+            notes.belief, outlook.floors, outlook.least, best_ms, widening
+        )
+        return notes.savings
+
+    def examined(self, attempt: Attempt) -> _Notes:
+        """Take in an attempt's samples; if they say that its place is wrong, go on without one."""
+        notes = self._notes(attempt)
+        self._take_in(attempt, notes)
+        unplaced = self._without_place(attempt, notes)
+        if unplaced is None:
+            return notes
+        attempt.location, attempt.scratch = None, unplaced
+        return unplaced
+
+    def _notes(self, attempt: Attempt) -> _Notes:
+        if attempt.scratch is None:
+            attempt.scratch = self._noted(attempt, self._geography.outlook(attempt.location))
+        notes: _Notes = attempt.scratch
+        return notes
+
+    def _noted(self, attempt: Attempt, outlook: Outlook) -> _Notes:
+        known = self._field(outlook.is_placed)
+        branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
+        prior = known.expect(outlook, branch)
+        return _Notes(prior, prior.belief())
+
+    def _take_in(self, attempt: Attempt, notes: _Notes) -> None:
+        for crawler, rtt_ms in attempt.samples.items():
+            if crawler not in notes.taken_in:
+                notes.taken_in.add(crawler)
+                value = self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)
+                notes.density += self._doubt.density(notes.belief, crawler, value)
+                notes.belief.condition(crawler, value)
+
+    def _without_place(self, attempt: Attempt, notes: _Notes) -> _Notes | None:
+        """Give notes as if there were no place, if the samples fit that better than the site's own."""
+        if not notes.prior.outlook.is_placed or not notes.taken_in:
+            return None
+        values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
+        if not self._doubt.is_wrong(notes.density, self._doubt.most(values)):
+            return None  # whatever would be expected without a place
+        unplaced = self._noted(attempt, self._geography.outlook(None))
+        self._take_in(attempt, unplaced)
+        if not self._doubt.is_wrong(notes.density, unplaced.density):
+            return None
+        unplaced.is_misplaced = True
+        return unplaced
+
+    def _saving_by_check(self) -> float:
+        """Give what looking may save because places are wrong now and then.
+
+        Of sites that would get no probe one in `check_every` is looked at anyway: else nobody would know.
+        """
+        self._unchecked += 1
+        config = self.config
+        ratio = (config.typical_ms + config.fixed_ms) / (config.base_ms + config.fixed_ms)
+        saving = float(config.fixed_ms * np.log(ratio))
+        if self._unchecked >= config.check_every:
+            self._unchecked = 0
+            return saving
+        return self._doubt.seen_share * saving
+
+    def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
+        return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
+
+    def _expected_ms(self, notes: _Notes, crawler: int) -> float:
+        level = float(notes.belief.mean[crawler])
+        return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
+
+    def expected_ms(self, attempt: Attempt) -> Floats | None:
+        """Give the round trip to each crawler; None if neither the place nor any sample near it is known."""
+        notes = self.examined(attempt)
+        outlook = notes.prior.outlook
+        if not (outlook.is_placed or attempt.samples or self.knows(attempt)):
+            return None
+        expected: Floats = np.maximum(
+            outlook.floors + np.exp(notes.belief.mean) - self.config.offset_ms, outlook.least
+        )
+        for crawler, rtt_ms in attempt.samples.items():
+            expected[crawler] = rtt_ms
+        return expected
+
+    def _free(self, attempt: Attempt) -> NDArray[np.intp]:
+        """Give the crawlers that may still be asked."""
+        is_free = np.array(self.fleet.usable_flags)
+        for crawler in (*attempt.reasons, *attempt.samples):
+            is_free[crawler] = False
+        return np.flatnonzero(is_free)
+
+    # --- afterwards
+
+    def learn(self, attempt: Attempt) -> None:
+        """Learn from the samples of this attempt's own probes."""
+        if self.config.probes_per_site is not None and attempt.sites:
+            self._overspent += attempt.probes - self.config.probes_per_site
+        new = [crawler for crawler in attempt.samples if crawler not in attempt.known]
+        if not new:
+            return
+        notes = self._notes(attempt)
+        if notes.is_misplaced or notes.prior.outlook.is_placed:
+            self._doubt.learn(is_wrong=notes.is_misplaced)
+        floors = notes.prior.outlook.floors
+        values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
+        self._field(notes.prior.outlook.is_placed).learn(notes.prior, np.array(new), values)
+
+    def knows(self, attempt: Attempt) -> bool:
+        """Tell whether anything near a subnet was sampled."""
+        notes = self._notes(attempt)
+        return self._field(notes.prior.outlook.is_placed).forest.is_touched(notes.prior.branch)
+
+    def can_win(self, crawler: int, attempt: Attempt) -> bool:
+        """Tell whether a newcomer promises more than a probe costs."""
+        notes = self._notes(attempt)
+        self._take_in(attempt, notes)
+        best = attempt.best
+        if best is None:
+            expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
+            present = [other for other in range(len(self.fleet)) if self.fleet.is_present(other)]
+            return bool(expected[crawler] <= expected[present].min())
+        return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
+
+    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+        """Keep what is needed to say, when somebody reads it, why each other crawler was not asked."""
+        notes, best = self._notes(attempt), attempt.best
+        best_ms = None if best is None else attempt.samples[best]
+        free = self._free(attempt)
+        names = [crawler.name for crawler in self.fleet.crawlers]
+        return partial(self._written, notes, names, free, best_ms, self.price_ms)
+
+    def _written(
+        self, notes: _Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
+    ) -> list[Considered]:
+        savings = np.zeros(len(names)) if notes.savings is None else notes.savings
+        return [
+            Considered(
+                crawler=names[crawler],
+                verdict=Verdict.NOT_ASKED,
+                reason=_why_not(
+                    float(notes.prior.outlook.least[crawler]), best_ms, savings[crawler], price_ms
+                ),
+                expected_ms=self._expected_ms(notes, crawler),
+                saving_ms=float(savings[crawler]),
+            )
+            for crawler in free.tolist()
+        ]
+
+
+def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
+    if best_ms is not None and least_ms >= best_ms:
+        return f"light needs {least_ms:.1f} ms from there"
+    return f"a probe promises {saving_ms:.2f} ms, its price is {price_ms:.2f} ms"

@@ -1,0 +1,79 @@
+"""Every policy under its name, with its settings: the one list that commands, library and experiments use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ipmicra.delegate.config import FRUGAL, PaperConfig, PredictConfig
+from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
+from ipmicra.delegate.policies.paper import Paper
+from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.ports import Policy
+
+Maker = Callable[[np.random.Generator], Policy]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVariant:
+    """A policy with a setting; made anew for every order of arrival."""
+
+    policy: str
+    setting: str
+    make: Maker
+
+
+def policy_variants(
+    names: Sequence[str],
+    *,
+    thresholds_ms: Sequence[float],
+    prices_ms: Sequence[float],
+    nearest: Sequence[int],
+) -> list[PolicyVariant]:
+    """Give the policy_variants of some policies; several settings make several of a policy."""
+    found: list[PolicyVariant] = []
+    for name in names:
+        if name == "predict":
+            found += _predictors(prices_ms)
+        elif name == "paper":
+            found += [_paper(threshold) for threshold in thresholds_ms]
+        elif name == "geo":
+            found += [_geo(count) for count in nearest]
+        else:
+            found.append(_plain(name))
+    return found
+
+
+def _predictors(prices_ms: Sequence[float]) -> list[PolicyVariant]:
+    """Give the default and the frugal setting, or fixed prices."""
+    if not prices_ms:
+        return [
+            PolicyVariant("predict", "default", lambda _rng: Predict()),
+            PolicyVariant("predict", "frugal", lambda _rng: Predict(FRUGAL)),
+        ]
+    return [_predict_at(price) for price in prices_ms]
+
+
+def _predict_at(price_ms: float) -> PolicyVariant:
+    config = replace(PredictConfig(), probe_price_ms=price_ms, probes_per_site=None)
+    return PolicyVariant("predict", f"{price_ms:g} ms a probe", lambda _rng: Predict(config))
+
+
+def _paper(threshold_ms: float) -> PolicyVariant:
+    config = PaperConfig(threshold_ms=threshold_ms)
+    return PolicyVariant("paper", f"{threshold_ms:g} ms", lambda _rng: Paper(config))
+
+
+def _geo(nearest: int) -> PolicyVariant:
+    return PolicyVariant("geo", f"nearest {nearest}", lambda _rng: Geo(nearest))
+
+
+def _plain(name: str) -> PolicyVariant:
+    makers: dict[str, Maker] = {
+        "everyone": lambda _rng: Everyone(),
+        "random": Random,
+        "hash": lambda _rng: Hash(),
+    }
+    return PolicyVariant(name, "", makers[name])

@@ -1,0 +1,1 @@
+"""Worlds with known round trips, and delegators replayed in them."""

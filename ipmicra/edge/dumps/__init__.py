@@ -1,0 +1,1 @@
+"""Reading registry dumps from disk."""

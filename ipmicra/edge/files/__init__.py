@@ -1,0 +1,1 @@
+"""Files that users write and read: seeds, crawlers, sites, samples, worlds."""

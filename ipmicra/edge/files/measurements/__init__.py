@@ -1,0 +1,1 @@
+"""Measurements that users already have, in whatever form they keep them."""

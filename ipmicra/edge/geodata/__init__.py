@@ -1,0 +1,1 @@
+"""Packaged tables of places."""

@@ -1,0 +1,45 @@
+"""The middle of each country's people, where the country itself is not in doubt.
+
+A country that comes from a registry may be the wrong one; `locate` gives it a wider radius for that.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from ipmicra.delegate.geometry import Floats, distances_km, unit_vectors
+from ipmicra.edge.geodata.places import load_gazetteer
+from ipmicra.model.location import Location
+
+SHARE_WITHIN = 0.8
+"""Share of the people within the radius: four of five, as `Location` has it."""
+LEAST_RADIUS_KM = 30.0
+
+
+@cache
+def country_middles() -> dict[str, Location]:
+    """Give the middle of each country, by its two letters: where its people are, not its area."""
+    gazetteer = load_gazetteer()
+    cities: dict[str, list[tuple[float, float, float]]] = {}
+    for number in range(gazetteer.city_count()):
+        city = gazetteer.city(number)
+        cities.setdefault(city.country, []).append((city.latitude, city.longitude, max(city.population, 1)))
+    return {country: _middle(country, np.array(rows)) for country, rows in cities.items()}
+
+
+def _middle(country: str, cities: Floats) -> Location:
+    """Give the mean of cities (latitude, longitude, people) on the sphere."""
+    points, people = unit_vectors(cities[:, 0], cities[:, 1]), cities[:, 2] / cities[:, 2].sum()
+    mean = people @ points
+    mean /= np.linalg.norm(mean)
+    apart = distances_km(mean[None], points)[0]
+    order = apart.argsort()
+    reached = min(int(np.searchsorted(people[order].cumsum(), SHARE_WITHIN)), len(order) - 1)
+    return Location(
+        latitude=float(np.degrees(np.arcsin(mean[2]))),
+        longitude=float(np.degrees(np.arctan2(mean[1], mean[0]))),
+        radius_km=max(LEAST_RADIUS_KM, float(apart[order][reached])),
+        country=country,
+    )

@@ -1,0 +1,68 @@
+"""The packaged tables of places and the list of public suffixes, read when they are first needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.errors import InputError
+from ipmicra.locate.gazetteer import Gazetteer
+from ipmicra.locate.hostname import RegisteredDomain
+from ipmicra.locate.institution import InstitutionTable
+
+TABLES = Path(__file__).parent
+"""Made by bin/make-location-tables; sources and licences are in docs/location.md."""
+
+
+def _columns(name: str) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(TABLES / name, allow_pickle=False) as stored:
+            return {column: stored[column] for column in stored.files}
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the table {name} of ipmicra cannot be read; install ipmicra again ({error})"
+        ) from error
+
+
+@cache
+def load_gazetteer() -> Gazetteer:
+    """Give cities, airports, countries and regions."""
+    return Gazetteer(_columns("gazetteer.npz"))
+
+
+@cache
+def load_institutions() -> InstitutionTable:
+    """Give domains of institutions with their places."""
+    return InstitutionTable.from_columns(_columns("institutions.npz"))
+
+
+@cache
+def load_registered_domain() -> RegisteredDomain:
+    """Give the function that tells registered domains, by the packaged list of public suffixes.
+
+    Only suffixes of registries count: what companies let their customers use is still the company's place.
+    """
+    from publicsuffixlist import PSLFILE, PublicSuffixList
+
+    rules = _registry_rules(Path(PSLFILE).read_text(encoding="utf-8"))
+    deep = frozenset(rule.rpartition(".")[2] for rule in rules if "." in rule)
+    listed: RegisteredDomain = PublicSuffixList(rules, only_icann=False).privatesuffix
+
+    def registered_domain(name: str) -> str | None:
+        """Cut at the second last dot if the top-level domain has no longer rule: that is quicker."""
+        head, _dot, top = name.rpartition(".")
+        if top in deep or not top.isascii():
+            return listed(name)
+        return name[head.rfind(".") + 1 :] if head else None
+
+    return registered_domain
+
+
+def _registry_rules(text: str) -> list[str]:
+    """Give the rules of registries; those of companies stand behind a line that says so."""
+    lines = text.partition("// ===BEGIN PRIVATE DOMAINS===")[0].splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("//")]

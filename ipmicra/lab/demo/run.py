@@ -1,0 +1,250 @@
+"""The steps of the demonstration: build, invent, start, delegate, place, compare, report."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
+from ipmicra.app.build.build import BuildReport, build
+from ipmicra.app.build.compiling import AUCTION, HIERARCHY, PARAGRAPHS, STATISTICS, compile_missing
+from ipmicra.app.build.kernels import once
+from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.fleet.fleet import Fleet
+from ipmicra.app.home import Home
+from ipmicra.app.locate import LocatedSites
+from ipmicra.app.report.data import ReportData, ReportSite
+from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.app.report.loaders.store import StoreContents
+from ipmicra.app.report.write import write_report
+from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.coordinator.orders import DeskConfig
+from ipmicra.edge.files.targets import read_texts
+from ipmicra.edge.files.world_folder import save_world
+from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
+from ipmicra.edge.loopback.apart import InternetApart
+from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import IpmicraError
+from ipmicra.lab.demo.config import DemoConfig
+from ipmicra.lab.demo.dumps import sample_dumps
+from ipmicra.lab.demo.standings import PLACED, DemoStanding, Ours, Replaying, standings
+from ipmicra.lab.demo.world import DemoWorld, invent_world
+from ipmicra.model.sample import Rung
+from ipmicra.model.site import Site
+
+Told = Callable[[ResultRecord], object]
+NOTE = (
+    "Holders, sites and round trips are invented; the probes were real, on this machine's loopback. "
+    "Figures rest on the true round trips of the world, which the delegation did not know."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoFiles:
+    """What lies in the folder of the demonstration."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Home:
+        """The folder as other commands know it."""
+        return Home(folder=self.folder)
+
+    @property
+    def world(self) -> Path:
+        """Crawlers, sites and round trips."""
+        return self.folder / "world"
+
+    @property
+    def seeds(self) -> Path:
+        """The list that is delegated."""
+        return self.folder / "seeds.txt"
+
+    @property
+    def pages(self) -> Path:
+        """Pages of the sites, as a crawl would have counted them."""
+        return self.folder / "pages.csv"
+
+    @property
+    def token(self) -> Path:
+        """What lets a coordinator into the agents."""
+        return self.folder / "token"
+
+    @property
+    def log(self) -> Path:
+        """Complaints of the servers and agents."""
+        return self.folder / "internet.log"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOutcome:
+    """All that the demonstration found out."""
+
+    build: BuildReport
+    batch: BatchReport
+    rows: list[DemoStanding]
+    results: dict[str, ResultRecord]
+    """By host."""
+    report: Path
+    port: int
+    delegated_s: float
+    """How long the delegation took."""
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the figures by name."""
+        return {
+            "subnets": self.build.subnets,
+            "organisations": self.build.organisations,
+            "sites": self.batch.sites,
+            "probes": self.batch.probes,
+            "delegated_s": round(self.delegated_s, 1),
+            "policies": [row.as_record() for row in self.rows],
+            "report": str(self.report),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """A demonstration in a folder of its own."""
+
+    files: DemoFiles
+    report: Path
+    config: DemoConfig
+    dumps: Path | None = None
+    say: Callable[[str], None] = lambda _message: None
+    told: Told = lambda _result: None
+    """Told each result as it comes."""
+
+    @contextmanager
+    def running(self) -> Iterator[DemoOutcome]:
+        """Take all steps; agents and servers run until the context ends."""
+        paths = sample_dumps(self.dumps)
+        self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
+        tell = once(self.say)
+        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, tell)
+        built = build(paths, self.files.home.hierarchy, say=tell)
+        self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
+        with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
+            played = invent_world(hierarchy, self.config)
+            save_world(played.world, self.files.world, played.pages.tolist())
+            self.say(
+                f"2. starting {len(played.world.crawlers)} agents and "
+                f"{len(played.world.sites):,} web servers on loopback"
+            )
+            with (
+                InternetApart(self.files.world, self.files.log) as internet,
+                Store.open(self.files.home.store) as store,
+            ):
+                yield self._delegated(built, hierarchy, played, store, internet)
+
+    def _delegated(
+        self,
+        built: BuildReport,
+        hierarchy: Hierarchy,
+        played: DemoWorld,
+        store: StorePort,
+        internet: InternetApart,
+    ) -> DemoOutcome:
+        self._enrol(hierarchy, played, store, internet)
+        self.say(f"3. delegating {len(played.world.sites):,} sites by real probes")
+        results: dict[str, ResultRecord] = {}
+
+        def take(result: ResultRecord) -> None:
+            results[result.host] = result
+            self.told(result)
+
+        begun_s = time.monotonic()
+        batch = Batch(store, hierarchy, self._options(internet), take)
+        words = [str(self.files.seeds)]
+        done = batch.run(words, read_texts(words))
+        taken_s = time.monotonic() - begun_s
+        if not done.is_complete:
+            reason = done.stopped or next(iter(done.missing), "")
+            raise IpmicraError(f"{done.missing.total()} sites were not delegated: {reason}")
+        self.say("4. placing them under the crawlers' capacity, as `ipmicra assign` does")
+        request = AssignRequest(texts=list(read_texts(words)), pages=self.files.pages)
+        placed, _unresolved = assign_seeds(store, request, hierarchy)
+        self.say("5. comparing with other ways of assigning the same sites")
+        data = self._report_data(hierarchy, played, store)
+        ours = Ours(results=results, placed={one.host: one for one in placed.assignments})
+        rows = standings(data, ours, played.world, Replaying(hierarchy, LocatedSites(hierarchy), self.config))
+        self.say("6. writing the report")
+        write_report(data, self.report)
+        return DemoOutcome(
+            build=built,
+            batch=done,
+            rows=rows,
+            results=results,
+            report=self.report,
+            port=internet.port,
+            delegated_s=taken_s,
+        )
+
+    def _enrol(
+        self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetApart
+    ) -> None:
+        """Let the crawlers join, make the sites' names known, and write the seed list."""
+        sites = played.world.sites
+        Fleet(store, hierarchy).add_many(
+            replace(one, agent_url=internet.urls[one.name]) for one in played.world.crawlers
+        )
+        store.names.put_many(_answers(sites, time.time() + self.config.names_s))
+        seeds = "".join(f"{url_of(site.host, internet.port)}\n" for site in sites)
+        write_atomically(self.files.seeds, [seeds.encode()])
+        counts = zip(sites, played.pages.tolist(), strict=True)
+        lines = ["host,pages\n", *(f"{site.host},{pages}\n" for site, pages in counts)]
+        write_atomically(self.files.pages, [line.encode() for line in lines])
+        self.files.token.touch(mode=0o600)
+        self.files.token.write_text(internet.token + "\n")
+
+    def _options(self, internet: InternetApart) -> DelegateOptions:
+        """Start at HEAD: on loopback the kernel itself completes handshakes, at no distance."""
+        return DelegateOptions(
+            policy="predict",
+            desk=DeskConfig(samples=self.config.samples, first_rung=Rung.HEAD),
+            access=AgentAccess(token=internet.token),
+        )
+
+    def _report_data(self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort) -> ReportData:
+        """Give what the store knows, in the order of the world, with the truth that the world knows."""
+        stored, world = StoreContents(store=store).load(), played.world
+        sites = {site.host: site for site in stored.sites}
+        crawlers = {crawler.name: crawler for crawler in stored.crawlers}
+        numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
+
+        def site_of(i: int, host: str) -> ReportSite:
+            held = sites[host].crawler
+            crawler = None if held is None else numbers[stored.crawlers[held].name]
+            return replace(sites[host], crawler=crawler, country=world.countries[i], place=world.places[i])
+
+        data = ReportData(
+            crawlers=tuple(crawlers[name] for name in numbers),
+            sites=tuple(site_of(i, site.host) for i, site in enumerate(world.sites)),
+            title="The demonstration: an invented world on this machine",
+            policy=PLACED,
+            when=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+            command="ipmicra demo",
+            true_rtt_ms=world.rtt_ms.astype(float),
+            notes=(NOTE,),
+        )
+        return with_hierarchy(data, hierarchy)
+
+
+def url_of(host: str, port: int) -> str:
+    """Name a site as a seed does."""
+    return f"http://{host}:{port}/"
+
+
+def _answers(sites: tuple[Site, ...], expires_s: float) -> Iterator[NameAnswer]:
+    """Answer for the DNS, which does not know names that are invented."""
+    for site in sites:
+        yield NameAnswer(
+            name=site.host, status=NameStatus.FOUND, addresses=(site.address,), expires_s=expires_s
+        )

@@ -1,0 +1,1 @@
+"""Evaluating policies on worlds with known round trips."""

@@ -1,0 +1,80 @@
+"""Policies side by side: every one on the same random orders of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.policies.baselines import hashed
+from ipmicra.delegate.policies.registry import PolicyVariant
+from ipmicra.delegate.ports import LocationSource
+from ipmicra.delegate.replay.replay import Judge, Replay, Score, score
+from ipmicra.delegate.replay.world import Floats, World
+from ipmicra.delegate.subnets import SubnetTree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyResult:
+    """How a variant did: one score for each order of arrival."""
+
+    policy: str
+    setting: str
+    training: tuple[Score, ...]
+    test: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """The rules that all policy_variants share."""
+
+    world: World
+    tree: SubnetTree
+    locations: LocationSource | None
+    train: int
+    """Sites that arrive before those that count; policies delegate them with probes of their own."""
+    seeds: int
+    """Random orders of arrival: seeds 0, 1, …"""
+    config: DelegatorConfig = field(default_factory=DelegatorConfig)
+    others_ms: Mapping[str, Floats] = field(default_factory=dict)
+    """Round trips by site of ways that policy_variants are compared with; see `other_ways`."""
+
+    def run(self, variant: PolicyVariant) -> Iterator[tuple[Score, Score]]:
+        """Give the scores of training and test for each order of arrival."""
+        for seed in range(self.seeds):
+            order = self._order(seed)
+            policy = variant.make(np.random.default_rng([seed, 1]))
+            replay = Replay(self.world, Delegator(self.tree, policy, self.config, locations=self.locations))
+            training = score(replay.run(order[: self.train]), self.others_ms)
+            yield training, score(replay.run(order[self.train :]), self.others_ms)
+
+    def run_given(self, crawlers: NDArray[np.int64]) -> Iterator[tuple[Score, Score]]:
+        """Score crawlers that the sites have already; sites without one (-1) are left out."""
+        judge = Judge(self.world)
+        for seed in range(self.seeds):
+            order = self._order(seed)
+            training, test = (
+                score(
+                    [judge.outcome(i, int(crawlers[i]), 0) for i in part if crawlers[i] >= 0], self.others_ms
+                )
+                for part in (order[: self.train], order[self.train :])
+            )
+            yield training, test
+
+    def _order(self, seed: int) -> list[int]:
+        order: list[int] = np.random.default_rng(seed).permutation(len(self.world.sites)).tolist()
+        return order
+
+
+def other_ways(world: World) -> dict[str, Floats]:
+    """Give each site's round trip by ways that everybody can be compared with: site hash, and today's."""
+    found = [world.measured_from(i) for i in range(len(world.sites))]
+    chosen = [some[hashed(site.address, len(some))] for some, site in zip(found, world.sites, strict=True)]
+    ways = {"hash": world.given_ms(np.array(chosen, np.int64))}
+    if world.today is not None:
+        ways["today"] = world.given_ms(world.today)
+    return ways

@@ -1,0 +1,215 @@
+"""Replaying policies on a world with known round trips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ipmicra.app.report.data import ReportData
+from ipmicra.app.report.loaders.holders import with_hierarchy
+from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.policies.registry import PolicyVariant, policy_variants
+from ipmicra.delegate.replay.replay import Score
+from ipmicra.delegate.replay.world import LocationKind, World
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.errors import InputError
+from ipmicra.lab.evaluate.contest import Contest, PolicyResult, other_ways
+from ipmicra.lab.evaluate.inputs import WorldSource, choose_kind, open_tree, places_of
+from ipmicra.lab.evaluate.report import ReplayedWorld
+
+POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
+"""In the order in which they are shown."""
+TODAY = "today"
+"""The row of the crawlers that sites have today, where a file of measurements tells."""
+PUBLISHED_TRAIN = 650 / 1000
+"""Share of the sites that the paper trained with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What is replayed, and how."""
+
+    world: Path
+    """A folder, or a file of measurements: see `docs/your-own-measurements.md`."""
+    hierarchy: Path | None
+    """Without one, prefixes of fixed lengths stand for subnets."""
+    crawlers: Path | None = None
+    """Places of the crawlers in a file of measurements; as `ipmicra crawler import` reads them."""
+    sites: Path | None = None
+    """Hosts, addresses and places of its sites."""
+    resolves: bool = False
+    """Ask the DNS for addresses of hosts that no file tells."""
+    policies: Sequence[str] = POLICIES
+    location: LocationKind | None = None
+    """What is known of places; by default the world's own, or what can be located."""
+    train: int | None = None
+    """Sites before those that count; the paper's share of the world if not given."""
+    seeds: int = 20
+    thresholds_ms: Sequence[float] = (50.0, 10.0)
+    prices_ms: Sequence[float] = ()
+    """Fixed prices of a probe; the default and the frugal setting if there are none."""
+    nearest: Sequence[int] = (1, 2)
+    probe_budget: int | None = None
+    is_reported: bool = False
+    """Whether the first policy's delegation is wanted site by site, for a report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Rows by variant, and what was wrong with the world."""
+
+    world: str
+    train: int
+    seeds: int
+    location: LocationKind
+    rows: list[dict[str, Any]]
+    findings: list[str] = field(default_factory=list)
+    """Rows left out, a line each."""
+    notes: list[str] = field(default_factory=list)
+    """How a file of measurements was understood, and what is missing."""
+    is_measured: bool = False
+    """Whether the world is a file of measurements."""
+    data: ReportData | None = None
+    """Of the first policy, if it was asked for."""
+
+
+Progress = Callable[[str, int, int], None]
+"""Told the variant, orders of arrival done and in all."""
+
+
+def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> Evaluation:
+    """Replay every policy on the same random orders of arrival."""
+    findings: list[str] = []
+    notes: list[str] = []
+    source = WorldSource(
+        world=options.world, crawlers=options.crawlers, sites=options.sites, resolves=options.resolves
+    )
+    _check_numbers(options)
+    world = source.load(findings, notes)
+    train = round(len(world.sites) * PUBLISHED_TRAIN) if options.train is None else options.train
+    _check_train(train, world)
+    with open_tree(options.hierarchy, world, notes) as tree:
+        kind = options.location or choose_kind(source, world, notes)
+        contest = Contest(
+            world=world,
+            tree=tree,
+            locations=places_of(world, kind, tree, notes),
+            train=train,
+            seeds=options.seeds,
+            config=DelegatorConfig(probe_budget=options.probe_budget),
+            others_ms=other_ways(world),
+        )
+        rows = [_row(standing) for standing in _standings(contest, options, progress)]
+        data = _replayed(contest, options) if options.is_reported else None
+    return Evaluation(
+        world=world.name,
+        train=train,
+        seeds=options.seeds,
+        location=kind,
+        rows=rows,
+        findings=findings,
+        notes=notes,
+        is_measured=source.is_measured,
+        data=data,
+    )
+
+
+def _contestants(options: EvaluateOptions) -> list[PolicyVariant]:
+    return policy_variants(
+        options.policies,
+        thresholds_ms=options.thresholds_ms,
+        prices_ms=options.prices_ms,
+        nearest=options.nearest,
+    )
+
+
+def _replayed(contest: Contest, options: EvaluateOptions) -> ReportData:
+    """Give the first policy's delegation of the whole world, in its own order of arrival."""
+    data = ReplayedWorld(contest=contest, variant=_contestants(options)[0], folder=options.world).load()
+    return with_hierarchy(data, contest.tree) if isinstance(contest.tree, Hierarchy) else data
+
+
+def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[PolicyResult]:
+    standings = []
+    for one in _contestants(options):
+        scores: list[tuple[Score, Score]] = []
+        for pair in contest.run(one):
+            scores.append(pair)
+            progress(f"{one.policy} {one.setting}".strip(), len(scores), contest.seeds)
+        standings.append(_standing(one.policy, one.setting, scores))
+    if contest.world.today is not None:
+        standings.append(_standing(TODAY, "", list(contest.run_given(contest.world.today))))
+    return standings
+
+
+def _standing(policy: str, setting: str, scores: list[tuple[Score, Score]]) -> PolicyResult:
+    training, test = zip(*scores, strict=True)
+    return PolicyResult(policy=policy, setting=setting, training=training, test=test)
+
+
+def _check_train(train: int, world: World) -> None:
+    """Refuse a number that leaves nothing to measure."""
+    if not 0 <= train < len(world.sites):
+        message = (
+            f"{train} sites of training leave none of {len(world.sites)} to test: give a smaller --train"
+        )
+        raise InputError(message)
+
+
+def _check_numbers(options: EvaluateOptions) -> None:
+    """Refuse what makes no sense in any world."""
+    if options.seeds < 1:
+        raise InputError(f"{options.seeds} orders of arrival are none: give --seeds 1 or more")
+    unknown = sorted(set(options.policies) - set(POLICIES))
+    if unknown:
+        raise InputError(f"no policy {', '.join(unknown)}: there are {', '.join(POLICIES)}")
+    if any(value <= 0 for value in (*options.thresholds_ms, *options.prices_ms)):
+        raise InputError("thresholds and prices are milliseconds above 0")
+
+
+def _row(standing: PolicyResult) -> dict[str, Any]:
+    """Give means over the orders of arrival, and how far the orders differ."""
+
+    def mean(name: str) -> float | None:
+        return _mean([getattr(one, name) for one in standing.test])
+
+    def spread(name: str) -> float:
+        return round(float(np.std([getattr(one, name) for one in standing.test])), 4)
+
+    others = sorted({name for one in standing.test for name in one.saved_ms})
+    return {
+        "policy": standing.policy,
+        "setting": standing.setting,
+        "optimal": mean("optimal"),
+        "within_2ms": mean("within_2ms"),
+        "probes_per_site": mean("probes_per_site"),
+        "mean_excess_ms": mean("mean_excess_ms"),
+        "excess_of_suboptimal_ms": mean("excess_of_suboptimal_ms"),
+        "mean_rtt_ms": mean("mean_rtt_ms"),
+        **{f"saved_vs_{name}_ms": _mean([one.saved_ms[name] for one in standing.test]) for name in others},
+        **{f"{name}_mean_rtt_ms": _mean([one.others_ms[name] for one in standing.test]) for name in others},
+        "probes_saved": _probes_saved(standing.test),
+        "everyone_probes_per_site": mean("everyone_probes_per_site"),
+        "judged": mean("judged"),
+        "training_probes_per_site": _mean([one.probes_per_site for one in standing.training]),
+        "optimal_spread": spread("optimal"),
+        "probes_spread": spread("probes_per_site"),
+        "unreached": int(sum(one.unreached for one in standing.test)),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    """Give the mean of what is known; None if nothing is."""
+    known = [value for value in values if np.isfinite(value)]
+    return round(float(np.mean(known)), 4) if known else None
+
+
+def _probes_saved(scores: Sequence[Score]) -> float | None:
+    """Give the share of everybody's probes that was not needed."""
+    everyone = [one.everyone_probes_per_site for one in scores]
+    used = [one.probes_per_site for one in scores]
+    return round(1 - float(np.sum(used)) / float(np.sum(everyone)), 4) if np.sum(everyone) > 0 else None

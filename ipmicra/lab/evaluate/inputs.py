@@ -1,0 +1,116 @@
+"""The world that is evaluated: from a folder or a file of measurements, with what a hierarchy adds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ipmicra.app.fleet.reading import read_crawlers
+from ipmicra.delegate.ports import LocationSource
+from ipmicra.delegate.replay.world import LocationKind, World, WorldLocations, locations_of
+from ipmicra.delegate.subnets import Address, SubnetTree
+from ipmicra.edge.dns.bulk import BulkResolver
+from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.files.world_folder import load_world
+from ipmicra.edge.files.world_records import WorldFiles
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.lab.worlds.prefix_tree import PrefixTree
+from ipmicra.model.site import Site
+
+NO_HIERARCHY = (
+    "no hierarchy: prefixes of fixed lengths (/24 and wider) stand for subnets, and neither holders nor "
+    "countries are known, so that delegating costs more probes; `ipmicra build` makes one of registry dumps"
+)
+NO_PLACES = (
+    "no crawler has a place, so distances tell nothing: "
+    "give --crawlers FILE with name,address,latitude,longitude"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSource:
+    """What the user names of a world."""
+
+    world: Path
+    crawlers: Path | None = None
+    sites: Path | None = None
+    resolves: bool = False
+    dns: ClientConfig = field(default_factory=ClientConfig)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is a file of measurements rather than a folder."""
+        return not self.world.is_dir()
+
+    def load(self, findings: list[str], notes: list[str]) -> World:
+        """Read the world; what is left out is told."""
+        known = {one.name: one for one in read_crawlers(self.crawlers)} if self.crawlers else {}
+        resolve = (lambda names: resolve_names(names, self.dns)) if self.resolves else None
+        files = WorldFiles(world=self.world, crawlers=known, sites=self.sites, resolve=resolve)
+        return load_world(files, findings, notes=notes)
+
+
+def resolve_names(names: Sequence[str], dns: ClientConfig) -> dict[str, Address]:
+    """Ask the DNS for the first address of each name; names without one are missing."""
+
+    async def ask() -> dict[str, Address]:
+        async with NameClient(dns) as client:
+            return {
+                answer.host: answer.address
+                async for answer in BulkResolver(client).resolve(names)
+                if isinstance(answer, Site)
+            }
+
+    return asyncio.run(ask())
+
+
+@contextmanager
+def open_tree(hierarchy: Path | None, world: World, notes: list[str]) -> Iterator[SubnetTree]:
+    """Open the hierarchy, or lay prefixes around the world's addresses if there is none."""
+    if hierarchy is None:
+        notes.append(NO_HIERARCHY)
+        yield PrefixTree([*(site.address for site in world.sites), *(one.address for one in world.crawlers)])
+        return
+    with Hierarchy.open(hierarchy) as tree:
+        yield tree
+
+
+def choose_kind(source: WorldSource, world: World, notes: list[str]) -> LocationKind:
+    """Say what is known of the sites' places if the user does not: of measurements the best there is."""
+    if not source.is_measured or any(world.places):
+        return LocationKind.WORLD
+    if not any(one.location for one in world.crawlers):
+        notes.append(NO_PLACES)
+        return LocationKind.NONE
+    return LocationKind.LOCATE
+
+
+def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[str]) -> LocationSource | None:
+    """Give the places of that kind."""
+    if kind is LocationKind.LOCATE:
+        from ipmicra.app.locate import LocatedSites
+
+        located = LocatedSites(tree if isinstance(tree, Hierarchy) else None)
+        found = {site.address: located.location_of(site, 0) for site in world.sites}
+        places = {address: place for address, place in found.items() if place is not None}
+        notes.append(f"places by host name and registration: {len(places):,} of {len(world.sites):,} sites")
+        return WorldLocations(places)
+    if kind is LocationKind.COUNTRY:
+        from ipmicra.edge.geodata.countries import country_middles
+
+        return locations_of(_with_countries(world, tree), kind, country_middles())
+    return locations_of(world, kind, {})
+
+
+def _with_countries(world: World, tree: SubnetTree) -> World:
+    """Fill countries that the world does not tell with those of the hierarchy."""
+    told: Mapping[Address, str | None] = {
+        site.address: tree.country(tree.row_of(str(site.address)))
+        for site, country in zip(world.sites, world.countries, strict=True)
+        if country is None
+    }
+    pairs = zip(world.sites, world.countries, strict=True)
+    return replace(world, countries=tuple(land or told.get(site.address) for site, land in pairs))

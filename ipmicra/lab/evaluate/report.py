@@ -1,0 +1,80 @@
+"""Reports from a replay: what a policy makes of a world, beside the true round trips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
+from ipmicra.app.report.loaders.records import Problems, number_of, read_records, text_of
+from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.policies.registry import PolicyVariant
+from ipmicra.delegate.replay.replay import Outcome, Replay
+from ipmicra.edge.files.world_records import SITES
+from ipmicra.errors import InputError
+from ipmicra.lab.evaluate.contest import Contest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedWorld:
+    """A world whose sites arrive in its own order and are delegated by a policy that starts from nothing."""
+
+    contest: Contest
+    variant: PolicyVariant
+    folder: Path | None = None
+    """Where the world is from, for the pages of its sites."""
+
+    def load(self) -> ReportData:
+        """Replay the policy."""
+        contest, world = self.contest, self.contest.world
+        policy = self.variant.make(np.random.default_rng(0))
+        machine = Delegator(contest.tree, policy, contest.config, locations=contest.locations)
+        outcomes = Replay(world, machine).run(range(len(world.sites)))
+        name = f"{self.variant.policy} {self.variant.setting}".replace(" default", "").strip()
+        return ReportData(
+            crawlers=tuple(
+                ReportCrawler(name=one.name, address=one.address, place=one.location)
+                for one in world.crawlers
+            ),
+            sites=tuple(self._sites(outcomes)),
+            title=f"What {name} makes of {world.name}",
+            policy=name,
+            true_rtt_ms=world.rtt_ms.astype(float),
+            notes=("A replay: sites arrived in the order of the world, probes were answered from it.",),
+        )
+
+    def _sites(self, outcomes: list[Outcome]) -> Iterator[ReportSite]:
+        world, pages = self.contest.world, self._pages()
+        numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
+        is_silent = np.isnan(world.nearest_ms())
+        for one in outcomes:
+            site = world.sites[one.site]
+            crawler = None if one.crawler is None else numbers[one.crawler]
+            rtt_ms = np.nan if crawler is None else float(world.rtt_ms[crawler, one.site])
+            yield ReportSite(
+                host=site.host,
+                address=site.address,
+                country=world.countries[one.site],
+                place=world.places[one.site],
+                crawler=crawler,
+                rtt_ms=None if np.isnan(rtt_ms) else rtt_ms,
+                probes=one.probes,
+                pages=pages.get(site.host),
+                flag=Flag.UNPROBEABLE if is_silent[one.site] else None,
+            )
+
+    def _pages(self) -> dict[str, int]:
+        """Give the pages of sites, by host, where the world's folder tells them."""
+        path = self.folder / SITES if self.folder else None
+        found: dict[str, int] = {}
+        for _where, record in read_records(path, Problems()) if path and path.is_file() else ():
+            try:
+                pages = number_of(record, "pages")
+            except InputError:
+                continue
+            if pages:
+                found[text_of(record, "host") or text_of(record, "address") or ""] = int(pages)
+        return found

@@ -1,0 +1,142 @@
+"""The papers' experiments, from options to rows: what `ipmicra simulate` prints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ipmicra.assign.coordinate.coordinates import METHODS
+from ipmicra.assign.overlay.schemes import scheme_named
+from ipmicra.edge.files.matrices import read_matrix
+from ipmicra.errors import InputError
+from ipmicra.lab.experiments.coordinates import Score, Trial, evaluate
+from ipmicra.lab.experiments.published import DIVERSITY_BELOW, IN_ZONE, PRD_BELOW_DL, Claim, Figures, claims
+from ipmicra.lab.experiments.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
+from ipmicra.lab.worlds.populations import Population, king_like, of_matrix, transit_stub
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplittingReport:
+    """Outcomes of every scheme and seed."""
+
+    population: str
+    options: SplittingOptions
+    stages: list[Stage]
+    outcomes: Mapping[str, list[Outcome]]
+
+    def means(self) -> dict[str, Figures]:
+        """Give the mean figures of each scheme."""
+        return {
+            scheme: Figures(
+                average_prd=float(np.mean([one.average_prd for one in runs])),
+                in_zone=float(np.mean([one.in_zone for one in runs])),
+                load_diversity=float(np.mean([one.load_diversity for one in runs])),
+                hops=float(np.mean([one.hops for one in runs])),
+            )
+            for scheme, runs in self.outcomes.items()
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give one row a scheme, with what was published beside."""
+        described = {**self.options.described(), "seeds": len(self.stages)}
+        return [
+            {
+                "population": self.population,
+                "scheme": scheme,
+                **asdict(figures),
+                "published": _published(self.population, scheme),
+                "options": described,
+            }
+            for scheme, figures in self.means().items()
+        ]
+
+    def claims(self) -> list[Claim]:
+        """Give the paper's claims beside what was measured."""
+        by_crawler = {
+            scheme: np.stack([one.prd_of_crawlers for one in runs]) for scheme, runs in self.outcomes.items()
+        }
+        return claims(self.population, self.means(), by_crawler)
+
+
+def _published(population: str, scheme: str) -> dict[str, float]:
+    """Give what the paper says of a scheme; relative figures by the scheme they are relative to."""
+    paper = "king-like" if population.startswith("king") else population
+    told: dict[str, float] = {}
+    if scheme in IN_ZONE:
+        told["in_zone"] = IN_ZONE[scheme]
+    if scheme == "MP" and paper in PRD_BELOW_DL:
+        told["average_prd_below_dl"] = PRD_BELOW_DL[paper]
+    if scheme in DIVERSITY_BELOW.get(paper, {}):
+        before = scheme.split("_", maxsplit=1)[0].lower()
+        told[f"load_diversity_below_{before}"] = DIVERSITY_BELOW[paper][scheme]
+    return told
+
+
+def simulate_splitting(
+    population: str, schemes: Sequence[str], seeds: int, options: SplittingOptions, say: Say
+) -> SplittingReport:
+    """Run schemes on a population (`ts`, `king` or the path of a matrix); every seed is another draw."""
+    for scheme in schemes:
+        scheme_named(scheme)
+    if seeds < 1:
+        raise InputError("at least one seed is needed")
+    make = _population_maker(population)
+    stages, outcomes = [], {scheme: list[Outcome]() for scheme in schemes}
+    for seed in range(seeds):
+        say(f"seed {seed + 1} of {seeds}")
+        rng = np.random.default_rng(seed)
+        stage = set_stage(make(rng), rng, options)
+        stages.append(stage)
+        for scheme in schemes:
+            outcomes[scheme].append(run_scheme(stage, scheme, np.random.default_rng([seed, 1]), options))
+    return SplittingReport(
+        population=stages[0].population.name, options=options, stages=stages, outcomes=outcomes
+    )
+
+
+def _population_maker(name: str) -> Callable[[np.random.Generator], Population]:
+    if name in {"ts", "king"}:
+        return transit_stub if name == "ts" else king_like
+    path = Path(name)
+    if not path.exists():
+        raise InputError(f"no population named {name!r}: give ts, king, or the path of a matrix")
+    matrix = read_matrix(path)
+    return lambda _rng: of_matrix(path.stem, matrix)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatesRun:
+    """What is asked of `simulate_coordinates`."""
+
+    matrix: Path
+    methods: Sequence[str] = METHODS
+    seeds: int = 5
+    trial: Trial = field(default_factory=Trial)
+
+
+def simulate_coordinates(run: CoordinatesRun, say: Say) -> list[dict[str, Any]]:
+    """Try methods on a matrix; one row a method, means over seeds."""
+    unknown = [method for method in run.methods if method not in METHODS]
+    if unknown:
+        raise InputError(f"no method named {unknown[0]!r}; there are {', '.join(METHODS)}")
+    if run.seeds < 1:
+        raise InputError("at least one seed is needed")
+    matrix = read_matrix(run.matrix)
+    rows = []
+    for method in run.methods:
+        say(method)
+        scores = [evaluate(matrix, method, run.trial, seed, time.perf_counter) for seed in range(run.seeds)]
+        rows.append({"method": method, **_mean(scores), "seeds": run.seeds, **asdict(run.trial)})
+    return rows
+
+
+def _mean(scores: Sequence[Score]) -> dict[str, float]:
+    every = [asdict(score) for score in scores]
+    return {name: float(np.mean([one[name] for one in every])) for name in every[0]}

@@ -1,0 +1,1 @@
+"""Invented worlds and populations: pure and seeded."""

@@ -1,0 +1,214 @@
+"""Invented worlds: cities on an Earth with detours, access lines and holders of address space.
+
+A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the
+access lines of both ends. Nothing here knows the model that `predict` uses.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.delegate.geometry import distances_km, unit_vectors
+from ipmicra.delegate.replay.world import POINT_RADIUS_KM, Floats, World
+from ipmicra.delegate.subnets import Address
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.location import Location
+from ipmicra.model.site import Site
+
+FIRST_ADDRESS = 16 << 24
+SUBNET_SIZE = 256
+FIBRE_KM_PER_MS = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldPlan:
+    """What to invent."""
+
+    crawlers: int = 12
+    sites: int = 1000
+    subnets: int = 400
+    countries: int = 20
+    cities_per_country: int = 5
+    """Cities lie within `country_km` of their country's middle."""
+    country_km: float = 400.0
+    subnets_per_organisation: int = 4
+    detour: float = 1.6
+    """Middle ratio of a cable's length to the great circle."""
+    detour_spread: float = 0.25
+    """Of the logarithm, between pairs of city and crawler."""
+    pair_spread: float = 0.1
+    """Of the logarithm, between sites of a city."""
+    access_ms: float = 1.5
+    """Mean of the access lines' exponential delays."""
+    loss: float = 0.0
+    """Share of pairs whose probes are lost."""
+
+
+PAPER_PLAN = WorldPlan(crawlers=12, sites=1000, subnets=700)
+"""As many crawlers and sites as Papapetrou & Samaras 2004 had: 650 to train with and 350 to test."""
+BIG_PLAN = WorldPlan(crawlers=50, sites=1_000_000, subnets=200_000, countries=100, cities_per_country=10)
+"""A fleet of some size and a web of some size."""
+
+
+class InventedTree:
+    """A hierarchy of three levels: the root, a block for each country, subnets of 256 addresses.
+
+    Rows are in preorder, as in a hierarchy file. Offers what the delegator needs (`SubnetTree`).
+    """
+
+    def __init__(self, countries: NDArray[np.int64], organisations: NDArray[np.int64]) -> None:
+        """Number subnets, sorted by country; both arrays have one entry a subnet."""
+        starts = np.flatnonzero(np.diff(countries, prepend=-1))
+        ends = [*starts[1:].tolist(), len(countries)]
+        self._parents: list[int] = [0]
+        self._spans: list[tuple[int, int]] = [(0, 2**32 - 1)]
+        self._organisations: list[int] = [0]
+        self._countries: list[int] = [-1]
+        self.rows: NDArray[np.int64] = np.empty(len(countries), np.int64)
+        """Row of each subnet."""
+        self._behind: list[int] = [len(countries) + len(starts) + 1]
+        for start, end in zip(starts.tolist(), ends, strict=True):
+            self._add_country(int(countries[start]), start, end, organisations)
+        self._starts = [first for first, _last in self._spans]
+
+    def _add_country(self, country: int, start: int, end: int, organisations: NDArray[np.int64]) -> None:
+        block = len(self._parents)
+        self._append(0, subnet_first(start), subnet_first(end) - 1, 0, country)
+        self._behind.append(block + 1 + end - start)
+        for number in range(start, end):
+            self.rows[number] = len(self._parents)
+            self._behind.append(len(self._parents) + 1)
+            first = subnet_first(number)
+            self._append(block, first, first + SUBNET_SIZE - 1, int(organisations[number]), country)
+
+    def _append(self, parent: int, first: int, last: int, organisation: int, country: int) -> None:
+        self._parents.append(parent)
+        self._spans.append((first, last))
+        self._organisations.append(organisation)
+        self._countries.append(country)
+
+    def __len__(self) -> int:
+        """Count the subnets, root and blocks included."""
+        return len(self._parents)
+
+    def __repr__(self) -> str:
+        """Say how large it is."""
+        return f"<InventedTree: {len(self)} subnets>"
+
+    def row_of(self, address: str) -> int:
+        """Give the row of the narrowest subnet that holds an address."""
+        number = int(IPv4Address(address))
+        row = bisect_right(self._starts, number) - 1
+        while self._spans[row][1] < number:
+            row = self._parents[row]
+        return row
+
+    def parent(self, row: int) -> int | None:
+        """Give the row above, None for the root."""
+        return self._parents[row] if row else None
+
+    def descendants(self, row: int) -> range:
+        """Give the rows inside."""
+        return range(row + 1, self._behind[row])
+
+    def bounds(self, row: int) -> tuple[Address, Address]:
+        """Give first and last address."""
+        first, last = self._spans[row]
+        return IPv4Address(first), IPv4Address(last)
+
+    def organisation_number(self, row: int) -> int:
+        """Give the organisation's number, 0 for none."""
+        return self._organisations[row]
+
+    def country(self, row: int) -> str | None:
+        """Give an invented country of two letters."""
+        number = self._countries[row]
+        return None if number < 0 else country_code(number)
+
+    def registry_number(self, row: int) -> int:
+        """Give the registry's number: countries are shared out in turn."""
+        return self._countries[row] % 5 + 1
+
+
+def subnet_first(number: int) -> int:
+    """Give the first address of a subnet."""
+    return FIRST_ADDRESS + number * SUBNET_SIZE
+
+
+def country_code(number: int) -> str:
+    """Give two letters for a number below 676."""
+    return chr(65 + number // 26) + chr(65 + number % 26)
+
+
+def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTree]:
+    """Invent a world and its hierarchy."""
+    city_places, city_countries = _cities(plan, rng)
+    subnet_cities = np.sort(rng.integers(len(city_places), size=plan.subnets))
+    countries = city_countries[subnet_cities]
+    organisations = 1 + np.arange(plan.subnets) // plan.subnets_per_organisation
+    tree = InventedTree(countries, organisations)
+    homes = rng.integers(plan.subnets, size=plan.sites)
+    addresses = FIRST_ADDRESS + homes * SUBNET_SIZE + rng.integers(1, SUBNET_SIZE - 1, size=plan.sites)
+    sites = tuple(Site(f"s{i}.example", IPv4Address(int(number))) for i, number in enumerate(addresses))
+    crawler_cities = rng.choice(
+        len(city_places), size=plan.crawlers, replace=plan.crawlers > len(city_places)
+    )
+    locations = [_location(place, int(land)) for place, land in zip(city_places, city_countries, strict=True)]
+    crawlers = tuple(
+        Crawler(name=f"c{i:02}", address=IPv4Address(250 * 2**24 + i), location=locations[city])
+        for i, city in enumerate(crawler_cities)
+    )
+    cities = subnet_cities[homes]
+    rtt_ms = round_trips(plan, rng, city_places, cities, crawler_cities)
+    lands = tuple(country_code(int(land)) for land in city_countries[cities])
+    return World("invented", crawlers, sites, rtt_ms, tuple(locations[city] for city in cities), lands), tree
+
+
+def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
+    """Scatter countries between 60 degrees north and south, and cities around their middles."""
+    middles = np.stack(
+        [rng.uniform(-60, 60, size=plan.countries), rng.uniform(-180, 180, size=plan.countries)], axis=1
+    )
+    reach = plan.country_km / 111.0
+    places = np.repeat(middles, plan.cities_per_country, axis=0)
+    places = places + rng.uniform(-reach, reach, size=places.shape)
+    places[:, 1] = (places[:, 1] + 180) % 360 - 180
+    return places, np.repeat(np.arange(plan.countries), plan.cities_per_country)
+
+
+def round_trips(
+    plan: WorldPlan,
+    rng: np.random.Generator,
+    places: Floats,
+    cities: NDArray[np.int64],
+    crawler_cities: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
+    points = unit_vectors(places[:, 0], places[:, 1])
+    straight = distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
+    detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))
+    towards = (
+        straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (len(crawler_cities), 1))
+    ).astype(np.float32)
+    access = rng.exponential(plan.access_ms, len(cities)).astype(np.float32)
+    rtt_ms = np.empty((len(crawler_cities), len(cities)), np.float32)
+    for crawler in range(len(crawler_cities)):
+        noise = np.exp(plan.pair_spread * np.abs(rng.standard_normal(len(cities), np.float32)))
+        rtt_ms[crawler] = (towards[crawler, cities] + access + 0.1) * noise
+    if plan.loss:
+        rtt_ms[rng.random(rtt_ms.shape) < plan.loss] = np.nan
+    return rtt_ms
+
+
+def _location(place: Floats, country: int) -> Location:
+    return Location(
+        latitude=float(np.clip(place[0], -90, 90)),
+        longitude=float(place[1]),
+        radius_km=POINT_RADIUS_KM,
+        country=country_code(country),
+    )
