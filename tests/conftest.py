@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
 
+from tests.examples import PROFILE, THOROUGH_EXAMPLES
+
 if TYPE_CHECKING:
     import pytest
 
@@ -31,17 +33,20 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
-# A first call may compile a kernel, so no example has a deadline. In CI the examples are the same each time:
-# a failure there is the change's doing, and chance finds its bugs where somebody can look into them.
+# `bin/test` draws the same examples every time, so that a failure is the change's doing; `bin/test --thorough`
+# explores. A first call may load much, so no example has a deadline. Laws with a limit of their own take it
+# from `tests/examples.py`.
 settings.register_profile(
     "fast",
     deadline=None,
-    derandomize="CI" in os.environ,
+    derandomize=True,
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", settings.get_profile("fast"), derandomize=False, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+settings.register_profile(
+    "thorough", settings.get_profile("fast"), derandomize=False, max_examples=THOROUGH_EXAMPLES
+)
+settings.load_profile(PROFILE)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.service import ServiceConfig
 from ipmicra.wire.limits import LIMITS
+from tests.examples import at_most
 from tests.laws.test_wire_laws import json_values
 from tests.patience import PATIENCE_S
 from tests.servers.agent import TOKEN, RunningAgent, order
@@ -117,7 +118,7 @@ def test_any_value_in_an_order_is_answered(agent: RunningAgent, name: str, value
 
 
 @given(data=st.binary(max_size=300))
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@at_most(20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_bytes_that_are_no_http_do_not_hurt(agent: RunningAgent, data: bytes) -> None:
     with socket.create_connection(("127.0.0.1", agent.server.bound_port), PATIENCE_S) as line:
         line.sendall(data)

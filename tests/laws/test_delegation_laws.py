@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
@@ -20,6 +20,7 @@ from ipmicra.delegate.ports import Policy
 from ipmicra.delegate.replay.replay import Replay, score
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
+from tests.examples import at_most
 from tests.fakes.fleet import answered
 
 MAKERS: dict[str, Callable[[], Policy]] = {
@@ -96,7 +97,6 @@ def _handled(delegator: Delegator, event: Event, waiting: list[AskProbe]) -> lis
 
 
 @policies
-@settings(max_examples=60, deadline=None)
 @given(plan=plans, seed=seeds, script=moves)
 def test_whatever_happens_every_site_is_answered_once_within_its_budget(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
@@ -115,7 +115,7 @@ def test_whatever_happens_every_site_is_answered_once_within_its_budget(
 
 
 @policies
-@settings(max_examples=25, deadline=None)
+@at_most(25)
 @given(plan=plans, seed=seeds, script=moves)
 def test_same_events_give_the_same_actions(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
@@ -125,7 +125,7 @@ def test_same_events_give_the_same_actions(
     assert first == second
 
 
-@settings(max_examples=25, deadline=None)
+@at_most(25)
 @given(plan=plans, seed=seeds)
 def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))
@@ -136,7 +136,7 @@ def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
     assert all(outcome.probes == plan.crawlers for outcome in outcomes if outcome.probes)
 
 
-@settings(max_examples=25, deadline=None)
+@at_most(25)
 @given(plan=plans, seed=seeds)
 def test_no_score_leaves_its_bounds(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))

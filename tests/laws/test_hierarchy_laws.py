@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -20,6 +20,7 @@ from ipmicra.hierarchy.encode import encode
 from ipmicra.hierarchy.hierarchy import Hierarchy as CoreHierarchy
 from ipmicra.hierarchy.many import WORTH_KERNEL
 from ipmicra.model.organisation import Organisation
+from tests.examples import at_most
 from tests.reference.fast_building import META, assembled, built, dump_of, file_bytes
 from tests.reference.slow_hierarchy import (
     BITS,
@@ -179,7 +180,7 @@ def test_every_way_to_look_an_address_up_gives_the_row_of_a_scan(
             assert hierarchy.lookup_many(packed.reshape(-1, 16)).tolist() == expected
 
 
-@settings(max_examples=12, phases=WITHOUT_SHRINKING)
+@at_most(12, phases=WITHOUT_SHRINKING)
 @given(registrations=many_registrations(), seed=st.integers(0, 99))
 def test_compiled_look_ups_in_threads_give_the_rows_of_a_scan(
     registrations: list[SlowRegistration], seed: int
@@ -198,7 +199,7 @@ def test_compiled_look_ups_in_threads_give_the_rows_of_a_scan(
                 assert (found == expected[picks]).all()
 
 
-@settings(max_examples=12, phases=WITHOUT_SHRINKING)
+@at_most(12, phases=WITHOUT_SHRINKING)
 @given(registrations=many_registrations(most=8))
 def test_compiled_look_ups_of_both_families_mixed_agree_with_single_ones(
     registrations: list[SlowRegistration],

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
@@ -17,6 +17,7 @@ from ipmicra.app.assign.round_trips import Address
 from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
+from tests.examples import at_most
 
 FLEET, SITES = 12, 400
 BOUNDED = [backend for backend in BACKENDS if backend != "can"]
@@ -77,7 +78,7 @@ def held(world: PointWorld, report: AssignReport, name: str) -> float:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(seed=st.integers(0, 3), leaver=st.integers(0, FLEET - 1))
-@settings(max_examples=6)
+@at_most(6)
 def test_a_leave_moves_what_the_leaver_held_and_a_second_call_nothing(
     backend: str, seed: int, leaver: int
 ) -> None:
@@ -97,7 +98,7 @@ def test_a_leave_moves_what_the_leaver_held_and_a_second_call_nothing(
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @given(seed=st.integers(0, 7))
-@settings(max_examples=5)
+@at_most(5)
 def test_a_join_moves_at_most_two_shares_and_only_to_the_newcomer(backend: str, seed: int) -> None:
     world, first, saved = first_call(seed, backend)
     after = assign(world.sites, world.crawlers, world, options(world, backend, saved), first.assignments)
