@@ -33,9 +33,9 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
-# `bin/test` draws the same examples every time, so that a failure is the change's doing; `bin/test --thorough`
-# explores. A first call may load much, so no example has a deadline. Laws with a limit of their own take it
-# from `tests/examples.py`.
+# `bin/test` draws the same examples every time, so that a failure is the change's doing, and `bin/test
+# --thorough` explores. A first call may load much, so no example has a deadline. Laws with a limit of their
+# own take it from `tests/examples.py`.
 settings.register_profile(
     "fast",
     deadline=None,
