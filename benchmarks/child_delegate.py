@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.replay.replay import Replay, score
 from ipmicra.delegate.replay.world import LocationKind, locations_of
@@ -25,7 +25,7 @@ def main(sites: int) -> None:
     plan = replace(BIG_PLAN, sites=sites, subnets=sites // 5)
     world, tree = invent(plan, np.random.default_rng(1))
     locations = locations_of(world, LocationKind.WORLD, {})
-    replay = Replay(world, Delegator(tree, Predict(), locations=locations))
+    replay = Replay(world, DelegationMachine(tree, Predict(), locations=locations))
     outcomes, taken = [], []
     for site in np.random.default_rng(2).permutation(sites).tolist():
         start = time.perf_counter()

@@ -18,8 +18,8 @@ from benchmarks.data import NO_REGISTRY, NO_WORLD, registry_dumps, world_folder
 from benchmarks.measure import run, side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, seconds_text
 from benchmarks.scratch import build_hierarchy
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, SiteArrived
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.policies.registry import policy_variants
 from ipmicra.delegate.replay.world import LocationKind, locations_of
@@ -163,7 +163,7 @@ def _speed(bench: Bench) -> list[Row]:
             for row in rng.integers(1, len(tree.bounds_array(4)), bench.sizes.single)
         ]
         sites = [site for site in sites if tree.parent(tree.row_of(str(site.address))) is not None]
-        delegator = Delegator(tree, Predict())
+        delegator = DelegationMachine(tree, Predict())
         delegator.handle(CrawlerJoined(Crawler(name="a", address=sites[0].address), 0.0))
         events = [SiteArrived(site, 1.0) for site in sites]
         for event in events:
@@ -180,7 +180,7 @@ def _speed(bench: Bench) -> list[Row]:
     return [as_long(what, ours, theirs, Target(sense="≤", limit=30), figures)]
 
 
-def _handled(delegator: Delegator, events: list[SiteArrived]) -> None:
+def _handled(delegator: DelegationMachine, events: list[SiteArrived]) -> None:
     for event in events:
         delegator.handle(event)
 

@@ -31,7 +31,7 @@ class Settle:
     reason: str
 
 
-Decision = Ask | Settle
+Choice = Ask | Settle
 
 
 @dataclass(slots=True)

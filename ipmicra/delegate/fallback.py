@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from ipmicra.delegate.attempt import Attempt, Settle
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import CoordinateSource
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
 
@@ -17,10 +17,10 @@ class Fallback:
     """Answers without a sample; the evidence says by what."""
 
     def __init__(
-        self, tree: SubnetTree, fleet: Fleet, ledger: Ledger, coordinates: CoordinateSource | None
+        self, tree: SubnetTree, roster: Roster, ledger: Ledger, coordinates: CoordinateSource | None
     ) -> None:
         """Remember where to look."""
-        self._tree, self._fleet, self._ledger, self._coordinates = tree, fleet, ledger, coordinates
+        self._tree, self._roster, self._ledger, self._coordinates = tree, roster, ledger, coordinates
 
     def settle(self, attempt: Attempt) -> Settle:
         """Choose among the usable crawlers, of which there is at least one."""
@@ -32,10 +32,10 @@ class Fallback:
         )
 
     def _by_coordinates(self, attempt: Attempt) -> Settle | None:
-        usable = self._fleet.usable()
+        usable = self._roster.usable()
         if self._coordinates is None:
             return None
-        expected = self._coordinates.expected_ms_many(attempt.address, [self._fleet.name(i) for i in usable])
+        expected = self._coordinates.expected_ms_many(attempt.address, [self._roster.name(i) for i in usable])
         if expected is None:
             return None
         rtt_ms, crawler = min(zip(expected, usable, strict=True))
@@ -43,10 +43,10 @@ class Fallback:
 
     def _by_location(self, attempt: Attempt) -> Settle | None:
         location = attempt.location
-        placed = [i for i in self._fleet.usable() if self._fleet.crawlers[i].location is not None]
+        placed = [i for i in self._roster.usable() if self._roster.crawlers[i].location is not None]
         if location is None or not placed:
             return None
-        own = [self._fleet.crawlers[i].location for i in placed]
+        own = [self._roster.crawlers[i].location for i in placed]
         points = unit_vectors([p.latitude for p in own if p], [p.longitude for p in own if p])
         here = unit_vectors([location.latitude], [location.longitude])
         nearest = placed[int(distances_km(here, points)[0].argmin())]
@@ -61,7 +61,7 @@ class Fallback:
             votes = Counter(
                 held.crawler
                 for row in self._ledger.rows_between(above, behind)
-                if (held := self._ledger.get(row)) is not None and self._fleet.is_usable(held.crawler)
+                if (held := self._ledger.get(row)) is not None and self._roster.is_usable(held.crawler)
             )
             if votes:
                 most = max(votes.values())
@@ -71,7 +71,7 @@ class Fallback:
         return None
 
     def _by_load(self) -> Settle:
-        crawler = self._fleet.least_loaded()
+        crawler = self._roster.least_loaded()
         assert crawler is not None  # noqa: S101 - the caller has seen a usable one
         return Settle(
             crawler, Evidence.INHERITED, None, "cannot be probed, nothing is known: the least loaded"

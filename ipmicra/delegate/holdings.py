@@ -6,9 +6,9 @@ from ipmicra.delegate.account import Account, Considered, Verdict
 from ipmicra.delegate.actions import Action, Assigned, Delegated, Revoked
 from ipmicra.delegate.attempt import Settle
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.ledger import Held, Ledger
 from ipmicra.delegate.lifecycle import Hold, Step
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
@@ -20,9 +20,9 @@ OWN = "it stands in this subnet"
 class Holdings:
     """The ledger with the fleet and the hierarchy that its numbers stand for."""
 
-    def __init__(self, tree: SubnetTree, fleet: Fleet, ledger: Ledger, config: DelegatorConfig) -> None:
+    def __init__(self, tree: SubnetTree, roster: Roster, ledger: Ledger, config: DelegatorConfig) -> None:
         """Remember where to look."""
-        self._tree, self._fleet, self._ledger, self._config = tree, fleet, ledger, config
+        self._tree, self._roster, self._ledger, self._config = tree, roster, ledger, config
 
     def held(self, settle: Settle, probes: int, location: Location | None, now_s: float) -> Held:
         """Make a delegation of what an attempt settled on."""
@@ -33,7 +33,7 @@ class Holdings:
             probes=probes,
             created_s=now_s,
             expires_s=now_s + self._config.lifetime_s,
-            fleet_size=len(self._fleet),
+            fleet_size=len(self._roster),
             location=location,
         )
 
@@ -41,14 +41,14 @@ class Holdings:
         """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""
         crawler = held.crawler
         if held.evidence is Evidence.ANYCAST:
-            least = self._fleet.least_loaded()
+            least = self._roster.least_loaded()
             crawler = crawler if least is None else least
-        self._fleet.load[crawler] += 1
-        return Assigned(site, self._fleet.name(crawler), held.evidence, held.rtt_ms, probes, key)
+        self._roster.load[crawler] += 1
+        return Assigned(site, self._roster.name(crawler), held.evidence, held.rtt_ms, probes, key)
 
     def is_good(self, held: Held, now_s: float) -> bool:
         """Tell whether a delegation still holds; its use renews it when half its life is over."""
-        if now_s >= held.expires_s or not self._fleet.is_present(held.crawler):
+        if now_s >= held.expires_s or not self._roster.is_present(held.crawler):
             return False
         config = self._config
         if held.expires_s - now_s < config.lifetime_s * config.renew_below:
@@ -57,7 +57,7 @@ class Holdings:
 
     def give_own(self, crawler: int, now_s: float) -> list[Action]:
         """Delegate the subnet that a crawler stands in to it, unless somebody has or is about to have it."""
-        one = self._fleet.crawlers[crawler]
+        one = self._roster.crawlers[crawler]
         key = key_of(self._tree, one.address)
         if self._ledger.hold_of(key) is not Hold.FREE:
             return []
@@ -70,7 +70,7 @@ class Holdings:
         self, key: int, delegation: Delegation, location: Location | None, fleet_size: int | None
     ) -> bool:
         """Take over a stored delegation; False if its crawler is unknown."""
-        crawler = self._fleet.index_of(delegation.crawler)
+        crawler = self._roster.index_of(delegation.crawler)
         if crawler is None:
             return False
         held = Held(
@@ -80,7 +80,7 @@ class Holdings:
             probes=delegation.probes,
             created_s=delegation.created_s,
             expires_s=delegation.expires_s,
-            fleet_size=len(self._fleet) if fleet_size is None else fleet_size,
+            fleet_size=len(self._roster) if fleet_size is None else fleet_size,
             location=location,
         )
         self._ledger.give(key, held, self.organisation(key))
@@ -100,7 +100,7 @@ class Holdings:
         return Delegation(
             first=first,
             last=last,
-            crawler=self._fleet.name(held.crawler),
+            crawler=self._roster.name(held.crawler),
             evidence=held.evidence,
             rtt_ms=held.rtt_ms,
             probes=held.probes,

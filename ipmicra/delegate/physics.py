@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import asin, cos, radians, sin, sqrt
 
 from ipmicra.delegate.config import PhysicsConfig
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import EARTH_KM
+from ipmicra.delegate.roster import Roster
 from ipmicra.model.location import Location
 
 
@@ -16,11 +16,11 @@ class Physics:
     """Checks by the speed of light. Places that are unknown prove nothing."""
 
     config: PhysicsConfig
-    fleet: Fleet
+    roster: Roster
 
     def least_ms(self, crawler: int, location: Location | None) -> float:
         """Give the shortest round trip that can be true, 0 if the place is not known well enough."""
-        config, own = self.config, self.fleet.crawlers[crawler].location
+        config, own = self.config, self.roster.crawlers[crawler].location
         if location is None or own is None or location.radius_km > config.sure_radius_km:
             return 0.0
         doubt = config.doubt_radii * (location.radius_km + own.radius_km)
@@ -35,10 +35,10 @@ class Physics:
 
     def is_in_many_places(self, samples: dict[int, float]) -> bool:
         """Tell whether two samples put an address into two circles that do not meet."""
-        placed = [(crawler, ms) for crawler, ms in samples.items() if self.fleet.crawlers[crawler].location]
+        placed = [(crawler, ms) for crawler, ms in samples.items() if self.roster.crawlers[crawler].location]
         for i, (crawler, ms) in enumerate(placed):
             for other, other_ms in placed[:i]:
-                here, there = self.fleet.crawlers[crawler].location, self.fleet.crawlers[other].location
+                here, there = self.roster.crawlers[crawler].location, self.roster.crawlers[other].location
                 if here is None or there is None:
                     continue
                 reach = (ms + other_ms) * self.config.vacuum_km_per_ms

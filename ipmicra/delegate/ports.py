@@ -8,9 +8,9 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 from ipmicra.delegate.account import Considered
-from ipmicra.delegate.attempt import Attempt, Decision
-from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.attempt import Attempt, Choice
 from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
@@ -56,13 +56,13 @@ class Policy(Protocol):
     name: str
     scope: Scope
 
-    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+    def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
         """Get to know what it may look at; called once, before all else."""
 
     def crawler_added(self, crawler: int) -> None:
         """Take note of a crawler that was never there before."""
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Say what to do next; asked again when the probes it wants are in or lost."""
 
     def learn(self, attempt: Attempt) -> None:

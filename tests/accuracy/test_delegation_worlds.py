@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ipmicra.delegate.config import FRUGAL
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Geo
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
@@ -49,7 +49,7 @@ def scored(
     world: World, tree: object, policy: Policy, kind: LocationKind = LocationKind.WORLD, train: int = 0
 ) -> Score:
     order = np.random.default_rng(1).permutation(len(world.sites)).tolist()
-    delegator = Delegator(tree, policy, locations=locations_of(world, kind, {}))  # type: ignore[arg-type]
+    delegator = DelegationMachine(tree, policy, locations=locations_of(world, kind, {}))  # type: ignore[arg-type]
     outcomes = Replay(world, delegator).run(order)
     return score(outcomes[train:])
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, ip_address
 
 from ipmicra.delegate.actions import Action, AskProbe
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, Event, ProbeLost, SampleReturned, SiteArrived
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
@@ -30,11 +30,11 @@ def site(address: str) -> Site:
     return Site(address, ip_address(address))
 
 
-def joined(delegator: Delegator, *crawlers: Crawler, now_s: float = 0.0) -> list[Action]:
+def joined(delegator: DelegationMachine, *crawlers: Crawler, now_s: float = 0.0) -> list[Action]:
     return [action for one in crawlers for action in delegator.handle(CrawlerJoined(one, now_s))]
 
 
-def arrived(delegator: Delegator, address: str, answer: Answer, now_s: float = 1.0) -> list[Action]:
+def arrived(delegator: DelegationMachine, address: str, answer: Answer, now_s: float = 1.0) -> list[Action]:
     """Let a site arrive, answer all probes in order, and give every action."""
     told: list[Action] = []
     events: list[Event] = [SiteArrived(site(address), now_s)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
 from ipmicra.delegate.config import DelegatorConfig, PaperConfig
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, DelegationExpired, Event, SiteArrived
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
@@ -56,11 +56,11 @@ moves = st.lists(
 
 def played(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
-) -> tuple[list[list[Action]], Delegator]:
+) -> tuple[list[list[Action]], DelegationMachine]:
     """Play events in any order, answers late and out of order among them; give all actions."""
     world, tree = invent(plan, np.random.default_rng(seed))
     locations = locations_of(world, LocationKind.WORLD, {})
-    delegator = Delegator(tree, MAKERS[name](), DelegatorConfig(probe_budget=3), locations=locations)
+    delegator = DelegationMachine(tree, MAKERS[name](), DelegatorConfig(probe_budget=3), locations=locations)
     told: list[list[Action]] = [delegator.handle(CrawlerJoined(one, 0.0)) for one in world.crawlers]
     columns = {str(site.address): i for i, site in enumerate(world.sites)}
     rows = {one.name: i for i, one in enumerate(world.crawlers)}
@@ -90,7 +90,7 @@ def played(
     return told, delegator
 
 
-def _handled(delegator: Delegator, event: Event, waiting: list[AskProbe]) -> list[Action]:
+def _handled(delegator: DelegationMachine, event: Event, waiting: list[AskProbe]) -> list[Action]:
     actions = delegator.handle(event)
     waiting += [action for action in actions if isinstance(action, AskProbe)]
     return actions
@@ -130,7 +130,7 @@ def test_same_events_give_the_same_actions(
 def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))
     config = DelegatorConfig(losses_allowed=plan.crawlers)
-    outcomes = Replay(world, Delegator(tree, Everyone(), config)).run(range(len(world.sites)))
+    outcomes = Replay(world, DelegationMachine(tree, Everyone(), config)).run(range(len(world.sites)))
     reached = [outcome for outcome in outcomes if not np.isnan(outcome.excess_ms)]
     assert all(outcome.excess_ms == 0 for outcome in reached)
     assert all(outcome.probes == plan.crawlers for outcome in outcomes if outcome.probes)
@@ -140,7 +140,7 @@ def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
 @given(plan=plans, seed=seeds)
 def test_no_score_leaves_its_bounds(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))
-    found = score(Replay(world, Delegator(tree, Predict())).run(range(len(world.sites))))
+    found = score(Replay(world, DelegationMachine(tree, Predict())).run(range(len(world.sites))))
     assert 0 <= found.optimal <= found.within_2ms <= 1
     assert 0 <= found.probes_per_site <= plan.crawlers
     assert found.excess_of_suboptimal_ms >= found.mean_excess_ms >= 0

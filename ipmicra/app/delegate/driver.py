@@ -23,9 +23,9 @@ from ipmicra.delegate.actions import (
     GaveUp,
     Revoked,
 )
-from ipmicra.delegate.delegator import Delegator as Machine
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
 from ipmicra.edge.store.ports import DelegationRecord, MarkRecord, ResultRecord
@@ -40,7 +40,7 @@ from ipmicra.model.site import Site
 class Driver:
     """One machine at work. All calls come from one event loop; nothing here waits."""
 
-    machine: Machine
+    machine: DelegationMachine
     tree: SubnetTree
     scope: Scope
     writer: Writer
@@ -95,9 +95,9 @@ class Driver:
 
     def join(self, crawler: Crawler) -> None:
         """Tell the machine that a crawler can be reached again, or no longer."""
-        index = self.machine.fleet.index_of(crawler.name)
+        index = self.machine.roster.index_of(crawler.name)
         is_liar = index is not None and (
-            self.machine.fleet.marks[index] >= self.machine.config.physics.marks_allowed
+            self.machine.roster.marks[index] >= self.machine.config.physics.marks_allowed
         )
         if is_liar and crawler.state is CrawlerState.JOINED:
             return
@@ -112,7 +112,7 @@ class Driver:
     @property
     def has_crawlers(self) -> bool:
         """Whether anybody is left to ask."""
-        return bool(self.machine.fleet.usable())
+        return bool(self.machine.roster.usable())
 
     # --- out
 

@@ -83,7 +83,7 @@ class Delegator:
     ```
 
     Calls may run at the same time: sites of one subnet are probed for once. The machine inside, which
-    decides and does no I/O, is `ipmicra.delegate.delegator.Delegator`.
+    decides and does no I/O, is `ipmicra.delegate.machine.DelegationMachine`.
     """
 
     def __init__(self, store: StorePort, hierarchy: Hierarchy, options: DelegateOptions) -> None:

@@ -10,8 +10,8 @@ from ipmicra.app.delegate.driver import Driver
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.probes import Pair
 from ipmicra.delegate.actions import Delegated
-from ipmicra.delegate.delegator import Delegator as Machine
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree, key_of, key_of_bounds
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
@@ -82,13 +82,13 @@ def prepare(driver: Driver, store: StorePort, tree: SubnetTree, roster: Roster) 
     return unplaced
 
 
-def _mark(machine: Machine, store: StorePort, roster: Roster) -> None:
+def _mark(machine: DelegationMachine, store: StorePort, roster: Roster) -> None:
     """Remember who lied since it joined; whoever is removed and added again starts anew."""
     joined_s = {one.name: one.joined_s for one in roster.crawlers}
     for mark in store.marks.all():
-        index = machine.fleet.index_of(mark.crawler)
+        index = machine.roster.index_of(mark.crawler)
         if index is not None and mark.at_s >= joined_s[mark.crawler]:
-            machine.fleet.mark(index, machine.config.physics.marks_allowed)
+            machine.roster.mark(index, machine.config.physics.marks_allowed)
 
 
 def teach(driver: Driver, store: StorePort, tree: SubnetTree, unfinished: set[Pair]) -> int:

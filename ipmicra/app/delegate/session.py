@@ -20,7 +20,7 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.places import make_locations, read_anycast
 from ipmicra.app.delegate.probes import Pair, Probes
 from ipmicra.app.delegate.writer import Writer
-from ipmicra.delegate.delegator import Delegator as Machine
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
@@ -142,7 +142,7 @@ class Session:
         locations = make_locations(options.location, self.hierarchy, self.notes)
         anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
         return Driver(
-            machine=Machine(self.tree, policy, locations=locations, anycast=anycast),
+            machine=DelegationMachine(self.tree, policy, locations=locations, anycast=anycast),
             tree=self.tree,
             scope=policy.scope,
             writer=Writer(self.store, self.batch.id, self.tell),

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 
 import numpy as np
 
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.replay.replay import Outcome, Replay
 from ipmicra.delegate.replay.world import LocationKind, World, locations_of
@@ -57,7 +57,7 @@ class WorldDecider:
     def _replay(self, problem: Problem, joined: int) -> Replay:
         world = self._world(problem)
         places = locations_of(world, LocationKind.WORLD, {})
-        return Replay(world, Delegator(self.tree, Predict(), locations=places), joined=joined)
+        return Replay(world, DelegationMachine(self.tree, Predict(), locations=places), joined=joined)
 
     def _world(self, problem: Problem) -> World:
         """Make a world of the problem."""

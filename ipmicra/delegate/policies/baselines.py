@@ -8,11 +8,11 @@ from zlib import crc32
 import numpy as np
 
 from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.delegate.attempt import Ask, Attempt, Decision, Settle
-from ipmicra.delegate.fleet import Fleet
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
 from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import Address, SubnetTree
 from ipmicra.model.delegation import Evidence
 
@@ -24,9 +24,9 @@ class Simple:
     scope = Scope.SITE
     why_not = "not one of those that this policy asks"
 
-    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+    def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
         """Remember what may be looked at."""
-        self.fleet, self.ledger, self.tree = fleet, ledger, tree
+        self.roster, self.ledger, self.tree = roster, ledger, tree
 
     def crawler_added(self, crawler: int) -> None:
         """Nothing depends on it."""
@@ -40,7 +40,7 @@ class Simple:
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
         """Say the same of all that were not asked."""
-        names = [self.fleet.name(one) for one in self.fleet.usable() if not attempt.was_tried(one)]
+        names = [self.roster.name(one) for one in self.roster.usable() if not attempt.was_tried(one)]
         return lambda: [
             Considered(crawler=name, verdict=Verdict.NOT_ASKED, reason=self.why_not) for name in names
         ]
@@ -58,9 +58,9 @@ class Everyone(Simple):
 
     name = "everyone"
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Ask all who were not asked."""
-        rest = tuple(crawler for crawler in self.fleet.usable() if not attempt.was_tried(crawler))
+        rest = tuple(crawler for crawler in self.roster.usable() if not attempt.was_tried(crawler))
         if rest:
             return Ask(rest, "everybody probes")
         return best_of(attempt, "the shortest of all round trips")
@@ -80,9 +80,9 @@ class Geo(Simple):
         """Ask this many."""
         self._nearest = nearest
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Ask the nearest that were not asked; replace the lost ones."""
-        usable = [crawler for crawler in self.fleet.usable() if not attempt.was_tried(crawler)]
+        usable = [crawler for crawler in self.roster.usable() if not attempt.was_tried(crawler)]
         missing = self._nearest - len(attempt.samples)
         if missing > 0 and usable:
             return Ask(tuple(self._by_distance(usable, attempt)[:missing]), "near on the map")
@@ -94,7 +94,7 @@ class Geo(Simple):
         place = unit_vectors(attempt.location.latitude, attempt.location.longitude)[None]
         apart = {}
         for crawler in crawlers:
-            location = self.fleet.crawlers[crawler].location
+            location = self.roster.crawlers[crawler].location
             apart[crawler] = np.inf
             if location is not None:
                 there = unit_vectors(location.latitude, location.longitude)[None]
@@ -112,9 +112,9 @@ class Random(Simple):
         """Draw from this generator."""
         self._rng = rng
 
-    def decide(self, attempt: Attempt) -> Decision:  # noqa: ARG002 - the interface
+    def decide(self, attempt: Attempt) -> Choice:  # noqa: ARG002 - the interface
         """Draw a crawler."""
-        usable = self.fleet.usable()
+        usable = self.roster.usable()
         return Settle(
             usable[int(self._rng.integers(len(usable)))], Evidence.INHERITED, None, "drawn by chance"
         )
@@ -131,8 +131,8 @@ class Hash(Simple):
     name = "hash"
     why_not = "the hash points at another"
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Take the hash modulo the fleet."""
-        usable = self.fleet.usable()
+        usable = self.roster.usable()
         chosen = usable[hashed(attempt.address, len(usable))]
         return Settle(chosen, Evidence.INHERITED, None, "the hash of the address")

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ipmicra.delegate.attempt import Ask, Attempt, Decision, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
 from ipmicra.delegate.config import PaperConfig
 from ipmicra.delegate.policies.baselines import Simple, best_of
 from ipmicra.delegate.ports import Scope
@@ -41,7 +41,7 @@ class Paper(Simple):
         """Take the threshold of the paper unless told otherwise."""
         self._threshold_ms = (config or PaperConfig()).threshold_ms
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Go one step further."""
         if attempt.scratch is None:
             attempt.scratch = self._begin(attempt)
@@ -55,9 +55,9 @@ class Paper(Simple):
         if notes.organisation and set(attempt.reasons) >= notes.organisation and best is not None:
             return best_of(attempt, "the best of the organisation's crawlers")
         for crawler, reason in notes.candidates:
-            if self.fleet.is_usable(crawler) and not attempt.was_tried(crawler):
+            if self.roster.is_usable(crawler) and not attempt.was_tried(crawler):
                 return Ask((crawler,), reason)
-        late = [one for one in self.fleet.usable() if not attempt.was_tried(one)]
+        late = [one for one in self.roster.usable() if not attempt.was_tried(one)]
         if best is None and late:
             return Ask((late[0],), "joined while the others were lost")
         return best_of(
@@ -67,7 +67,7 @@ class Paper(Simple):
     def _begin(self, attempt: Attempt) -> _Notes:
         organisation = self.tree.organisation_number(attempt.row) if attempt.key >= 0 else 0
         holders = dict.fromkeys(self._holder(key) for key in self.ledger.of_organisation(organisation))
-        usable = [crawler for crawler in holders if crawler is not None and self.fleet.is_usable(crawler)]
+        usable = [crawler for crawler in holders if crawler is not None and self.roster.is_usable(crawler)]
         return _Notes(self._candidates(attempt, usable), frozenset(usable))
 
     def _candidates(self, attempt: Attempt, organisation: list[int]) -> Iterator[tuple[int, str]]:
@@ -85,9 +85,9 @@ class Paper(Simple):
                     yield holder, f"holds a subnet inside row {above}"
             seen = range(above, behind)
             above = self.tree.parent(above)
-        for crawler in self.fleet.usable():
+        for crawler in self.roster.usable():
             yield crawler, "nobody near holds a subnet"
 
     def _holder(self, key: int) -> int | None:
         held = self.ledger.get(key)
-        return held.crawler if held is not None and self.fleet.is_present(held.crawler) else None
+        return held.crawler if held is not None and self.roster.is_present(held.crawler) else None

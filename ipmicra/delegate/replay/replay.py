@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, Event, ProbeLost, SampleReturned, SiteArrived
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.replay.world import Floats, World
 from ipmicra.model.sample import Loss, Sample
 
@@ -69,7 +69,7 @@ class Score:
 class Replay:
     """A delegator in a world: answers its probes from the matrix."""
 
-    def __init__(self, world: World, delegator: Delegator, *, joined: int | None = None) -> None:
+    def __init__(self, world: World, delegator: DelegationMachine, *, joined: int | None = None) -> None:
         """Let all crawlers join, or so many of the first ones."""
         self._world, self._delegator = world, delegator
         self._crawlers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
@@ -95,7 +95,7 @@ class Replay:
         self._now_s += SECONDS_APART
         if self._world.measured is not None:
             crawlers = self._world.crawlers
-            self._delegator.fleet.limit(crawlers[i].name for i in self._world.measured_from(site))
+            self._delegator.roster.limit(crawlers[i].name for i in self._world.measured_from(site))
         pending: deque[Event] = deque([SiteArrived(self._world.sites[site], self._now_s)])
         while pending:
             for action in self._delegator.handle(pending.popleft()):

@@ -13,7 +13,7 @@ from ipmicra.app.report.columns import NOBODY, Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.figures import page_rates
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.registry import policy_variants
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.replay import Replay
@@ -105,7 +105,7 @@ def _replayed(
     config = replaying.config
     one, *_ = policy_variants([policy], thresholds_ms=[config.threshold_ms], prices_ms=(), nearest=[1])
     chosen = one.make(np.random.default_rng(config.seed))
-    machine = Delegator(replaying.tree, chosen, locations=replaying.locations)
+    machine = DelegationMachine(replaying.tree, chosen, locations=replaying.locations)
     outcomes = Replay(world, machine).run(range(len(world.sites)))
     crawlers = _numbered(numbers, [one.crawler for one in outcomes])
     return crawlers, np.array([one.probes for one in outcomes])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import hashed
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.ports import LocationSource
@@ -48,7 +48,9 @@ class Contest:
         for seed in range(self.seeds):
             order = self._order(seed)
             policy = variant.make(np.random.default_rng([seed, 1]))
-            replay = Replay(self.world, Delegator(self.tree, policy, self.config, locations=self.locations))
+            replay = Replay(
+                self.world, DelegationMachine(self.tree, policy, self.config, locations=self.locations)
+            )
             training = score(replay.run(order[: self.train]), self.others_ms)
             yield training, score(replay.run(order[self.train :]), self.others_ms)
 

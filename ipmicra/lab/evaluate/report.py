@@ -10,7 +10,7 @@ import numpy as np
 
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.loaders.records import Problems, number_of, read_records, text_of
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.replay.replay import Outcome, Replay
 from ipmicra.edge.files.world_records import SITES
@@ -31,7 +31,7 @@ class ReplayedWorld:
         """Replay the policy."""
         contest, world = self.contest, self.contest.world
         policy = self.variant.make(np.random.default_rng(0))
-        machine = Delegator(contest.tree, policy, contest.config, locations=contest.locations)
+        machine = DelegationMachine(contest.tree, policy, contest.config, locations=contest.locations)
         outcomes = Replay(world, machine).run(range(len(world.sites)))
         name = f"{self.variant.policy} {self.variant.setting}".replace(" default", "").strip()
         return ReportData(

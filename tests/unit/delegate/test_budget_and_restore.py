@@ -5,8 +5,8 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ipmicra.delegate.actions import AskProbe, Assigned, Delegated
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import CrawlerJoined, ProbeLost, SampleReturned, SiteArrived
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone, Geo
 from ipmicra.delegate.subnets import key_of_bounds, single, slice_of
 from ipmicra.model.crawler import Crawler
@@ -18,13 +18,13 @@ from tests.fakes.subnet_tree import ListedTree, flat_tree, listed
 SITE = Site("a.example", ip_address("10.0.0.5"))
 
 
-def joined(machine: Delegator, *names: str) -> None:
+def joined(machine: DelegationMachine, *names: str) -> None:
     for i, name in enumerate(names):
         machine.handle(CrawlerJoined(Crawler(name=name, address=ip_address(f"192.0.2.{i + 1}")), 0.0))
 
 
 def test_probe_that_the_budget_forbids_is_not_counted_and_the_best_sample_wins() -> None:
-    machine = Delegator(flat_tree(3), Everyone())
+    machine = DelegationMachine(flat_tree(3), Everyone())
     joined(machine, "ath", "nyc")
     asks = [one for one in machine.handle(SiteArrived(SITE, 1.0)) if isinstance(one, AskProbe)]
     sample = Sample(crawler="ath", address=SITE.address, rtt_ms=9.0)
@@ -35,7 +35,7 @@ def test_probe_that_the_budget_forbids_is_not_counted_and_the_best_sample_wins()
 
 
 def test_site_without_any_paid_probe_is_answered_at_once_without_probes() -> None:
-    machine = Delegator(flat_tree(3), Geo(1))
+    machine = DelegationMachine(flat_tree(3), Geo(1))
     joined(machine, "ath", "nyc")
     (ask,) = machine.handle(SiteArrived(SITE, 1.0))
     assert isinstance(ask, AskProbe)
@@ -57,7 +57,7 @@ def test_restored_delegation_is_reconsidered_for_those_who_joined_later() -> Non
         expires_s=1e9,
     )
     for fleet_size, asked in ((2, []), (None, []), (1, ["nyc"])):
-        machine = Delegator(tree, Everyone())
+        machine = DelegationMachine(tree, Everyone())
         joined(machine, "ath", "nyc")
         assert machine.restore(single(SITE.address), one, fleet_size=fleet_size)
         actions = machine.handle(SiteArrived(SITE, 2.0))

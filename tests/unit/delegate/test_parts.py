@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
 from ipmicra.delegate.ledger import Held, Ledger
 from ipmicra.delegate.lifecycle import NEXT_HOLD, NEXT_STAGE, Hold, Stage, Step, next_hold, next_stage
 from ipmicra.delegate.physics import Physics, apart_km
 from ipmicra.delegate.policies.predict.prior import Geography
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.delegation import Evidence
@@ -59,15 +59,15 @@ def test_ring_lies_within_its_radius_around_its_point(
     np.testing.assert_allclose(np.sort(apart), [0.0] + [radius_km / 2] * 6 + [radius_km] * 6, atol=0.5)
 
 
-def fleet_of(*places: object) -> Fleet:
-    fleet = Fleet()
+def roster_of(*places: object) -> Roster:
+    roster = Roster()
     for i, one in enumerate(places):
-        fleet.join(crawler(f"c{i}", f"192.0.2.{i + 1}", one))  # type: ignore[arg-type]
-    return fleet
+        roster.join(crawler(f"c{i}", f"192.0.2.{i + 1}", one))  # type: ignore[arg-type]
+    return roster
 
 
 def test_least_round_trip_needs_sure_places_at_both_ends() -> None:
-    physics = Physics(PhysicsConfig(), fleet_of(LONDON, None))
+    physics = Physics(PhysicsConfig(), roster_of(LONDON, None))
     assert physics.least_ms(0, SYDNEY) == pytest.approx((apart_km(LONDON, SYDNEY) - 30) / 149.9)
     assert physics.least_ms(1, SYDNEY) == 0
     assert physics.least_ms(0, None) == 0
@@ -75,7 +75,7 @@ def test_least_round_trip_needs_sure_places_at_both_ends() -> None:
 
 
 def test_two_circles_that_meet_prove_nothing() -> None:
-    physics = Physics(PhysicsConfig(), fleet_of(LONDON, PARIS, SYDNEY))
+    physics = Physics(PhysicsConfig(), roster_of(LONDON, PARIS, SYDNEY))
     assert not physics.is_in_many_places({0: 2.0, 1: 3.0})
     assert physics.is_in_many_places({0: 2.0, 2: 3.0})
     assert not physics.is_in_many_places({0: 2.0})

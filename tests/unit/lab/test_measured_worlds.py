@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 import numpy as np
 import pytest
 
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
@@ -33,7 +33,7 @@ def sparse() -> tuple[World, InventedTree]:
 
 
 def outcomes(world: World, tree: InventedTree, policy: Policy) -> list[Outcome]:
-    return Replay(world, Delegator(tree, policy)).run(range(len(world.sites)))
+    return Replay(world, DelegationMachine(tree, policy)).run(range(len(world.sites)))
 
 
 @pytest.mark.parametrize("policy", [Everyone, Hash, lambda: Random(np.random.default_rng(0))])

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import Address, SubnetTree, key_of, row_of_key
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
@@ -22,16 +22,16 @@ class ExpectedTrips:
         self, tree: SubnetTree, crawlers: Iterable[Crawler], config: PredictConfig | None = None
     ) -> None:
         """Begin with a fleet and nothing learnt."""
-        self._tree, self._fleet, self._policy = tree, Fleet(), Predict(config)
-        self._policy.bind(self._fleet, Ledger(), tree)
+        self._tree, self._roster, self._policy = tree, Roster(), Predict(config)
+        self._policy.bind(self._roster, Ledger(), tree)
         for crawler in crawlers:
-            index, is_new = self._fleet.join(crawler)
+            index, is_new = self._roster.join(crawler)
             if is_new:
                 self._policy.crawler_added(index)
 
     def __repr__(self) -> str:
         """Show fleet and model."""
-        return f"<ExpectedTrips: {self._fleet!r}, {self._policy!r}>"
+        return f"<ExpectedTrips: {self._roster!r}, {self._policy!r}>"
 
     def learn(self, address: Address, location: Location | None, samples_ms: Mapping[str, float]) -> None:
         """Take in what crawlers, by name, measured of one address; strangers to the fleet do not count."""
@@ -55,7 +55,7 @@ class ExpectedTrips:
         key = key_of(self._tree, address)
         attempt = Attempt(-1, key, row_of_key(self._tree, key), address, location)
         for name, rtt_ms in samples_ms.items():
-            index = self._fleet.index_of(name)
+            index = self._roster.index_of(name)
             if index is not None:
                 attempt.samples[index] = rtt_ms
         return attempt

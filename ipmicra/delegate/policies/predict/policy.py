@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.delegate.attempt import Ask, Attempt, Decision, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.branches import Branches
-from ipmicra.delegate.policies.predict.doubt import Doubt
 from ipmicra.delegate.policies.predict.field import Expectation, Field
 from ipmicra.delegate.policies.predict.normal import Normal, Savings
+from ipmicra.delegate.policies.predict.placement_check import PlacementCheck
 from ipmicra.delegate.policies.predict.prior import Geography, Outlook
 from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
 
@@ -55,7 +55,7 @@ class Predict:
         self._geography = Geography(self.config, physics or PhysicsConfig())
         self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
         self._fields: dict[bool, Field] = {}
-        self._doubt = Doubt(self.config)
+        self._placement = PlacementCheck(self.config)
         self._unchecked = 0
         """Places believed without a probe since the last one."""
         self._overspent = 0.0
@@ -63,11 +63,11 @@ class Predict:
 
     def __repr__(self) -> str:
         """Say what was learnt."""
-        return f"<Predict: price {self.price_ms:.3f} ms, {self._fields}, {self._doubt!r}>"
+        return f"<Predict: price {self.price_ms:.3f} ms, {self._fields}, {self._placement!r}>"
 
-    def bind(self, fleet: Fleet, ledger: Ledger, tree: SubnetTree) -> None:
+    def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
         """Remember what may be looked at."""
-        self.fleet, self.ledger = fleet, ledger
+        self.roster, self.ledger = roster, ledger
         self._branches = Branches(self.config, tree)
 
     @property
@@ -83,7 +83,7 @@ class Predict:
 
     def crawler_added(self, crawler: int) -> None:
         """Make room for a crawler."""
-        self._geography.add(self.fleet.crawlers[crawler].location)
+        self._geography.add(self.roster.crawlers[crawler].location)
         for is_placed, known in self._fields.items():
             known.add_crawler(self._simple(is_placed))
 
@@ -105,7 +105,7 @@ class Predict:
 
     # --- an attempt
 
-    def decide(self, attempt: Attempt) -> Decision:
+    def decide(self, attempt: Attempt) -> Choice:
         """Ask the crawler that promises most, or settle when none is worth its price."""
         notes = self.examined(attempt)
         free = self._free(attempt)
@@ -121,9 +121,9 @@ class Predict:
             return self._ask(notes, chosen, savings)
         return Settle(best, Evidence.PROBED, best_ms, self._why_stop(notes, best_ms, chosen, savings))
 
-    def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Decision:
+    def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Choice:
         """Decide without a sample: the expected nearest probes first, unless nobody can be much nearer."""
-        usable = free if len(free) else np.array(self.fleet.usable(), dtype=np.intp)
+        usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
         expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
         holder = int(usable[expected[usable].argmin()])
         savings = self._savings.over_expected(notes.belief, notes.prior.outlook.floors, holder)
@@ -190,7 +190,7 @@ class Predict:
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
                 value = self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)
-                notes.density += self._doubt.density(notes.belief, crawler, value)
+                notes.density += self._placement.density(notes.belief, crawler, value)
                 notes.belief.condition(crawler, value)
 
     def _without_place(self, attempt: Attempt, notes: _Notes) -> _Notes | None:
@@ -198,11 +198,11 @@ class Predict:
         if not notes.prior.outlook.is_placed or not notes.taken_in:
             return None
         values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
-        if not self._doubt.is_wrong(notes.density, self._doubt.most(values)):
+        if not self._placement.is_wrong(notes.density, self._placement.most(values)):
             return None  # whatever would be expected without a place
         unplaced = self._noted(attempt, self._geography.outlook(None))
         self._take_in(attempt, unplaced)
-        if not self._doubt.is_wrong(notes.density, unplaced.density):
+        if not self._placement.is_wrong(notes.density, unplaced.density):
             return None
         unplaced.is_misplaced = True
         return unplaced
@@ -219,7 +219,7 @@ class Predict:
         if self._unchecked >= config.check_every:
             self._unchecked = 0
             return saving
-        return self._doubt.seen_share * saving
+        return self._placement.seen_share * saving
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
@@ -243,7 +243,7 @@ class Predict:
 
     def _free(self, attempt: Attempt) -> NDArray[np.intp]:
         """Give the crawlers that may still be asked."""
-        is_free = np.array(self.fleet.usable_flags)
+        is_free = np.array(self.roster.usable_flags)
         for crawler in (*attempt.reasons, *attempt.samples):
             is_free[crawler] = False
         return np.flatnonzero(is_free)
@@ -259,7 +259,7 @@ class Predict:
             return
         notes = self._notes(attempt)
         if notes.is_misplaced or notes.prior.outlook.is_placed:
-            self._doubt.learn(is_wrong=notes.is_misplaced)
+            self._placement.learn(is_wrong=notes.is_misplaced)
         floors = notes.prior.outlook.floors
         values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
         self._field(notes.prior.outlook.is_placed).learn(notes.prior, np.array(new), values)
@@ -276,7 +276,7 @@ class Predict:
         best = attempt.best
         if best is None:
             expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
-            present = [other for other in range(len(self.fleet)) if self.fleet.is_present(other)]
+            present = [other for other in range(len(self.roster)) if self.roster.is_present(other)]
             return bool(expected[crawler] <= expected[present].min())
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
@@ -285,7 +285,7 @@ class Predict:
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)
-        names = [crawler.name for crawler in self.fleet.crawlers]
+        names = [crawler.name for crawler in self.roster.crawlers]
         return partial(self._written, notes, names, free, best_ms, self.price_ms)
 
     def _written(

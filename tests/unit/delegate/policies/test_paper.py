@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipmicra.delegate.actions import Assigned, Delegated
 from ipmicra.delegate.config import PaperConfig
-from ipmicra.delegate.delegator import Delegator
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.model.delegation import Evidence
 from tests.fakes.fleet import arrived, asked, crawler, joined
@@ -32,16 +32,16 @@ FIGURE = ListedTree(
 TARGET = "15.10.0.7"
 
 
-def figure(threshold_ms: float = 50.0) -> Delegator:
+def figure(threshold_ms: float = 50.0) -> DelegationMachine:
     """Crawlers x and y hold the subnets that they stand in."""
-    delegator = Delegator(FIGURE, Paper(PaperConfig(threshold_ms=threshold_ms)))
+    delegator = DelegationMachine(FIGURE, Paper(PaperConfig(threshold_ms=threshold_ms)))
     joined(delegator, crawler("x", "15.9.0.1"), crawler("y", "15.11.0.1"))
     return delegator
 
 
 def test_crawlers_hold_the_subnets_they_stand_in() -> None:
     delegator = figure()
-    held = {key: delegator.fleet.name(one.crawler) for key, one in delegator.ledger}
+    held = {key: delegator.roster.name(one.crawler) for key, one in delegator.ledger}
     assert held == {11: "x", 13: "y"}
 
 
@@ -84,7 +84,7 @@ def test_other_subnet_of_a_company_goes_to_its_only_crawler_without_a_probe() ->
 
 def test_several_crawlers_of_a_company_probe_and_nobody_else_does() -> None:
     tree = ListedTree([listed(f"10.{i}.0.0/16", 0, COMPANY_1 if i < 3 else COMPANY_2) for i in range(4)])
-    delegator = Delegator(tree, Paper(PaperConfig(threshold_ms=5.0)))
+    delegator = DelegationMachine(tree, Paper(PaperConfig(threshold_ms=5.0)))
     joined(delegator, crawler("a", "10.0.0.1"), crawler("b", "10.1.0.1"), crawler("z", "10.3.0.1"))
     actions = arrived(delegator, "10.2.0.9", lambda name, _: {"a": 90.0, "b": 80.0, "z": 1.0}[name])
     assert asked(actions) == ["a", "b"]

@@ -19,7 +19,6 @@ from ipmicra.delegate.actions import (
     Revoked,
 )
 from ipmicra.delegate.config import DelegatorConfig, PhysicsConfig, PredictConfig
-from ipmicra.delegate.delegator import Delegator
 from ipmicra.delegate.events import (
     CrawlerLeft,
     DelegationExpired,
@@ -27,6 +26,7 @@ from ipmicra.delegate.events import (
     SampleReturned,
     SiteArrived,
 )
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
@@ -63,13 +63,13 @@ def last(actions: list[Action]) -> Assigned:
 
 
 def test_site_without_any_crawler_is_given_up_with_what_to_do() -> None:
-    (gave_up,) = Delegator(flat_tree(1), Predict()).handle(SiteArrived(site("10.0.0.1"), 0.0))
+    (gave_up,) = DelegationMachine(flat_tree(1), Predict()).handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(gave_up, GaveUp)
     assert "add one" in gave_up.reason
 
 
 def test_single_crawler_gets_everything_and_is_probed_at_most_once() -> None:
-    delegator = Delegator(flat_tree(2), Predict())
+    delegator = DelegationMachine(flat_tree(2), Predict())
     joined(delegator, crawler("a"))
     actions = arrived(delegator, "10.0.0.1", lambda *_: 5.0)
     assert last(actions).crawler == "a"
@@ -77,7 +77,7 @@ def test_single_crawler_gets_everything_and_is_probed_at_most_once() -> None:
 
 
 def test_sites_of_a_contested_subnet_wait_for_its_answer() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
@@ -91,7 +91,7 @@ def test_sites_of_a_contested_subnet_wait_for_its_answer() -> None:
 
 
 def test_late_and_repeated_answers_change_nothing() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
@@ -104,7 +104,7 @@ def test_late_and_repeated_answers_change_nothing() -> None:
 
 def test_delegation_lives_its_time_and_use_renews_it() -> None:
     config = DelegatorConfig(lifetime_s=10 * DAY_S)
-    delegator = Delegator(flat_tree(1), Paper(), config)
+    delegator = DelegationMachine(flat_tree(1), Paper(), config)
     joined(delegator, crawler("a"))
     arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=0.0)
     assert asked(arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=6 * DAY_S)) == []
@@ -115,7 +115,7 @@ def test_delegation_lives_its_time_and_use_renews_it() -> None:
 
 
 def test_expiry_event_frees_a_subnet_once() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     arrived(delegator, "10.0.0.1", lambda *_: 9.0)
     (revoked,) = delegator.handle(DelegationExpired(1, 2.0))
@@ -124,8 +124,8 @@ def test_expiry_event_frees_a_subnet_once() -> None:
 
 
 def test_subnets_of_a_crawler_that_left_are_delegated_again_on_next_need() -> None:
-    delegator = Delegator(flat_tree(2), Everyone())
-    delegator = Delegator(flat_tree(2), Paper())
+    delegator = DelegationMachine(flat_tree(2), Everyone())
+    delegator = DelegationMachine(flat_tree(2), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     answer = {"a": 5.0, "b": 60.0}
     for address in ("10.0.0.1", "10.0.1.1"):
@@ -134,11 +134,11 @@ def test_subnets_of_a_crawler_that_left_are_delegated_again_on_next_need() -> No
     again = arrived(delegator, "10.0.0.1", lambda name, _: answer[name], now_s=6.0)
     assert isinstance(again[0], Revoked)
     assert last(again).crawler == "b"
-    assert delegator.fleet.name(delegator.ledger.get(2).crawler) == "a"  # type: ignore[union-attr]
+    assert delegator.roster.name(delegator.ledger.get(2).crawler) == "a"  # type: ignore[union-attr]
 
 
 def test_crawler_that_leaves_in_the_middle_counts_as_a_lost_probe() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
@@ -148,7 +148,7 @@ def test_crawler_that_leaves_in_the_middle_counts_as_a_lost_probe() -> None:
 
 
 def test_all_crawlers_dead_midway_gives_the_site_up() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
@@ -159,7 +159,7 @@ def test_all_crawlers_dead_midway_gives_the_site_up() -> None:
 
 
 def test_unreachable_crawler_keeps_what_it_holds_but_is_not_asked() -> None:
-    delegator = Delegator(flat_tree(2), Paper())
+    delegator = DelegationMachine(flat_tree(2), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     first = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
     joined(delegator, replace(crawler(first), state=CrawlerState.UNREACHABLE))
@@ -169,7 +169,7 @@ def test_unreachable_crawler_keeps_what_it_holds_but_is_not_asked() -> None:
 
 def test_nearer_crawler_that_joins_later_takes_over_where_the_model_says_it_can() -> None:
     places = Places({"10.0.0.1": TOKYO, "10.0.1.1": ATHENS})
-    delegator = Delegator(flat_tree(2), Predict(), locations=places)
+    delegator = DelegationMachine(flat_tree(2), Predict(), locations=places)
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS))
     answers = {("athens", "10.0.0.1"): 260.0, ("athens", "10.0.1.1"): 2.0, ("tokyo", "10.0.0.1"): 2.0}
     for address in ("10.0.0.1", "10.0.1.1"):
@@ -183,7 +183,7 @@ def test_nearer_crawler_that_joins_later_takes_over_where_the_model_says_it_can(
 
 def test_round_trip_below_light_is_refused_and_the_crawler_marked() -> None:
     places = Places({"10.0.0.1": TOKYO})
-    delegator = Delegator(flat_tree(1), Everyone(), locations=places)
+    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=places)
     joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: {"liar": 1.0, "honest": 250.0}[name])
     (marked,) = (action for action in actions if isinstance(action, CrawlerMarked))
@@ -196,7 +196,7 @@ def test_round_trip_below_light_is_refused_and_the_crawler_marked() -> None:
 
 def test_crawler_with_too_many_marks_is_asked_no_more() -> None:
     addresses = [f"10.0.{i}.1" for i in range(5)]
-    delegator = Delegator(flat_tree(5), Everyone(), locations=Places(dict.fromkeys(addresses, TOKYO)))
+    delegator = DelegationMachine(flat_tree(5), Everyone(), locations=Places(dict.fromkeys(addresses, TOKYO)))
     joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
     told = [
         asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses
@@ -209,7 +209,7 @@ def test_a_few_impossible_samples_among_many_do_not_exclude_a_crawler() -> None:
     addresses = [f"10.0.{i}.1" for i in range(12)]
     wrong = set(addresses[3:12:2])
     places = Places({one: TOKYO if one in wrong else ATHENS for one in addresses})
-    delegator = Delegator(flat_tree(12), Everyone(), locations=places)
+    delegator = DelegationMachine(flat_tree(12), Everyone(), locations=places)
     joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
 
     def rtt_ms(name: str, at: str) -> float:
@@ -218,40 +218,40 @@ def test_a_few_impossible_samples_among_many_do_not_exclude_a_crawler() -> None:
 
     told = [asked(arrived(delegator, one, rtt_ms)) for one in addresses]
     assert all("ny" in names for names in told)
-    assert delegator.fleet.marks[0] == len(wrong) > delegator.config.physics.marks_allowed
+    assert delegator.roster.marks[0] == len(wrong) > delegator.config.physics.marks_allowed
 
 
 def test_where_two_crawlers_contradict_a_place_the_place_is_wrong_and_both_are_believed() -> None:
-    delegator = Delegator(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
+    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
     joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
     assert [action.crawler for action in actions if isinstance(action, CrawlerMarked)] == ["ny", "athens"]
     assert {action.crawler for action in actions if isinstance(action, CrawlerCleared)} == {"ny", "athens"}
-    assert delegator.fleet.marks == [0, 0]
+    assert delegator.roster.marks == [0, 0]
     assert (last(actions).crawler, last(actions).rtt_ms, last(actions).probes) == ("ny", 20.0, 2)
 
 
 def test_a_crawler_that_a_wrong_place_excluded_may_be_asked_again() -> None:
     config = DelegatorConfig(physics=PhysicsConfig(marks_allowed=1))
-    delegator = Delegator(flat_tree(1), Everyone(), config, locations=Places({"10.0.0.1": TOKYO}))
+    delegator = DelegationMachine(flat_tree(1), Everyone(), config, locations=Places({"10.0.0.1": TOKYO}))
     joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
     arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
-    assert delegator.fleet.usable() == [0, 1]
+    assert delegator.roster.usable() == [0, 1]
 
 
 def test_a_mark_that_is_taken_back_does_not_clear_a_crawler_of_the_others() -> None:
-    delegator = Delegator(flat_tree(1), Everyone())
+    delegator = DelegationMachine(flat_tree(1), Everyone())
     joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK))
     for _ in range(4):
-        delegator.fleet.mark(0, allowed=3)
-    assert (delegator.fleet.clear(0, allowed=3), delegator.fleet.usable()) == (3, [])
-    assert (delegator.fleet.clear(0, allowed=3), delegator.fleet.usable()) == (2, [0])
+        delegator.roster.mark(0, allowed=3)
+    assert (delegator.roster.clear(0, allowed=3), delegator.roster.usable()) == (3, [])
+    assert (delegator.roster.clear(0, allowed=3), delegator.roster.usable()) == (2, [0])
 
 
 def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
     """Said to be between Rome and Athens, in fact in Tokyo, whose sample is impossible then."""
     places = Places({"10.0.0.1": place(40.0, 18.0)})
-    delegator = Delegator(flat_tree(1), Predict(), locations=places)
+    delegator = DelegationMachine(flat_tree(1), Predict(), locations=places)
     near = {"athens": ATHENS, "tokyo": TOKYO, "ny": NEW_YORK, "rome": place(41.9, 12.5)}
     joined(delegator, *(crawler(name, f"192.0.2.{i}", one) for i, (name, one) in enumerate(near.items())))
     round_trips = {"athens": 260.0, "tokyo": 2.0, "ny": 160.0, "rome": 250.0}
@@ -263,7 +263,7 @@ def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
 
 
 def test_predict_keeps_a_place_that_one_long_detour_speaks_against() -> None:
-    delegator = Delegator(flat_tree(1), Predict(), locations=Places({"10.0.0.1": ATHENS}))
+    delegator = DelegationMachine(flat_tree(1), Predict(), locations=Places({"10.0.0.1": ATHENS}))
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "192.0.2.2", TOKYO))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: {"athens": 12.0, "tokyo": 250.0}[name])
     assert delegator.ledger.get(last(actions).key).location == ATHENS  # type: ignore[union-attr]
@@ -273,7 +273,9 @@ def test_predict_looks_more_often_where_places_were_wrong() -> None:
     addresses = [f"10.0.{i}.1" for i in range(61)]
 
     def asked_of_each(wrong: set[str]) -> list[int]:
-        delegator = Delegator(flat_tree(61), Predict(), locations=Places(dict.fromkeys(addresses, ATHENS)))
+        delegator = DelegationMachine(
+            flat_tree(61), Predict(), locations=Places(dict.fromkeys(addresses, ATHENS))
+        )
         joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "192.0.2.2", TOKYO))
         return [
             len(
@@ -294,23 +296,23 @@ def test_predict_looks_more_often_where_places_were_wrong() -> None:
 
 @pytest.mark.parametrize("rtt_ms", [0.0, -3.0, math.nan, math.inf])
 def test_round_trip_that_is_no_time_is_refused(rtt_ms: float) -> None:
-    delegator = Delegator(flat_tree(1), Everyone())
+    delegator = DelegationMachine(flat_tree(1), Everyone())
     joined(delegator, crawler("odd"), crawler("sound"))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: rtt_ms if name == "odd" else 9.0)
     assert last(actions).crawler == "sound"
 
 
 def test_two_samples_that_light_cannot_join_make_a_site_anycast() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
-    delegator = Delegator(flat_tree(1), Everyone())
+    delegator = DelegationMachine(flat_tree(1), Everyone())
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
     actions = arrived(delegator, "10.0.0.1", lambda *_: 3.0)
     assert last(actions).evidence is Evidence.ANYCAST
 
 
 def test_listed_anycast_goes_to_the_least_loaded_without_a_probe() -> None:
-    delegator = Delegator(flat_tree(2), Paper(), anycast={"10.0.1.1", "10.0.1.2", "10.0.1.3"})
+    delegator = DelegationMachine(flat_tree(2), Paper(), anycast={"10.0.1.1", "10.0.1.2", "10.0.1.3"})
     joined(delegator, crawler("a"), crawler("b"))
     busy = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
     told = [arrived(delegator, f"10.0.1.{i}", lambda *_: 5.0) for i in (1, 2, 3)]
@@ -322,21 +324,21 @@ def test_listed_anycast_goes_to_the_least_loaded_without_a_probe() -> None:
 
 def test_unprobeable_site_goes_by_coordinates_first() -> None:
     places = Places({"10.0.0.1": TOKYO})
-    delegator = Delegator(flat_tree(1), Everyone(), locations=places, coordinates=Coordinates())
+    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=places, coordinates=Coordinates())
     joined(delegator, crawler("a", location=TOKYO), crawler("b", location=ATHENS))
     answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (answer.crawler, answer.evidence, answer.rtt_ms) == ("b", Evidence.COORDINATE, 1.0)
 
 
 def test_unprobeable_site_goes_by_location_next() -> None:
-    delegator = Delegator(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
+    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
     joined(delegator, crawler("a", location=ATHENS), crawler("b", location=TOKYO))
     answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (answer.crawler, answer.evidence) == ("b", Evidence.GEOLOCATED)
 
 
 def test_unprobeable_site_goes_by_neighbours_then_by_load() -> None:
-    delegator = Delegator(flat_tree(4), Paper())
+    delegator = DelegationMachine(flat_tree(4), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     nothing = last(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (nothing.crawler, nothing.evidence) == ("a", Evidence.INHERITED)
@@ -346,13 +348,13 @@ def test_unprobeable_site_goes_by_neighbours_then_by_load() -> None:
 
 
 def test_losses_end_an_attempt_before_everybody_was_asked() -> None:
-    delegator = Delegator(flat_tree(1), Paper(), DelegatorConfig(losses_allowed=2))
+    delegator = DelegationMachine(flat_tree(1), Paper(), DelegatorConfig(losses_allowed=2))
     joined(delegator, *(crawler(name) for name in "abcdef"))
     assert len(asked(arrived(delegator, "10.0.0.1", lambda *_: None))) == 2
 
 
 def test_address_outside_the_hierarchy_is_delegated_by_slices() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     told = arrived(delegator, "203.0.113.7", lambda *_: 5.0)
     (done,) = (action for action in told if isinstance(action, Delegated))
@@ -367,7 +369,7 @@ def test_site_elsewhere_than_its_subnet_is_delegated_apart_by_predict_alone() ->
     rtt_ms = {("athens", "10.0.0.1"): 2.0, ("tokyo", "10.9.0.1"): 2.0}
     chosen = {}
     for policy in (Predict(), Paper()):
-        delegator = Delegator(tree, policy, locations=places)
+        delegator = DelegationMachine(tree, policy, locations=places)
         joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
         arrived(delegator, "10.0.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
         chosen[policy.name] = last(
@@ -378,7 +380,7 @@ def test_site_elsewhere_than_its_subnet_is_delegated_apart_by_predict_alone() ->
 
 def test_sample_from_elsewhere_teaches_without_an_action() -> None:
     policy = Predict()
-    delegator = Delegator(flat_tree(1), policy)
+    delegator = DelegationMachine(flat_tree(1), policy)
     joined(delegator, crawler("a"), crawler("b"))
     sample = Sample(crawler="b", address=site("10.0.0.1").address, rtt_ms=3.0)
     assert delegator.handle(SampleReturned(None, sample, 0.0)) == []
@@ -386,7 +388,7 @@ def test_sample_from_elsewhere_teaches_without_an_action() -> None:
 
 
 def test_restored_delegation_is_used_without_a_probe() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     first, end = delegator._tree.bounds(1)
     stored = Delegation(
@@ -406,8 +408,8 @@ def test_restored_delegation_is_used_without_a_probe() -> None:
 
 
 def test_repr_shows_the_state_in_one_line() -> None:
-    delegator = Delegator(flat_tree(1), Paper())
+    delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     assert repr(delegator) == (
-        "<Delegator paper: <Fleet: 1 of 1 crawlers present>, <Ledger: 1 held, 0 contested>, 0 open>"
+        "<DelegationMachine paper: <Roster: 1 of 1 crawlers present>, <Ledger: 1 held, 0 contested>, 0 open>"
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ipmicra.model.crawler import Crawler, CrawlerState
 
 
-class Fleet:
+class Roster:
     """Crawlers by index, in the order in which they first joined; an index is never used again."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Fleet:
 
     def __repr__(self) -> str:
         """Count those present."""
-        return f"<Fleet: {sum(self._is_present)} of {len(self.crawlers)} crawlers present>"
+        return f"<Roster: {sum(self._is_present)} of {len(self.crawlers)} crawlers present>"
 
     def join(self, crawler: Crawler) -> tuple[int, bool]:
         """Add a crawler, or let it come back; give its index and whether it is new."""

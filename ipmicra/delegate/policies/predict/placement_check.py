@@ -11,7 +11,7 @@ NARROWEST = 0.5
 """No expectation without a place is narrower than this, in logarithms: a bound, to save its making."""
 
 
-class Doubt:
+class PlacementCheck:
     """Counts wrong places, and weighs one site's samples.
 
     Densities are those of a Student distribution, so that one detour does not convict a place.
@@ -27,7 +27,7 @@ class Doubt:
 
     def __repr__(self) -> str:
         """Say what was counted."""
-        return f"<Doubt: {self._wrong} of {self._sites} places wrong>"
+        return f"<PlacementCheck: {self._wrong} of {self._sites} places wrong>"
 
     def learn(self, *, is_wrong: bool) -> None:
         """Count a site that had a place and was sampled."""

@@ -16,12 +16,12 @@ from ipmicra.delegate.events import (
     SiteArrived,
 )
 from ipmicra.delegate.fallback import Fallback
-from ipmicra.delegate.fleet import Fleet
 from ipmicra.delegate.holdings import Holdings
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.lifecycle import Stage, Step
 from ipmicra.delegate.physics import Physics
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
+from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
@@ -32,7 +32,7 @@ KNOWN = "its sample was known"
 NOBODY = "there is no crawler to give it to: add one, or wait until one is reachable"
 
 
-class Delegator:
+class DelegationMachine:
     """Delegates subnets by a policy. Drive it with `handle`; do what it says; tell it what came of it."""
 
     def __init__(
@@ -47,20 +47,21 @@ class Delegator:
     ) -> None:
         """Begin with no crawlers and nothing delegated."""
         self.config = config or DelegatorConfig()
-        self.fleet, self.ledger = Fleet(), Ledger()
+        self.roster, self.ledger = Roster(), Ledger()
         self._tree, self._policy = tree, policy
         self._locations, self._anycast = locations, anycast
-        self._physics = Physics(self.config.physics, self.fleet)
-        self._fallback = Fallback(tree, self.fleet, self.ledger, coordinates)
-        self._holdings = Holdings(tree, self.fleet, self.ledger, self.config)
+        self._physics = Physics(self.config.physics, self.roster)
+        self._fallback = Fallback(tree, self.roster, self.ledger, coordinates)
+        self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
-        policy.bind(self.fleet, self.ledger, tree)
+        policy.bind(self.roster, self.ledger, tree)
 
     def __repr__(self) -> str:
         """Show the state in one line."""
-        return f"<Delegator {self._policy.name}: {self.fleet!r}, {self.ledger!r}, {len(self._attempts)} open>"
+        parts = f"{self.roster!r}, {self.ledger!r}, {len(self._attempts)} open"
+        return f"<DelegationMachine {self._policy.name}: {parts}>"
 
     def handle(self, event: Event) -> list[Action]:
         """Take in what happened; give what is to be done."""
@@ -81,7 +82,7 @@ class Delegator:
     def _site_arrived(self, site: Site, now_s: float) -> list[Action]:
         key, location = self._whereabouts(site)
         held = self.ledger.get(key)
-        if held is not None and held.fleet_size == len(self.fleet) and self._holdings.is_good(held, now_s):
+        if held is not None and held.fleet_size == len(self.roster) and self._holdings.is_good(held, now_s):
             return [self._holdings.assign(site, key, held, 0)]
         attempt = self._open_by_key.get(key)
         if attempt is not None:
@@ -119,10 +120,10 @@ class Delegator:
             if held.rtt_ms is not None and held.evidence is Evidence.PROBED:
                 attempt.samples[held.crawler] = held.rtt_ms
                 attempt.known = (held.crawler,)
-            newcomers = range(held.fleet_size, len(self.fleet))
-            held.fleet_size = len(self.fleet)
+            newcomers = range(held.fleet_size, len(self.roster))
+            held.fleet_size = len(self.roster)
             if held.evidence is Evidence.ANYCAST or not any(
-                self.fleet.is_usable(crawler) and self._policy.can_win(crawler, attempt)
+                self.roster.is_usable(crawler) and self._policy.can_win(crawler, attempt)
                 for crawler in newcomers
             ):
                 return [*actions, self._holdings.assign(site, key, held, 0)]
@@ -132,7 +133,7 @@ class Delegator:
     def _open(self, attempt: Attempt, site: Site, now_s: float) -> list[Action]:
         self._count += 1
         attempt.sites.append(site)
-        if not self.fleet.usable():
+        if not self.roster.usable():
             return [GaveUp(site, NOBODY)]
         self.ledger.contest(attempt.key)
         self._attempts[attempt.number] = self._open_by_key[attempt.key] = attempt
@@ -144,7 +145,7 @@ class Delegator:
 
     def _go_on(self, attempt: Attempt, now_s: float) -> list[Action]:
         """Ask the policy what is next, within the budget."""
-        if not self.fleet.usable():
+        if not self.roster.usable():
             return self._abandon(attempt)
         if self._is_unprobeable(attempt):
             return self._settle_by_fallback(attempt, now_s)
@@ -163,11 +164,11 @@ class Delegator:
             return False
         if len(attempt.losses) >= self.config.losses_allowed:
             return True
-        return all(attempt.was_tried(crawler) for crawler in self.fleet.usable())
+        return all(attempt.was_tried(crawler) for crawler in self.roster.usable())
 
     def _budget_left(self, attempt: Attempt) -> int:
         budget = self.config.probe_budget
-        return len(self.fleet) if budget is None else max(0, budget - attempt.probes)
+        return len(self.roster) if budget is None else max(0, budget - attempt.probes)
 
     def _ask(self, attempt: Attempt, ask: Ask) -> list[Action]:
         attempt.follow(Step.PROBE_ASKED)
@@ -176,12 +177,12 @@ class Delegator:
             attempt.asked.append(crawler)
             attempt.outstanding.add(crawler)
             attempt.reasons[crawler] = ask.reason
-            name = self.fleet.name(crawler)
+            name = self.roster.name(crawler)
             actions.append(AskProbe(attempt.number, name, attempt.address, ask.reason))
         return actions
 
     def _sample_returned(self, event: SampleReturned) -> list[Action]:
-        sample, crawler = event.sample, self.fleet.index_of(event.sample.crawler)
+        sample, crawler = event.sample, self.roster.index_of(event.sample.crawler)
         if crawler is None:
             return []
         if sample.rtt_ms is None:
@@ -201,7 +202,7 @@ class Delegator:
         if not least_ms <= sample.rtt_ms < float("inf") or sample.rtt_ms <= 0:
             return self._refuse(attempt, crawler, sample.rtt_ms, least_ms, event.now_s)
         if least_ms > 0:
-            self.fleet.check(crawler)
+            self.roster.check(crawler)
         attempt.outstanding.discard(crawler)
         attempt.samples[crawler] = sample.rtt_ms
         return self._after_answer(attempt, event.now_s)
@@ -213,8 +214,8 @@ class Delegator:
 
         Where two crawlers say what the place makes impossible, the place is wrong and not the crawlers.
         """
-        marks = self.fleet.mark(crawler, self.config.physics.marks_allowed)
-        name = self.fleet.name(crawler)
+        marks = self.roster.mark(crawler, self.config.physics.marks_allowed)
+        name = self.roster.name(crawler)
         actions: list[Action] = [CrawlerMarked(name, attempt.address, rtt_ms, least_ms, marks)]
         if 0 < rtt_ms < least_ms:
             attempt.doubted[crawler] = rtt_ms
@@ -233,12 +234,12 @@ class Delegator:
             attempt.losses.pop(crawler, None)
         attempt.samples.update(doubted)
         return [
-            CrawlerCleared(self.fleet.name(crawler), attempt.address, self.fleet.clear(crawler, allowed))
+            CrawlerCleared(self.roster.name(crawler), attempt.address, self.roster.clear(crawler, allowed))
             for crawler in doubted
         ]
 
     def _probe_lost(self, event: ProbeLost) -> list[Action]:
-        attempt, crawler = self._attempts.get(event.attempt), self.fleet.index_of(event.crawler)
+        attempt, crawler = self._attempts.get(event.attempt), self.roster.index_of(event.crawler)
         if attempt is None or crawler is None or crawler not in attempt.outstanding:
             return []
         attempt.outstanding.discard(crawler)
@@ -275,7 +276,7 @@ class Delegator:
         return self._settle(attempt, self._fallback.settle(attempt), now_s)
 
     def _settle_anycast(self, attempt: Attempt, reason: str, now_s: float) -> list[Action]:
-        crawler = self.fleet.least_loaded()
+        crawler = self.roster.least_loaded()
         if crawler is None:
             return self._abandon(attempt)
         best_ms = min(attempt.samples.values(), default=None)
@@ -309,7 +310,7 @@ class Delegator:
 
     def _account(self, attempt: Attempt, settle: Settle) -> Account:
         """Write down why each crawler was asked or not, the chosen one's reason first."""
-        names = self.fleet.name
+        names = self.roster.name
         chosen = Considered(
             crawler=names(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
         )
@@ -334,7 +335,7 @@ class Delegator:
     # --- the fleet and the ledger
 
     def _crawler_joined(self, event: CrawlerJoined) -> list[Action]:
-        index, is_new = self.fleet.join(event.crawler)
+        index, is_new = self.roster.join(event.crawler)
         if is_new:
             self._policy.crawler_added(index)
             if self._policy.scope is not Scope.SITE:
@@ -343,7 +344,7 @@ class Delegator:
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:
         """Let a crawler go; what it holds is revoked when it is next needed."""
-        index = self.fleet.leave(event.name)
+        index = self.roster.leave(event.name)
         if index is None:
             return []
         actions: list[Action] = []
