@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.compare import change_from, changes, misses, remembering
+from benchmarks.compare import change_from, misses, remembering
 from benchmarks.results import Past, Row, Target
 from benchmarks.stored import Group
 
@@ -48,12 +48,6 @@ def test_a_figure_that_was_taken_once_must_change_by_a_quarter(value: float, is_
     assert (change_from(Row(what="memory", value=value), past(1.0)) is not None) is is_told
 
 
-@pytest.mark.parametrize(("value", "is_told"), [(91.5, False), (91.0, True)])
-def test_what_no_clock_has_a_part_in_is_told_from_a_hundredth_on(value: float, is_told: bool) -> None:
-    row = Row(what="optimal", value=value, unit="%", is_exact=True)
-    assert (change_from(row, past(92.3)) is not None) is is_told
-
-
 @pytest.mark.parametrize(
     ("target", "unit", "is_worse"),
     [(MORE, "×", False), (LESS, "×", True), (None, "×", False), (None, "ms", True), (None, "names/s", False)],
@@ -63,13 +57,6 @@ def test_target_or_unit_say_whether_more_is_better(target: Target | None, unit: 
     assert change is not None
     assert change.is_worse is is_worse
     assert change.text == "was 1, rose 100 %"
-
-
-def test_a_first_flaw_where_there_was_none_is_worse() -> None:
-    change = change_from(Row(what="struck", value=1, target=LESS, is_exact=True), past(0))
-    assert change is not None
-    assert change.is_worse
-    assert change.text == "was 0"
 
 
 def test_a_run_remembers_the_one_before_and_the_best() -> None:
@@ -86,36 +73,6 @@ def test_a_run_remembers_the_one_before_and_the_best() -> None:
     assert (after.last.value, after.best.value) == (2.5, 3.0)
 
 
-def test_the_best_is_the_least_where_less_is_better() -> None:
-    first, second, third = (group(Row(what="open", value=value, unit="ms")) for value in (2.0, 3.0, 4.0))
-    best = remembering(third, remembering(second, first)).rows[0].best
-    assert best is not None
-    assert best.value == 2.0
-
-
-def test_a_row_that_tells_figures_of_its_run_is_known_by_its_key() -> None:
-    old = group(Row(what="size, 10,519,452 subnets", key="size", value=63.0))
-    new = remembering(group(Row(what="size, 10,519,460 subnets", key="size", value=64.0)), old)
-    assert new.rows[0].last is not None
-    assert new.gone == ()
-
-
-def test_a_row_that_had_no_key_yet_is_known_by_its_words() -> None:
-    old = group(Row(what="size, 10 subnets", value=63.0))
-    assert remembering(group(Row(what="size, 10 subnets", key="size", value=64.0)), old).rows[0].last
-
-
-def test_rows_that_are_gone_are_told() -> None:
-    assert remembering(group(), group(Row(what="build", value=1.0))).gone == ("build",)
-
-
-def test_what_was_not_measured_this_time_still_knows_what_it_was() -> None:
-    first = remembering(group(Row(what="build", missing="no data")), group(Row(what="build", value=3.0)))
-    again = remembering(group(Row(what="build", value=2.0)), first)
-    assert again.rows[0].last is not None
-    assert again.rows[0].last.value == 3.0
-
-
 def test_on_another_machine_only_ratios_and_exact_figures_are_compared() -> None:
     rows = (
         Row(what="ratio", value=2.0),
@@ -124,27 +81,6 @@ def test_on_another_machine_only_ratios_and_exact_figures_are_compared() -> None
     )
     new = remembering(group(*rows, machine={**MACHINE, "CPU": "slow one"}), group(*rows))
     assert [row.last is not None for row in new.rows] == [True, False, True]
-
-
-def test_absolute_figures_of_a_disturbed_run_are_neither_judged_nor_held_against_later_ones() -> None:
-    def measured(speed: float, others_cores: float) -> Group:
-        rows = (Row(what="speed", value=speed, unit="names/s"), Row(what="ratio", value=speed))
-        return replace(group(*rows), others_cores=others_cores)
-
-    calm, busy, again = measured(9.0, 0.0), measured(3.0, 1.5), measured(6.0, 0.1)
-    second = remembering(busy, remembering(calm, None))
-    assert [change.row.what for change in changes({"g": second})] == ["ratio"]
-    third = remembering(again, second)
-    assert [(change.row.what, change.past.value) for change in changes({"g": third})] == [
-        ("speed", 9.0),
-        ("ratio", 3.0),
-    ]
-
-
-def test_peers_are_not_judged() -> None:
-    row = Row(what="igzip", value=1.0, last=past(2.0))
-    assert len(changes({"reading": group(row)})) == 1
-    assert changes({"reading": group(replace(row, is_of_peer=True))}) == []
 
 
 def test_what_misses_its_target_or_was_not_measured_is_listed() -> None:
