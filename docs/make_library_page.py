@@ -22,7 +22,8 @@ name is imported from `ipmicra` itself and loaded when it is first used: `from i
 neither the compiler nor the network. What is not on this page may change without notice.
 
 Times are in milliseconds (`_ms`) or seconds (`_s`), distances in kilometres (`_km`). Calls in `_many` or with
-an array are the quick ones; those for one wrap them.
+an array are the quick ones; those for one wrap them. In signatures an `Address` is an `IPv4Address` or
+`IPv6Address` of the standard library, `AnyAddress` takes text and IPv4 numbers too.
 """
 SECTIONS = {
     "The hierarchy": "Hierarchy Subnet Organisation HolderEvidence Registry Edition DumpRecord",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
-from ipmicra.edge.loopback.world import Address, LoopbackWorld
+from ipmicra.edge.loopback.world import LoopbackWorld
 from ipmicra.edge.store.ports import Member, StorePort
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 from tests.cli.command_line import built_file

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.known import KnownTable, read_geofeed, read_table
 from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
-from ipmicra.model.address import read_range
+from ipmicra.model.address import Address, read_range
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -68,7 +67,7 @@ class _Asked:
     dns: DnsClues = field(default_factory=DnsClues)
 
     @property
-    def address(self) -> IPv4Address | IPv6Address | None:
+    def address(self) -> Address | None:
         """The address, or the first of a range or of a name's several."""
         return self.target.first if self.target else None
 
@@ -111,10 +110,10 @@ class LocateRun:
             crawlers=crawlers,
         )
 
-    def _read_samples(self) -> dict[IPv4Address | IPv6Address, list[Sample]]:
+    def _read_samples(self) -> dict[Address, list[Sample]]:
         if bool(self._options.samples) != bool(self._options.crawlers):
             raise InputError("--samples and --crawlers go together: round trips need to know from where")
-        by_address: dict[IPv4Address | IPv6Address, list[Sample]] = defaultdict(list)
+        by_address: dict[Address, list[Sample]] = defaultdict(list)
         for sample in read_samples(self._options.samples, self.findings) if self._options.samples else ():
             by_address[sample.address].append(sample)
         return by_address
@@ -128,7 +127,7 @@ class LocateRun:
         self.locator.tables.known.findings.clear()
         return located
 
-    def locate_site(self, host: str, address: IPv4Address | IPv6Address) -> Located:
+    def locate_site(self, host: str, address: Address) -> Located:
         """Locate a site whose address is known; the DNS is not asked."""
         asked = _Asked(host, target=Target(text=host, first=address, last=address))
         name = read_host_name(host, load_registered_domain()) if host != str(address) else ""

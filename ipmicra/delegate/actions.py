@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 
 from ipmicra.delegate.account import Account
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.site import Site
 
@@ -16,7 +16,7 @@ class AskProbe:
 
     attempt: int
     crawler: str
-    address: IPv4Address | IPv6Address
+    address: Address
     reason: str
 
 
@@ -59,7 +59,7 @@ class CrawlerMarked:
     """A crawler sent a sample that cannot be true."""
 
     crawler: str
-    address: IPv4Address | IPv6Address
+    address: Address
     rtt_ms: float
     least_ms: float
     """The shortest that light allows."""
@@ -72,7 +72,7 @@ class CrawlerCleared:
     """A mark is taken back: the place was wrong, not the crawler."""
 
     crawler: str
-    address: IPv4Address | IPv6Address
+    address: Address
     marks: int
     """Those that are left."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from ipmicra.delegate.lifecycle import Stage, Step, next_stage
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss
@@ -42,7 +42,7 @@ class Attempt:
     key: int
     row: int
     """The subnet's row, the root's for a slice."""
-    address: IPv4Address | IPv6Address
+    address: Address
     location: Location | None
     """None, too, if the samples say that the place is wrong."""
     sites: list[Site] = field(default_factory=list)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from ipmicra.delegate.subnets import Address, SubnetTree, key_of
+from ipmicra.delegate.subnets import SubnetTree, key_of
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 
 

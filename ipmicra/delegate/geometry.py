@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ipmicra.model.types import Floats
 
 EARTH_KM = 6371.0
-
-Floats = NDArray[np.float64]
 
 
 def unit_vectors(latitudes: Any, longitudes: Any) -> Floats:  # noqa: ANN401 - whatever numpy takes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 from ipmicra.delegate.account import Considered
@@ -12,6 +11,7 @@ from ipmicra.delegate.attempt import Attempt, Choice
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
@@ -26,9 +26,7 @@ class LocationSource(Protocol):
 class CoordinateSource(Protocol):
     """Round trips by network coordinates."""
 
-    def expected_ms_many(
-        self, address: IPv4Address | IPv6Address, crawlers: Sequence[str]
-    ) -> Sequence[float] | None:
+    def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> Sequence[float] | None:
         """Give the expected round trip from each crawler in ms, None if the address has no coordinate."""
 
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
-Address = IPv4Address | IPv6Address
+from ipmicra.model.address import Address
+
 _FORMS = ((4, 8), (6, 80), (4, 0), (6, 0))
 """Family and bits below, of slices and single addresses."""
 _SHIFT = 2

@@ -14,8 +14,9 @@ from urllib.error import URLError
 from urllib.request import BaseHandler, Request, build_opener
 
 from ipmicra.edge.fetch.answer import retry_after_s
-from ipmicra.edge.store.ports import Address, Graft
+from ipmicra.edge.store.ports import Graft
 from ipmicra.errors import FetchError
+from ipmicra.model.address import Address
 
 _TOO_OFTEN = {429, 503}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 
 from ipmicra.errors import CorruptHierarchyError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.sections import Sections
-from ipmicra.model.address import read_any_address
+from ipmicra.model.address import AnyAddress, read_any_address
 
 LOW_WORD = (1 << 64) - 1
 
@@ -87,7 +87,7 @@ class Finder:
         self._parent = sections.view(names.PARENT)
         self.base6 = sections.layout.sections[names.BOUNDS4].count // 2
 
-    def row_of(self, address: str | int | IPv4Address | IPv6Address) -> int:
+    def row_of(self, address: AnyAddress) -> int:
         """Give the row of the narrowest subnet; a number is an IPv4 address."""
         parsed = read_any_address(address)
         return self._row4(int(parsed)) if isinstance(parsed, IPv4Address) else self._row6(int(parsed))

@@ -16,6 +16,7 @@ from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.finder import Finder, text_finder
 from ipmicra.hierarchy.organisations import Organisations
 from ipmicra.hierarchy.sections import Sections, read_text
+from ipmicra.model.address import AnyAddress
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ipmicra.hierarchy.many import Addresses, ManyFinder
-
-Address = str | int | IPv4Address | IPv6Address
 
 
 class Hierarchy:
@@ -98,7 +97,7 @@ class Hierarchy:
 
     # --- addresses to subnets
 
-    def lookup(self, address: Address) -> Subnet:
+    def lookup(self, address: AnyAddress) -> Subnet:
         """Give the narrowest subnet that holds an address; the root if nobody registered it."""
         return self.subnet(self._finder.row_of(address))
 
@@ -111,7 +110,7 @@ class Hierarchy:
         """
         return self._many.rows_of(addresses, out)
 
-    def lineage(self, address: Address | Subnet) -> list[Subnet]:
+    def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Give all subnets that hold an address (or that enclose a subnet, with itself), widest first."""
         row = address.row if isinstance(address, Subnet) else self._finder.row_of(address)
         rows = self.lineage_rows(row)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import AddressError, CorruptHierarchyError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.sections import Sections
-from ipmicra.model.address import read_any_address
+from ipmicra.model.address import AnyAddress, read_any_address
 
 WORTH_COMPILING = 1 << 20
 """Addresses for which loading the compiler pays; fewer when it is loaded already."""
@@ -21,7 +21,7 @@ WORTH_KERNEL = 1 << 14
 MAPPED_LOW = np.uint64(0xFFFF)
 ONES32 = np.uint64(0xFFFFFFFF)
 
-Addresses = NDArray[Any] | Sequence[str | int | IPv4Address | IPv6Address]
+Addresses = NDArray[Any] | Sequence[AnyAddress]
 
 
 class ManyFinder:

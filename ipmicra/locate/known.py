@@ -5,19 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, ip_network, summarize_address_range
+from ipaddress import ip_network, summarize_address_range
 
 import pytricia
 
 from ipmicra.errors import AddressError
 from ipmicra.locate.gazetteer import Gazetteer
 from ipmicra.locate.places import find_place, read_coordinates
-from ipmicra.model.address import read_range
+from ipmicra.model.address import Address, read_range
 from ipmicra.model.location import Heuristic, Hint, Location
 
 COLUMNS = ("target", "latitude", "longitude", "radius_km", "city", "country")
 """Of a users' table; the last three may be missing or empty."""
-Address = IPv4Address | IPv6Address
 _BITS = {4: 32, 6: 128}
 _GEOFEED_FIELDS = 4
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.places import read_coordinates
+from ipmicra.model.address import Address
 from ipmicra.model.location import Heuristic, Hint, Location
 
 _METRES = 1000.0
@@ -43,7 +44,7 @@ class Question:
     """Ask for the network's name (PTR) first, and for the record of that name: RFC 1101."""
 
 
-def questions(name: HostName | None, address: IPv4Address | IPv6Address | None) -> Iterator[Question]:
+def questions(name: HostName | None, address: Address | None) -> Iterator[Question]:
     """List the names to ask, the most specific first: the host, the address, then those above them."""
     if name:
         yield Question(name.text, is_parent=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from ipmicra.locate.loc_record import LocRecord, loc_hint
 from ipmicra.locate.names import NameReader
 from ipmicra.locate.physics import Bound, Struck, bounds_of, latency_hint, prove_anycast, strike
 from ipmicra.locate.registry import registry_hint
+from ipmicra.model.address import Address
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Sample
 from ipmicra.model.subnet import Subnet
@@ -28,7 +28,7 @@ from ipmicra.model.subnet import Subnet
 class Clues:
     """What is known of a target before it is located."""
 
-    address: IPv4Address | IPv6Address | None = None
+    address: Address | None = None
     host_names: tuple[str, ...] = ()
     """As given, then those of the reverse zone."""
     loc_records: tuple[LocRecord, ...] = ()

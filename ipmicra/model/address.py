@@ -8,12 +8,16 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from ipmicra.errors import AddressError
 
+Address = IPv4Address | IPv6Address
+AnyAddress = str | int | Address
+"""An address as a user may write it: text, an IPv4 number or an `ipaddress` object."""
+
 type_of_family = {4: IPv4Address, 6: IPv6Address}
 _FORMS = "is no address, prefix or range"
 
 
 def is_prefix(first: int, last: int) -> bool:
-    """Tell whether an inclusive range is a single CIDR prefix.
+    """Return whether an inclusive range is a single CIDR prefix.
 
     10.0.0.0-10.0.0.255: size 0x100 is a power of two and divides the start.
     """
@@ -21,7 +25,7 @@ def is_prefix(first: int, last: int) -> bool:
     return size & (size - 1) == 0 and first % size == 0
 
 
-def prefix_text(first: IPv4Address | IPv6Address, last: IPv4Address | IPv6Address) -> str | None:
+def prefix_text(first: Address, last: Address) -> str | None:
     """Write a range as a prefix, None if it is not one."""
     low, high = int(first), int(last)
     if not is_prefix(low, high):
@@ -29,7 +33,7 @@ def prefix_text(first: IPv4Address | IPv6Address, last: IPv4Address | IPv6Addres
     return f"{first}/{first.max_prefixlen - (high - low).bit_length()}"
 
 
-def read_address(text: str) -> IPv4Address | IPv6Address:
+def read_address(text: str) -> Address:
     """Read an address; an IPv4-mapped IPv6 address is read as the IPv4 address it stands for."""
     stripped = text.strip()
     try:
@@ -43,7 +47,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address:
     return mapped or address
 
 
-def read_any_address(address: object) -> IPv4Address | IPv6Address:
+def read_any_address(address: object) -> Address:
     """Take an address as text, `ipaddress` object or IPv4 number; IPv4-mapped ones become IPv4."""
     if isinstance(address, str):
         return read_address(address)
@@ -56,7 +60,7 @@ def read_any_address(address: object) -> IPv4Address | IPv6Address:
         raise AddressError(str(address), "is neither text, an ipaddress object nor an IPv4 number") from error
 
 
-def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6Address]:
+def read_range(text: str) -> tuple[Address, Address]:
     """Read an address, a prefix or `first - last` as an inclusive range."""
     stripped = text.strip()
     try:
@@ -74,10 +78,8 @@ def read_range(text: str) -> tuple[IPv4Address | IPv6Address, IPv4Address | IPv6
     return _both_mapped(first, last) or (first, last)
 
 
-def _both_mapped(
-    first: IPv4Address | IPv6Address, last: IPv4Address | IPv6Address
-) -> tuple[IPv4Address, IPv4Address] | None:
-    """Give the IPv4 range that a range of IPv4-mapped addresses stands for."""
+def _both_mapped(first: Address, last: Address) -> tuple[IPv4Address, IPv4Address] | None:
+    """Return the IPv4 range that a range of IPv4-mapped addresses stands for."""
     if isinstance(first, IPv4Address) or isinstance(last, IPv4Address):
         return None
     if first.ipv4_mapped is None or last.ipv4_mapped is None:

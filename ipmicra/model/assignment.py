@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +16,7 @@ class Assignment:
     """From 1."""
     of: int = 1
     """Pieces of the site; 1 for a whole one."""
-    address: IPv4Address | IPv6Address
+    address: Address
     crawler: str | None
     """None if nobody can take it; the reason says why."""
     reason: str

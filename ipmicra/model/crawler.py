@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
 
+from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 
 
@@ -37,7 +37,7 @@ class Crawler:
     """A worker that downloads sites, at one place on the net."""
 
     name: str
-    address: IPv4Address | IPv6Address
+    address: Address
     agent_url: str | None = None
     """Where its agent listens; None for one that only calls out."""
     location: Location | None = None

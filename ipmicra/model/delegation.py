@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 class Evidence(StrEnum):
@@ -26,8 +27,8 @@ class Evidence(StrEnum):
 class Delegation:
     """A subnet that belongs to a crawler until it expires."""
 
-    first: IPv4Address | IPv6Address
-    last: IPv4Address | IPv6Address
+    first: Address
+    last: Address
     """The subnet, by its addresses: rows change from edition to edition."""
     crawler: str
     evidence: Evidence

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +13,7 @@ class Probe:
 
     crawler: str
     """Name of the crawler whose agent is asked."""
-    address: IPv4Address | IPv6Address | None
+    address: Address | None
     """Where to; None lets the agent resolve the host itself."""
     host: str | None = None
     """Name for the Host header and for TLS; not needed for a TCP handshake."""

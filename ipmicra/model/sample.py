@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 class Rung(StrEnum):
@@ -59,7 +60,7 @@ class Sample:
     """The result of one probe: a round trip, or the reason why there is none."""
 
     crawler: str
-    address: IPv4Address | IPv6Address
+    address: Address
     rtt_ms: float | None
     """The shortest round trip seen; None if the probe was lost."""
     loss: Loss | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class Site:
 
     host: str
     """In lower case, without a dot at the end; an address's own text where the seed was an address."""
-    address: IPv4Address | IPv6Address
+    address: Address
     scheme: str | None = None
     """`http` or `https` if the seed was a URL."""
     port: int | None = None

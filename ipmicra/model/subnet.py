@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 
-from ipmicra.model.address import prefix_text
+from ipmicra.model.address import Address, prefix_text
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
 
@@ -20,8 +19,8 @@ class Subnet:
 
     row: int
     """Number in its hierarchy; another edition may number differently."""
-    first: IPv4Address | IPv6Address
-    last: IPv4Address | IPv6Address
+    first: Address
+    last: Address
     depth: int
     """Subnets above it; 0 for the root."""
     netname: str | None
@@ -46,6 +45,6 @@ class Subnet:
         """The prefix, or first and last address."""
         return self.prefix or f"{self.first} - {self.last}"
 
-    def __contains__(self, address: IPv4Address | IPv6Address) -> bool:
+    def __contains__(self, address: Address) -> bool:
         """Tell whether an address lies inside."""
         return self.first.version == address.version and int(self.first) <= int(address) <= int(self.last)

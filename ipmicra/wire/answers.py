@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from ipmicra.errors import MessageError
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Timings
 from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS, VERSION, VERSIONS, WireLimits
@@ -25,7 +25,7 @@ class Answer:
     """What became of one order; who answered is known from the connection, not from the message."""
 
     order: str
-    address: IPv4Address | IPv6Address | None
+    address: Address | None
     """What was probed; None if the host could not be resolved."""
     rtt_ms: float | None = None
     loss: Loss | None = None

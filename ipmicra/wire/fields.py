@@ -7,11 +7,10 @@ import math
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any, TypeVar
 
 from ipmicra.errors import AddressError, MessageError, UnknownVersionError
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 from ipmicra.wire.limits import VERSIONS
 
 Object = Mapping[str, Any]
@@ -108,7 +107,7 @@ def word(content: Object, name: str, kind: type[Word]) -> Word | None:
         raise MessageError(f"{name} must be one of {', '.join(kind)}") from error
 
 
-def address(content: Object, name: str) -> IPv4Address | IPv6Address | None:
+def address(content: Object, name: str) -> Address | None:
     """Read an address, or nothing; a scope such as %eth0 is refused."""
     value = content.get(name)
     if value is None:

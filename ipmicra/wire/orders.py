@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 from ipmicra.errors import MessageError
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Rung
 from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS, VERSION, WireLimits
@@ -25,7 +25,7 @@ class ProbeOrder:
 
     id: str
     """Chosen by the coordinator; the same id never means another probe."""
-    address: IPv4Address | IPv6Address | None = None
+    address: Address | None = None
     """Where to; None lets the agent resolve the host."""
     host: str | None = None
     """Name for the Host header and for TLS."""

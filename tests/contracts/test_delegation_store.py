@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.edge.store.ports import (
-    Address,
     DelegationRecord,
     EndedDelegation,
     Graft,
@@ -23,6 +22,7 @@ from ipmicra.edge.store.ports import (
     ResultRecord,
     StorePort,
 )
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 
+from ipmicra.model.address import Address
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
-
-Address = IPv4Address | IPv6Address
 
 
 class FakeDesk:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ipmicra.edge.store.addresses import packed
 from ipmicra.edge.store.ports import (
-    Address,
     BatchRecord,
     Bounds,
     BudgetState,
@@ -25,6 +24,7 @@ from ipmicra.edge.store.ports import (
     StateChange,
 )
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.recrawl import Recrawl

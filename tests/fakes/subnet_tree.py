@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_address, ip_network
 
-from ipmicra.delegate.subnets import Address
+from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True)

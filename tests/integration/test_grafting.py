@@ -15,8 +15,9 @@ from ipmicra.app.delegate.grafting import KEPT_S, GraftedTree, Grafter
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.rdap import RdapConfig, RdapSource, read_rdap
-from ipmicra.edge.store.ports import Address, Graft, ResultRecord
+from ipmicra.edge.store.ports import Graft, ResultRecord
 from ipmicra.errors import FetchError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import enrol

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
-from ipmicra.app.assign.round_trips import Address
 from ipmicra.assign.balance.kept_overlay import KeptOverlay
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 from tests.examples import at_most

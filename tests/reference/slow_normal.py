@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 def condition_all(mean: Floats, covariance: Floats, seen: dict[int, float]) -> tuple[Floats, Floats]:

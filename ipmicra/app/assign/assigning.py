@@ -24,9 +24,8 @@ from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 BACKENDS = (*OVERLAYS, "balance")
 CUTTING = {"lbi-split", "balance"}
 """Backends that cut large sites into pieces."""

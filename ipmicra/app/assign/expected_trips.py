@@ -10,16 +10,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ipmicra.app.assign.round_trips import Address, Floats
 from ipmicra.app.locate import LocatedSites
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, StorePort
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
 OF_THE_WAY = {Loss.TIMEOUT, Loss.UNREACHABLE, Loss.RESET, Loss.TLS, Loss.PROTOCOL}
 """Losses that tell of the way to a site; the others tell of agents, budgets and rules."""

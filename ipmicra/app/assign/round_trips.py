@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.coordinates import Coordinates
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
-Address = IPv4Address | IPv6Address
-Floats = NDArray[np.float64]
 _FEWEST = 4
 """Crawlers that must have measured each other before coordinates are worth anything."""
 _SEED = 1

@@ -19,7 +19,7 @@ from ipmicra.app.assign.recrawl import (
     due_hosts,
     turns_of,
 )
-from ipmicra.app.assign.round_trips import Address, DelegatedRoundTrips, SampledRoundTrips
+from ipmicra.app.assign.round_trips import DelegatedRoundTrips, SampledRoundTrips
 from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
@@ -30,6 +30,7 @@ from ipmicra.edge.files.targets import host_of
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.errors import CorruptStateError, InputError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.assign.round_trips import Address, FleetCoordinates
+from ipmicra.app.assign.round_trips import FleetCoordinates
 from ipmicra.assign.balance.by_overlay import Burden, Tasks, assign_by_overlay
 from ipmicra.assign.balance.config import LBI_RTT, LbiConfig
 from ipmicra.assign.balance.kept_overlay import KeptOverlay, Standing
+from ipmicra.model.address import Address
+from ipmicra.model.types import Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 OVERLAYS: dict[str, LbiConfig | None] = {
     "can": None,
     "lbi": LbiConfig(),

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +22,7 @@ from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.ports import ResultRecord, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError
-from ipmicra.model.address import prefix_text
+from ipmicra.model.address import Address, prefix_text
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.site import Site
 
@@ -33,7 +32,7 @@ class Decision:
     """Which crawler gets a site, and why."""
 
     host: str
-    address: IPv4Address | IPv6Address
+    address: Address
     subnet: str
     """As a prefix, or by its two ends."""
     crawler: str

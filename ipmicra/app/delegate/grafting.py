@@ -10,8 +10,9 @@ import pytricia
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.rdap import RegistrationSource
-from ipmicra.edge.store.ports import Address, Graft, StorePort
+from ipmicra.edge.store.ports import Graft, StorePort
 from ipmicra.errors import FetchError
+from ipmicra.model.address import Address
 
 KEPT_S = 90 * 86400.0
 """How long an answer of a registry is good for: as long as a delegation."""

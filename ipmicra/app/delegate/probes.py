@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.edge.coordinator.orders import OrderDesk
-from ipmicra.edge.store.ports import Address, StorePort
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.address import Address
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Sample
 

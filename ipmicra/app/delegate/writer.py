@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ipmicra.edge.store.ports import Address, Bounds, DelegationRecord, MarkRecord, ResultRecord, StorePort
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, MarkRecord, ResultRecord, StorePort
+from ipmicra.model.address import Address
 
 
 @dataclass(slots=True)

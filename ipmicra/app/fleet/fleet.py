@@ -12,8 +12,9 @@ from typing import Any, Self
 
 from ipmicra.app.home import Home, find_home
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import Address, Member, StateChange, StorePort
+from ipmicra.edge.store.ports import Member, StateChange, StorePort
 from ipmicra.errors import InputError, MissingHierarchyError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler, CrawlerState
 
 PRESENT = (CrawlerState.JOINED, CrawlerState.UNREACHABLE)

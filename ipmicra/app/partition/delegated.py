@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ipmicra.delegate.replay.replay import Outcome, Replay
 from ipmicra.delegate.replay.world import LocationKind, World, locations_of
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
@@ -31,7 +31,7 @@ class WorldDecider:
 
     tree: SubnetTree
     sites: Sequence[Site]
-    fleet: Sequence[IPv4Address | IPv6Address]
+    fleet: Sequence[Address]
     """Addresses of the crawlers, in the order of joining."""
 
     def decide(self, problem: Problem) -> Column:

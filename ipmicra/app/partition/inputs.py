@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from ipmicra.edge.files.targets import Target, host_of, read_targets
 from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 from ipmicra.partition.config import CostConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
@@ -72,7 +72,7 @@ class Gathered:
 
     problem: Problem
     hosts: list[str]
-    addresses: list[IPv4Address | IPv6Address | None]
+    addresses: list[Address | None]
     notes: list[str]
     unusable: int
     """Seeds that are no sites."""
@@ -176,7 +176,7 @@ def _named_sites(
     row_of |= {str(one): row for row, one in reversed(list(enumerate(told.addresses))) if one is not None}
     resolver = Resolver()
 
-    def resolve(name: str) -> list[IPv4Address | IPv6Address]:
+    def resolve(name: str) -> list[Address]:
         if not inputs.resolve or plain_host(name) in row_of:
             raise InputError(_UNASKED)
         return resolver.addresses_of(name)
@@ -204,7 +204,7 @@ def _take(
     named: SiteRows,
     told: SiteRows,
     row: int | None,
-    bare: tuple[str, IPv4Address | IPv6Address | None],
+    bare: tuple[str, Address | None],
 ) -> None:
     """Add a site to the named ones: with all that is told of it, else bare."""
     named.append(*bare)
@@ -263,7 +263,7 @@ def _tables(
 
 
 def _subnets_and_holders(
-    addresses: list[IPv4Address | IPv6Address | None], names: list[str], hierarchy: Hierarchy | None
+    addresses: list[Address | None], names: list[str], hierarchy: Hierarchy | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number subnets by level, and holders: by a column of names, else by the hierarchy."""
     holders = np.array([_holder_number(name) for name in names], np.int64)
@@ -288,7 +288,7 @@ def _holder_number(name: str) -> int:
     return (hash_one(name) >> 2) + (1 << 33) if name.strip() else UNKNOWN
 
 
-def _prefix_levels(addresses: list[IPv4Address | IPv6Address | None]) -> NDArray[np.int64]:
+def _prefix_levels(addresses: list[Address | None]) -> NDArray[np.int64]:
     """Number prefixes of some lengths, narrow to wide."""
     levels = np.full((len(_PREFIXES[4]), len(addresses)), UNKNOWN, np.int64)
     for level in range(len(levels)):

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.report.data import Milliseconds, ReportData
-
-NOBODY = -1
-"""Stands for no crawler, and for an unknown number of probes or pages."""
+from ipmicra.model.types import NOBODY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

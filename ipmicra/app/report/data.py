@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
 
-Address = IPv4Address | IPv6Address
 Milliseconds = NDArray[np.float64]
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import PageCost, ReportConfig
 from ipmicra.app.report.data import Flag, Milliseconds, ReportData
+from ipmicra.model.types import NOBODY
 
 _BITS, _MS, _HOUR_S = 8, 1000.0, 3600.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import Flag, OrganisationRow, ReportSite
 from ipmicra.app.report.figures import excess_ms, loads, page_loads
@@ -16,6 +16,7 @@ from ipmicra.app.report.plots.crawler_load import capacity_lines
 from ipmicra.app.report.plots.hilbert import EIGHTS, cells_of
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.svg import attribute, written
+from ipmicra.model.types import NOBODY
 
 SITE_HEADS = (
     *("host", "address", "subnet", "organisation", "country", "crawler"),

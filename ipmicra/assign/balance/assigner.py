@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from ipmicra.assign.balance.config import AuctionConfig
 from ipmicra.assign.balance.groups import Groups, group_rows
 from ipmicra.assign.balance.kernels.auction import auction
-from ipmicra.assign.balance.sticky import NOBODY, settled
+from ipmicra.assign.balance.sticky import settled
 from ipmicra.errors import InputError
+from ipmicra.model.types import NOBODY, Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 _LEAST = 1e-9
 _SEED = 1
 """The sample that finds prices is drawn by this; the same input gives the same answer."""

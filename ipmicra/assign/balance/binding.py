@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import BindingConfig
 from ipmicra.assign.balance.kernels.binding import PER_AGE, best_crawler, best_piece
+from ipmicra.model.types import Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 _AGES = 1024
 """Steps of age in which lives are counted, up to the longest one."""
 _LEAST_LIFE = 1e-9

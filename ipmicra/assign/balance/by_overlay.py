@@ -12,10 +12,7 @@ from ipmicra.assign.balance.config import LbiConfig
 from ipmicra.assign.balance.forwarding import forwarded
 from ipmicra.assign.balance.kept_overlay import KeptOverlay, Standing
 from ipmicra.assign.balance.load import relative
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-NOBODY = -1
+from ipmicra.model.types import NOBODY, Floats, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

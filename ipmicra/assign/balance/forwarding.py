@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import LbiConfig
+from ipmicra.model.types import Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 _LEAST = 1e-9
 """Kept from zero: loads and distances are weighed relative to their mean."""
 

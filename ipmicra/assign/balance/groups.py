@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from ipmicra.model.types import Floats, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

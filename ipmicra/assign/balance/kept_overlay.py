@@ -14,9 +14,8 @@ from ipmicra.assign.coordinate.space import learn_space_moving
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.assign.packing import pack, unpack
 from ipmicra.errors import CorruptStateError
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 KIND = "kept overlay"
 SCHEME = "DL"
 """Zones are cut in the middle, one dimension after the other, as in NC-CAN."""

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.assign.balance.config import LbiConfig, PageConfig
 from ipmicra.model.crawler import Capacity
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 def units(capacity: Capacity) -> float:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.errors import InputError
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 class TaskState(StrEnum):

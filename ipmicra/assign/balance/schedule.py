@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.balance.recrawl import NEXT_STEP, Recrawls, Step, TaskState, birth_detect_delay
 from ipmicra.model.recrawl import Crawled, Recrawl
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 def state_of(one: Recrawl) -> TaskState:

@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import AuctionConfig
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
-NOBODY = -1
+from ipmicra.model.types import NOBODY, Floats, Rows
 
 
 def settled(

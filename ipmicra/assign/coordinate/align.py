@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ipmicra.assign.coordinate.levenberg import Floats
+from ipmicra.model.types import Floats
 
 
 def aligned(points: Floats, anchors: Floats, targets: Floats) -> Floats:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ipmicra.assign.coordinate.config import BlendConfig, GnpConfig, VivaldiConfig
 from ipmicra.assign.coordinate.gnp import Embedding, Expectation, place_hosts
 from ipmicra.assign.coordinate.landmarks import place_landmarks
-from ipmicra.assign.coordinate.levenberg import Anchors, Floats
+from ipmicra.assign.coordinate.levenberg import Anchors
 from ipmicra.assign.coordinate.ridge import Ridge, fit_ridge, likeness
 from ipmicra.assign.coordinate.vivaldi import place_by_vivaldi
+from ipmicra.model.types import Floats
 
 Rows = NDArray[np.intp]
 _LEAST_REGRET = 0.01

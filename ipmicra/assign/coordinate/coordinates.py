@@ -13,10 +13,10 @@ from ipmicra.assign.coordinate import saved
 from ipmicra.assign.coordinate.blend import Blend, Rows, blend, fit_gnp, fit_members, fit_vivaldi
 from ipmicra.assign.coordinate.config import BlendConfig, GnpConfig, UpdateConfig, VivaldiConfig
 from ipmicra.assign.coordinate.landmarks import choose_landmarks
-from ipmicra.assign.coordinate.levenberg import Floats
 from ipmicra.assign.coordinate.samples import clean, clean_mutual
 from ipmicra.assign.coordinate.subnets import SubnetBook
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 METHODS = ("gnp", "gnp-height", "gnp-7d", "vivaldi", "ridge", "blend")
 """What `fit` knows; the last one, the default, tries and weighs embeddings of its own."""

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.config import GnpConfig
-from ipmicra.assign.coordinate.levenberg import Anchors, Floats, Task, descend
+from ipmicra.assign.coordinate.levenberg import Anchors, Task, descend
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

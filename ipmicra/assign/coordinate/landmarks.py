@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.config import DescentConfig, GnpConfig
 from ipmicra.assign.coordinate.gnp import Embedding
-from ipmicra.assign.coordinate.levenberg import Anchors, Floats
+from ipmicra.assign.coordinate.levenberg import Anchors
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 _TINY = 1e-9
 _EXACTNESS = 1e-8

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.config import DescentConfig
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 _TINY = 1e-9
 """Kept from zero: the direction from a point to itself is undefined."""
 

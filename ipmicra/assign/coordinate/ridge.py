@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.config import RidgeConfig
-from ipmicra.assign.coordinate.levenberg import Floats
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ipmicra.assign.coordinate.levenberg import Floats
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 _LEAST_WIDTH = 1e-6
 """Milliseconds; a dimension in which all points are equal still gets room."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ipmicra.assign.coordinate.blend import Blend
 from ipmicra.assign.coordinate.config import UpdateConfig
 from ipmicra.assign.coordinate.gnp import Embedding, Expectation
-from ipmicra.assign.coordinate.levenberg import Floats
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 LineageOf = Callable[[int], Sequence[int]]
 Samples = dict[int, dict[int, list[float]]]

@@ -10,8 +10,8 @@ import numpy as np
 
 from ipmicra.assign.coordinate.config import VivaldiConfig
 from ipmicra.assign.coordinate.gnp import Embedding
-from ipmicra.assign.coordinate.levenberg import Floats
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 _TINY = 1e-9
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ipmicra.assign.overlay.kernels import tree as kernels
 from ipmicra.assign.overlay.options import Half
+from ipmicra.model.types import Floats
 
 if TYPE_CHECKING:
     from ipmicra.assign.overlay.overlay import Overlay
 
-Floats = NDArray[np.float64]
 CODES = {"DL": kernels.DIMENSION_LOOP, "MP": kernels.MIDDLE_POINT}
 """Schemes that compiled code can carry out."""
 

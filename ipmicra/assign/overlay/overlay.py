@@ -19,9 +19,7 @@ from ipmicra.assign.overlay.sites import Sites
 from ipmicra.assign.overlay.takeover import taken_over
 from ipmicra.assign.overlay.zones import Zones
 from ipmicra.errors import InputError, OverlayError
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from ipmicra.model.types import Floats, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.kernels import faces
 from ipmicra.assign.overlay.kernels import tree as kernels
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
+ZoneRows = NDArray[np.int32]
 _FIRST_ROOM = 64
 
 
@@ -45,7 +45,7 @@ class Zones:
         """Give the zone that holds a point of the space."""
         return int(kernels.leaf_of(self.tree, point))
 
-    def holding_many(self, points: Floats) -> Rows:
+    def holding_many(self, points: Floats) -> ZoneRows:
         """Give the zones that hold points of the space."""
         leaves = np.empty(len(points), np.int32)
         kernels.leaves_of(self.tree, points, leaves)
@@ -85,24 +85,24 @@ class Zones:
         """Tell whether a zone is not split."""
         return bool(self.tree.axis[zone] < 0)
 
-    def neighbours(self, zone: int, *, is_torus: bool) -> Rows:
+    def neighbours(self, zone: int, *, is_torus: bool) -> ZoneRows:
         """Give the zones that share a face with a zone, in ascending order."""
         found = np.empty(64, np.int32)
         count = faces.neighbours_of(self.tree, zone, is_torus, found)
         if count > len(found):
             found = np.empty(count, np.int32)
             faces.neighbours_of(self.tree, zone, is_torus, found)
-        unique: Rows = np.unique(found[:count])
+        unique: ZoneRows = np.unique(found[:count])
         return unique
 
-    def path(self, start: int, point: Floats, *, is_torus: bool) -> Rows:
+    def path(self, start: int, point: Floats, *, is_torus: bool) -> ZoneRows:
         """Give the zones of a greedy walk to the one that holds a point, without the start."""
         path = np.empty(int(self.tree.counts[0]) + 1, np.int32)
         hops = faces.route(self.tree, start, point, is_torus, path)
-        walked: Rows = path[:hops].copy()
+        walked: ZoneRows = path[:hops].copy()
         return walked
 
-    def hops(self, starts: Rows, points: Floats, *, is_torus: bool) -> NDArray[np.int64]:
+    def hops(self, starts: ZoneRows, points: Floats, *, is_torus: bool) -> NDArray[np.int64]:
         """Count the hops of many walks."""
         counted = np.empty(len(starts), np.int64)
         faces.hops_of_many(self.tree, starts, points, is_torus, counted)

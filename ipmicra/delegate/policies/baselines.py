@@ -13,7 +13,8 @@ from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
-from ipmicra.delegate.subnets import Address, SubnetTree
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 
 

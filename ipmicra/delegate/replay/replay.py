@@ -11,8 +11,9 @@ import numpy as np
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
 from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, Event, ProbeLost, SampleReturned, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
-from ipmicra.delegate.replay.world import Floats, World
+from ipmicra.delegate.replay.world import World
 from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.types import Floats
 
 SECONDS_APART = 1.0
 """Time between two sites of a replay."""

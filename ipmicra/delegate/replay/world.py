@@ -8,12 +8,12 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.subnets import Address
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 POINT_RADIUS_KM = 5.0
 """How well a world's own coordinates are known."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 from ipmicra.edge.files.prefix_set import PrefixSet
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import AddressError, InputError
+from ipmicra.model.address import Address
 
 LOOK_EVERY_S = 1.0
 """How often the file is looked at, at most."""
@@ -29,7 +29,7 @@ class OptOutList:
         if bad:
             raise InputError(f"{path}: {'; '.join(bad[:5])}")
 
-    def find(self, address: IPv4Address | IPv6Address) -> str | None:
+    def find(self, address: Address) -> str | None:
         """Give the prefix that holds an address, None if none does."""
         if self._clock() - self._looked_s >= LOOK_EVERY_S:
             self._look()

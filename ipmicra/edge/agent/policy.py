@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv6Address
 
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.files.prefix_set import PrefixSet
+from ipmicra.model.address import Address
 
-Address = IPv4Address | IPv6Address
 SPECIAL = {
     # IANA IPv4 Special-Purpose Address Registry (RFC 6890 and its updates), and multicast
     "0.0.0.0/8": "this network",

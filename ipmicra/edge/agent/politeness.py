@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
+
+from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class RateLimiter:
         self._due: dict[tuple[int, int], float] = {}
         """By block or address: when the next probe would be due if they came evenly."""
 
-    def reserve(self, address: IPv4Address | IPv6Address, patience_s: float) -> float | None:
+    def reserve(self, address: Address, patience_s: float) -> float | None:
         """Take a turn; give the seconds to wait for it, None (and no turn) if that is over the patience."""
         now = self._clock()
         interval_s = self._config.interval_s
@@ -48,7 +49,7 @@ class RateLimiter:
             self._due = {key: due for key, due in self._due.items() if due > now}
         return wait_s
 
-    def _keys(self, address: IPv4Address | IPv6Address) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _keys(self, address: Address) -> tuple[tuple[int, int], tuple[int, int]]:
         number, bits = int(address), address.max_prefixlen
         block = self._config.block_bits4 if address.version == 4 else self._config.block_bits6  # noqa: PLR2004
         return (bits, number), (bits - block, number >> (bits - block))

@@ -22,10 +22,11 @@ from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
 from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.service import ProbeService, ServiceConfig
 from ipmicra.edge.agent.web import AgentParts, make_app
-from ipmicra.edge.prober.config import Address, ProberConfig
+from ipmicra.edge.prober.config import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
 from ipmicra.edge.prober.tcp import Dialler
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 
 Translate = Callable[[Address], Address | None]
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ipmicra.edge.agent.politeness import PolitenessConfig, RateLimiter
-from ipmicra.edge.prober.config import Address, Exchange
+from ipmicra.edge.prober.config import Exchange
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS

@@ -7,16 +7,15 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from ipmicra.edge.store.ports import NameAnswer, NamesPort, NameStatus
 from ipmicra.errors import AddressError
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 from ipmicra.model.site import Site
 
-Address = IPv4Address | IPv6Address
 _SCHEMES = {"http", "https"}
 
 

@@ -8,13 +8,13 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from types import TracebackType
 from typing import Self, cast
 
 from ipmicra.edge.dns.messages import Reply, is_answer_to, qname_of, question, read_reply
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 
 _PREFIX = 2
 """Bytes that say how long a message over TCP is."""
@@ -200,7 +200,7 @@ def _joined(replies: list[Reply]) -> Reply:
     if not found:
         failed = [reply for reply in replies if reply.status is not NameStatus.NO_ADDRESS]
         return failed[0] if failed else Reply(status=NameStatus.NO_ADDRESS)
-    addresses: list[IPv4Address | IPv6Address] = []
+    addresses: list[Address] = []
     for reply in found:
         addresses += sorted(reply.addresses, key=int)
     return Reply(

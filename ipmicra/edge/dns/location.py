@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.errors import InputError
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.loc_record import LocRecord, questions
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 
 if TYPE_CHECKING:
     import dns.asyncresolver
     from dns.rdataset import Rdataset
-
-Address = IPv4Address | IPv6Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ import dns.rdataclass
 import dns.rdatatype
 
 from ipmicra.edge.store.ports import NameStatus
+from ipmicra.model.address import Address
 
-Address = IPv4Address | IPv6Address
 _HEAD = struct.Struct("!HHHHHH")
 _RECURSE = 0x0100
 _TELLING_FLAGS, _IS_ANSWER = 0x820F, 0x8000

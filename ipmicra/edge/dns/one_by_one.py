@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING
 
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 
 if TYPE_CHECKING:
     from ipmicra.edge.dns.client import ClientConfig
@@ -28,9 +28,9 @@ class Resolver:
     def __init__(self, config: ClientConfig | None = None) -> None:
         """Ask by the given settings, by default the system's servers; they are read at the first question."""
         self._config = config
-        self._known: dict[str, list[IPv4Address | IPv6Address]] = {}
+        self._known: dict[str, list[Address]] = {}
 
-    def addresses_of(self, name: str) -> list[IPv4Address | IPv6Address]:
+    def addresses_of(self, name: str) -> list[Address]:
         """Give the addresses of a host name, IPv4 first."""
         if name not in self._known:
             import asyncio  # loaded where a name is asked for: addresses need no DNS
@@ -38,14 +38,14 @@ class Resolver:
             self._known[name] = asyncio.run(self._ask(name))
         return self._known[name]
 
-    async def _ask(self, name: str) -> list[IPv4Address | IPv6Address]:
+    async def _ask(self, name: str) -> list[Address]:
         from ipmicra.edge.dns.client import NameClient
 
         async with NameClient(self._config) as client:
             return addresses_in(await client.ask(name, families=(4, 6)))
 
 
-def addresses_in(answer: NameAnswer) -> list[IPv4Address | IPv6Address]:
+def addresses_in(answer: NameAnswer) -> list[Address]:
     """Give the addresses of an answer; an answer without any is an error that says why."""
     if not answer.addresses:
         raise InputError(REASONS[answer.status.value])

@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import TextIO
 
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import AddressError, FetchError, InputError
 from ipmicra.locate.places import read_coordinates
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 
-Address = IPv4Address | IPv6Address
 CRAWLER_RADIUS_KM = 10.0
 """How far a crawler may be from the place its operator wrote down."""
 SITE_RADIUS_KM = 5.0

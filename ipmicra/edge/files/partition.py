@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 from ipmicra.edge.files.tables import read_records
 from ipmicra.errors import AddressError, InputError
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 
 _NAN = math.nan
 
@@ -20,7 +19,7 @@ class SiteRows:
     """Sites of a file, column by column, in its order; each host once."""
 
     hosts: list[str] = field(default_factory=list)
-    addresses: list[IPv4Address | IPv6Address | None] = field(default_factory=list)
+    addresses: list[Address | None] = field(default_factory=list)
     latitude: list[float] = field(default_factory=list)
     longitude: list[float] = field(default_factory=list)
     country: list[str] = field(default_factory=list)
@@ -31,7 +30,7 @@ class SiteRows:
     bad_values: int = 0
     """Addresses, places and page counts that make no sense; the site is kept without them."""
 
-    def append(self, host: str, address: IPv4Address | IPv6Address | None) -> None:
+    def append(self, host: str, address: Address | None) -> None:
         """Add a site of which nothing else is known."""
         self.hosts.append(host)
         self.addresses.append(address)
@@ -47,7 +46,7 @@ class CrawlerRows:
     """Crawlers of a file, column by column, in its order."""
 
     names: list[str] = field(default_factory=list)
-    addresses: list[IPv4Address | IPv6Address | None] = field(default_factory=list)
+    addresses: list[Address | None] = field(default_factory=list)
     latitude: list[float] = field(default_factory=list)
     longitude: list[float] = field(default_factory=list)
     country: list[str] = field(default_factory=list)
@@ -149,7 +148,7 @@ def _records(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, str]]:
     return (record for _, record in read_records(path, needed))
 
 
-def _address(text: str) -> tuple[IPv4Address | IPv6Address | None, bool]:
+def _address(text: str) -> tuple[Address | None, bool]:
     """Read an address; tell whether there was one that made no sense."""
     if not text.strip():
         return None, False

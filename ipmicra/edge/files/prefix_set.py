@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 import pytricia
 
 from ipmicra.errors import AddressError
+from ipmicra.model.address import Address
 
 _BITS = {4: 32, 6: 128}
 
@@ -28,12 +29,12 @@ class PrefixSet:
         self._trees[network.version].insert(str(network), prefix)
         self._texts[prefix] = None
 
-    def find(self, address: IPv4Address | IPv6Address) -> str | None:
+    def find(self, address: Address) -> str | None:
         """Give the narrowest prefix that holds an address, as it was written; None if there is none."""
         found: str | None = self._trees[address.version].get(address)
         return found
 
-    def __contains__(self, address: IPv4Address | IPv6Address) -> bool:
+    def __contains__(self, address: Address) -> bool:
         """Tell whether a prefix holds an address."""
         return self.find(address) is not None
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ipmicra.errors import AddressError, InputError
-from ipmicra.model.address import read_range
+from ipmicra.model.address import Address, read_range
 
 LONGEST_LINE = 4096
 """Characters of a line in a file of targets; a longer one is no target."""
@@ -22,8 +21,8 @@ class Target:
 
     text: str
     """As the user wrote it."""
-    first: IPv4Address | IPv6Address
-    last: IPv4Address | IPv6Address
+    first: Address
+    last: Address
     """The same as first, unless it is a prefix or range."""
 
     @property
@@ -40,7 +39,7 @@ class Unresolved:
     reason: str
 
 
-Resolve = Callable[[str], list[IPv4Address | IPv6Address]]
+Resolve = Callable[[str], list[Address]]
 
 
 def read_targets(words: Iterable[str], resolve: Resolve) -> Iterator[Target | Unresolved]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv6Address
 from math import isfinite
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from ipmicra.edge.files.world_records import (
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import AddressError, WorldError
 from ipmicra.locate.places import read_coordinates
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
@@ -84,7 +83,7 @@ def _sites(
     records: WorldRecords, findings: list[str], *, keeps_shared: bool
 ) -> tuple[tuple[Site, ...], tuple[Location | None, ...], tuple[str | None, ...]]:
     sites: list[Site] = []
-    seen: set[IPv4Address | IPv6Address] = set()
+    seen: set[Address] = set()
     places: list[Location | None] = []
     countries: list[str | None] = []
     for where, record in records.sites:
@@ -101,7 +100,7 @@ def _sites(
     return tuple(sites), tuple(places), tuple(countries)
 
 
-def _address(record: Record, where: str, findings: list[str]) -> IPv4Address | IPv6Address | None:
+def _address(record: Record, where: str, findings: list[str]) -> Address | None:
     try:
         return read_address(record["address"])
     except AddressError as error:

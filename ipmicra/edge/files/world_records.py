@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 from math import nan
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from ipmicra.edge.files.measurements.cells import read_number, read_place
 from ipmicra.edge.files.measurements.reading import LeftOut, Measurements, read_measurements
 from ipmicra.edge.files.tables import read_records
 from ipmicra.errors import AddressError, InputError, WorldError
-from ipmicra.model.address import read_address
+from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Crawler
 
-Address = IPv4Address | IPv6Address
 Record = dict[str, str]
 Placed = tuple[str, Record]
 """A record, and where it stands, in words."""

@@ -9,9 +9,10 @@ from functools import cache
 
 import numpy as np
 
-from ipmicra.delegate.geometry import Floats, distances_km, unit_vectors
+from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.edge.geodata.places import load_gazetteer
 from ipmicra.model.location import Location
+from ipmicra.model.types import Floats
 
 SHARE_WITHIN = 0.8
 """Share of the people within the radius: four of five, as `Location` has it."""

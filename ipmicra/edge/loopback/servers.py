@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from ipaddress import IPv4Address, ip_address
 from typing import cast
 
-from ipmicra.edge.loopback.world import Address, Fault, LoopbackWorld
+from ipmicra.edge.loopback.world import Fault, LoopbackWorld
+from ipmicra.model.address import Address
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
 _ELSEWHERE = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/again\r\nContent-Length: 0\r\n"

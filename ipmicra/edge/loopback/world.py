@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 from math import isfinite
 from pathlib import Path
 
 from ipmicra.edge.files import world_folder
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 
-Address = IPv4Address | IPv6Address
 MAX_SITES, MAX_CRAWLERS = 15_000, 250
 """As many listening sockets, and as many agents, as one process may have."""
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
 from ipmicra.model.sample import Loss, Timings
 
-Address = IPv4Address | IPv6Address
 CONTACT = "https://pypi.org/project/ipmicra/"
 """Where somebody who was probed reads what this is, unless the operator names a page of their own."""
 

@@ -11,10 +11,11 @@ import ssl
 import time
 from dataclasses import dataclass, field
 
-from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
+from ipmicra.edge.prober.config import Exchange, ProberConfig
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler, handshake_ms
 from ipmicra.edge.prober.waiting import Line
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Timings
 
 _STATUS = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9][ \r\n]")

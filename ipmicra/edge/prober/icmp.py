@@ -6,10 +6,11 @@ import socket
 import struct
 import time
 
-from ipmicra.edge.prober.config import Address, Exchange
+from ipmicra.edge.prober.config import Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.tcp import Dialler
 from ipmicra.edge.prober.waiting import Line
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 
 _ECHO = struct.Struct("!BBHHH")

@@ -7,12 +7,13 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from ipmicra.edge.prober.config import Address, Exchange, ProberConfig
+from ipmicra.edge.prober.config import Exchange, ProberConfig
 from ipmicra.edge.prober.failures import RefusedConnectError
 from ipmicra.edge.prober.http import HttpVisit
 from ipmicra.edge.prober.icmp import take_icmp
 from ipmicra.edge.prober.tcp import Dialler, take_tcp
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Timings
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS

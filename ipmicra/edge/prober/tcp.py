@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ipmicra.edge.prober.config import Address, Exchange
+from ipmicra.edge.prober.config import Exchange
 from ipmicra.edge.prober.failures import RefusedConnectError, failed
 from ipmicra.edge.prober.waiting import Line
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Timings
 
 Permit = Callable[[Address, int | None], str | None]

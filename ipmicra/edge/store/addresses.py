@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
 
-Address = IPv4Address | IPv6Address
+from ipmicra.model.address import Address
+
 MAPPED = bytes(10) + b"\xff\xff"
 """What stands before an IPv4 address (RFC 4291, 2.5.5.2)."""
 

@@ -8,9 +8,10 @@ from typing import Any
 from sqlite_utils import Database
 
 from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.edge.store.addresses import Address, packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss

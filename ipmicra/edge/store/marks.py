@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import Address, packed, unpacked
+from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import MarkRecord
+from ipmicra.model.address import Address
 
 
 def create_marks(database: Database) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address
 
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
+from ipmicra.model.address import Address
 
 _AT_ONCE = 500
 """Names in one question to SQLite, which takes 999 variables in its oldest form."""
@@ -60,5 +60,5 @@ class NameTable:
         return self._connection.execute("DELETE FROM names WHERE expires_s <= ?", (now_s,))
 
 
-def _read(addresses: bytes) -> tuple[IPv4Address | IPv6Address, ...]:
+def _read(addresses: bytes) -> tuple[Address, ...]:
     return tuple(unpacked(addresses[i : i + _SIZE]) for i in range(0, len(addresses), _SIZE))

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv6Address
 from typing import Protocol
 
 from ipmicra.delegate.account import Considered
+from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Delegation, Evidence
@@ -20,7 +20,6 @@ from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 
-Address = IPv4Address | IPv6Address
 Bounds = tuple[Address, Address]
 """First and last address of a subnet."""
 

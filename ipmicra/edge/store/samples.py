@@ -8,8 +8,9 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import Address, packed, unpacked
+from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 
 _NAMES = (

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import Address, packed, unpacked
+from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
 _GET = "SELECT host, address, scheme, port FROM sites"

@@ -8,13 +8,12 @@ are enough and a solver is not needed.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.lives import Life, alive_steps
 from ipmicra.lab.churn.world import ChurnWorld
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 _ROUNDS = 400
 _FIRST_STEP = 0.3
 """First step of the descent, relative to the prices."""

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.world import ChurnWorld, Work
+from ipmicra.model.types import NOBODY
 
 IDLE, QUEUED, EXECUTING = 0, 1, 2
 """States of a piece: held by nobody, waiting at a crawler, being downloaded."""
-NOBODY = -1
 
 
 class Crawling:

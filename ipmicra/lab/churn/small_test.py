@@ -8,16 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import LbiConfig
 from ipmicra.assign.balance.forwarding import forwarded
 from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.assign.coordinate.space import learn_space_moving
 from ipmicra.assign.overlay.overlay import Overlay
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+from ipmicra.model.types import Floats, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.assign.coordinate.space import Space, learn_space_moving
 from ipmicra.errors import InputError
 from ipmicra.lab.churn.config import ChurnConfig, SizeConfig
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 _LEAST_SITES = 20
 """A matrix must have room for at least so many sites beside the crawlers."""

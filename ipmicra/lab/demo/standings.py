@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.figures import page_rates
@@ -22,6 +22,7 @@ from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.model.assignment import Assignment
+from ipmicra.model.types import NOBODY
 
 REPLAYED = ("paper", "geo", "everyone")
 DELEGATED, PLACED, HASHED = "predict", "predict + fair load", "site hash"

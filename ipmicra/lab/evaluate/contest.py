@@ -14,8 +14,9 @@ from ipmicra.delegate.policies.baselines import hashed
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.replay import Judge, Replay, Score, score
-from ipmicra.delegate.replay.world import Floats, World
+from ipmicra.delegate.replay.world import World
 from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ from pathlib import Path
 from ipmicra.app.fleet.reading import read_crawlers
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.world import LocationKind, World, WorldLocations, locations_of
-from ipmicra.delegate.subnets import Address, SubnetTree
+from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.dns.bulk import BulkResolver
 from ipmicra.edge.dns.client import ClientConfig, NameClient
 from ipmicra.edge.files.world_folder import load_world
 from ipmicra.edge.files.world_records import WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.prefix_tree import PrefixTree
+from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
 NO_HIERARCHY = (

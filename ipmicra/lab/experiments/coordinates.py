@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 FEWEST = 2
 """Landmarks below which there is no distance between them."""
 TOP = 5

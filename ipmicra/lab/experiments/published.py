@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 IN_ZONE = {"DL": 0.30, "MPP": 0.35, "NH": 0.07, "GH": 0.03, "MP": 1.0}
 """Share of crawlers in their own zones, of both populations together."""

@@ -16,8 +16,8 @@ from ipmicra.assign.coordinate.space import Space, learn_space_moving
 from ipmicra.assign.overlay.options import OverlayOptions
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.lab.worlds.populations import Population
+from ipmicra.model.types import Floats
 
-Floats = NDArray[np.float64]
 SCHEME_NAMES = ("DL", "MPP", "NH", "GH", "MP", "MP_30_NH", "DL_30_NH", "NS")
 """The schemes of the paper and our own."""
 

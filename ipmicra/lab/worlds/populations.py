@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.errors import InputError
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

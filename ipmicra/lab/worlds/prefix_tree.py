@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
-from ipmicra.delegate.subnets import Address
+from ipmicra.model.address import Address
 
 LENGTHS = {4: (8, 16, 24), 6: (32, 48)}
 """Lengths of the prefixes, wide to narrow, by family; the narrowest are as wide as a slice."""

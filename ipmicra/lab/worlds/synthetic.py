@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.geometry import distances_km, unit_vectors
-from ipmicra.delegate.replay.world import POINT_RADIUS_KM, Floats, World
-from ipmicra.delegate.subnets import Address
+from ipmicra.delegate.replay.world import POINT_RADIUS_KM, World
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
 FIRST_ADDRESS = 16 << 24
 SUBNET_SIZE = 256

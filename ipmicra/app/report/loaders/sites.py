@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ipmicra.app.report.data import Address, Flag, ReportCrawler, ReportSite, ReportSubnet
+from ipmicra.app.report.data import Flag, ReportCrawler, ReportSite, ReportSubnet
 from ipmicra.app.report.loaders.records import Problems, Record, number_of, read_records, text_of
 from ipmicra.errors import InputError
-from ipmicra.model.address import prefix_text, read_address, read_range
+from ipmicra.model.address import Address, prefix_text, read_address, read_range
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.figures import Summary
 from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.crawler_load import load_unit
 from ipmicra.app.report.plots.map import shown_share
+from ipmicra.model.types import NOBODY
 
 
 def map_note(columns: Columns, config: ReportConfig) -> str:

@@ -10,11 +10,12 @@ from ipaddress import IPv4Address
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.report.columns import NOBODY, Columns, numbered, tally
+from ipmicra.app.report.columns import Columns, numbered, tally
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.types import NOBODY
 
 SIDE = 640.0
 MARGIN = 26.0

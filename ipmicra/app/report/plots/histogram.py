@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.app.report.columns import NOBODY, Columns
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, plural, short, ticks, vertical_axis
 from ipmicra.app.report.plots.scene import Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.types import NOBODY
 
 WIDTH, HEIGHT = 380.0, 306.0
 FRAME = Frame(left=52, top=34, right=362, bottom=262)

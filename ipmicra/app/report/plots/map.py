@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipmicra.app.report.columns import NOBODY, Columns, tally
+from ipmicra.app.report.columns import Columns, tally
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads
@@ -14,6 +14,7 @@ from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.projection import HEIGHT, WIDTH, great_circle, land, on_map
 from ipmicra.app.report.plots.scene import Circle, Layer, Path, Rect, Scene, Style, Text, layer
+from ipmicra.model.types import NOBODY
 
 WIDTHS = (0.7, 1.3, 2.2, 3.4)
 """Pixels of arcs, from those with fewest sites to those with most."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-NOBODY = -1
+from ipmicra.model.types import NOBODY
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.overlay.options import OverlayOptions
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipmicra.assign.overlay.schemes.join import Cut, Floats, JoinView
+from ipmicra.assign.overlay.schemes.join import Cut, JoinView
 from ipmicra.assign.overlay.schemes.mp import mp
+from ipmicra.model.types import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

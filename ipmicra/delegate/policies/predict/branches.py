@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import LevelSpread, PredictConfig
-from ipmicra.delegate.geometry import EARTH_KM, Floats, unit_vectors
+from ipmicra.delegate.geometry import EARTH_KM, unit_vectors
 from ipmicra.delegate.policies.predict.forest import Branch, Forest
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.location import Location
+from ipmicra.model.types import Floats
 
 GOLDEN = 0.6180339887
 """Shifts by multiples of it fill the unit interval evenly."""

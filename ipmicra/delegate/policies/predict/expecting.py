@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
-from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.roster import Roster
-from ipmicra.delegate.subnets import Address, SubnetTree, key_of, row_of_key
+from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
+from ipmicra.model.types import Floats
 
 
 class ExpectedTrips:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.config import PredictConfig
-from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.policies.predict.forest import Branch, Forest
 from ipmicra.delegate.policies.predict.normal import Normal
 from ipmicra.delegate.policies.predict.prior import Outlook
+from ipmicra.model.types import Floats
 
 NUGGET = 1e-4
 """Variance of a single sample beside all else; keeps matrices sound."""

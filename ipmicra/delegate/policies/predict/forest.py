@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.geometry import Floats
+from ipmicra.model.types import Floats
 
 Floats32 = NDArray[np.float32]
 

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ipmicra.delegate.geometry import Floats
+from ipmicra.model.types import Floats
 
 LEAST_VARIANCE = 1e-12
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.geometry import Floats
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.branches import Branches
 from ipmicra.delegate.policies.predict.field import Expectation, Field
@@ -23,6 +22,7 @@ from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
+from ipmicra.model.types import Floats
 
 
 @dataclass(slots=True)

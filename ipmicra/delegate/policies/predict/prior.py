@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.geometry import Floats, distances_km, ring_around, unit_vectors
+from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
 from ipmicra.model.location import Location
+from ipmicra.model.types import Floats
 
 POINT_KM = 10.0
 """A place known to within this is a point."""

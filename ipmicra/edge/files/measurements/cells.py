@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from math import isfinite, nan
 
 from ipmicra.edge.dns.bulk import Seed, read_seed
+from ipmicra.model.address import Address
 
 LOST = frozenset(
     {
@@ -76,7 +76,7 @@ def is_address(text: str) -> bool:
     return read_place(text)[0] is not None
 
 
-def read_place(text: str) -> tuple[IPv4Address | IPv6Address | None, str]:
+def read_place(text: str) -> tuple[Address | None, str]:
     """Read an address, a host name or a URL: the address if it tells one, and the host; empty for neither."""
     seed = read_seed(text)
     if not isinstance(seed, Seed):

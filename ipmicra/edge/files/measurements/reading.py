@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address
 from math import isnan
 from pathlib import Path
 from statistics import median
@@ -17,8 +17,8 @@ from statistics import median
 from ipmicra.edge.files.measurements.cells import NoTime, read_place, read_time
 from ipmicra.edge.files.measurements.columns import Columns, find_columns
 from ipmicra.edge.files.tables import LOOKED_AT, Row, open_table
+from ipmicra.model.address import Address
 
-Address = IPv4Address | IPv6Address
 SiteKey = Address | str
 """A site is an address, or a host name of which no address is known."""
 BROADCAST = IPv4Address(2**32 - 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.balance.binding import Binder, Matter
 from ipmicra.assign.balance.config import BindingConfig
@@ -11,7 +10,6 @@ from ipmicra.lab.churn.crawling import QUEUED
 from ipmicra.lab.churn.scheme import Fifo, Setting
 from ipmicra.lab.churn.schemes.zones import Lbi
 
-Rows = NDArray[np.int64]
 _MANY = 1 << 40
 """More pieces than anybody holds."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import LbiConfig
 from ipmicra.assign.balance.forwarding import forwarded
@@ -11,9 +10,8 @@ from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.lab.churn.scheme import Fifo, Setting
 from ipmicra.lab.churn.schemes.keys import hashed_points
+from ipmicra.model.types import Floats, Rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 HALVING = "DL"
 """Zones are cut in the middle, one dimension after the other, as CAN prescribes."""
 

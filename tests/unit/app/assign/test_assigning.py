@@ -10,9 +10,10 @@ import pytest
 
 from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
 from ipmicra.app.assign.findings import explain_load
-from ipmicra.app.assign.round_trips import Address, RoundTrips, SampledRoundTrips, fleet_coordinates
+from ipmicra.app.assign.round_trips import RoundTrips, SampledRoundTrips, fleet_coordinates
 from ipmicra.assign.balance.pieces import PieceConfig
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Capacity, Crawler
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site

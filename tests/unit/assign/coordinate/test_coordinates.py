@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ipmicra import Coordinates, CorruptStateError, InputError
 from ipmicra.assign.coordinate.config import GnpConfig, VivaldiConfig
@@ -16,8 +15,7 @@ from ipmicra.assign.coordinate.landmarks import choose_landmarks, place_landmark
 from ipmicra.assign.coordinate.samples import clean, clean_mutual
 from ipmicra.assign.coordinate.space import learn_space, learn_space_moving
 from ipmicra.assign.coordinate.vivaldi import place_by_vivaldi
-
-Floats = NDArray[np.float64]
+from ipmicra.model.types import Floats
 
 
 def world(count: int, seed: int = 1, height_ms: float = 0.0) -> Floats:
