@@ -1,4 +1,4 @@
-"""What all tests share: interrupts, hypothesis profiles and the choice of tests that need the internet."""
+"""What all tests share: handling of interrupts, hypothesis profiles and a store in memory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.examples import PROFILE, THOROUGH_EXAMPLES
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
+
+    from ipmicra.edge.store.store import Store
 
 COLOURS_AND_WIDTHS = frozenset(
     "COLUMNS LINES TERMINAL_WIDTH FORCE_COLOR NO_COLOR PY_COLORS CLICOLOR_FORCE GITHUB_ACTIONS".split()
@@ -49,14 +52,13 @@ settings.register_profile(
 settings.load_profile(PROFILE)
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests that need the internet, unless `-m` speaks of them."""
-    if "live" in config.getoption("markexpr"):
-        return
-    live = [item for item in items if item.get_closest_marker("live")]
-    if live:
-        config.hook.pytest_deselected(items=live)
-        items[:] = [item for item in items if not item.get_closest_marker("live")]
+@pytest.fixture
+def memory_store() -> Iterator[Store]:
+    """Open a store in memory: the real one, without a file."""
+    from ipmicra.edge.store.store import Store
+
+    with Store.open("sqlite://") as store:
+        yield store
 
 
 def pytest_make_parametrize_id(val: object) -> None:

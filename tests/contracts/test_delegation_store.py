@@ -1,8 +1,7 @@
-"""What every store keeps to of delegations, batches, results, marks and grafts."""
+"""The contract of every store: delegations, batches, results, marks and grafts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
@@ -26,17 +25,10 @@ from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
-from tests.contracts.test_store import MAKERS
+from tests.contracts.stores import QUICK, STORES
 
 A, Z = IPv4Address("192.0.2.0"), IPv4Address("192.0.2.255")
 SIX, SIX_END = IPv6Address("2001:db8::"), IPv6Address("2001:db8::ffff")
-
-
-@pytest.fixture(params=MAKERS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
-    made = MAKERS[request.param](tmp_path)
-    yield made
-    made.close()
 
 
 def record(first: Address = A, last: Address = Z, crawler: str = "ath", **more: object) -> DelegationRecord:
@@ -85,12 +77,12 @@ def test_delegation_comes_back_with_its_account(store: StorePort) -> None:
 addresses = st.sampled_from([IPv4Address(0), A, Z, IPv4Address(2**32 - 1), SIX, IPv6Address(2**128 - 1)])
 
 
-@pytest.mark.parametrize("name", ["sqlite memory", "fake"])
+@pytest.mark.parametrize("name", QUICK)
 @given(bounds=st.lists(st.tuples(addresses, addresses), unique=True))
 def test_delegations_are_listed_by_address_the_wider_first(
     name: str, bounds: list[tuple[Address, Address]]
 ) -> None:
-    store = MAKERS[name](Path())
+    store = STORES[name](Path())
     whole = [(first, last) for first, last in bounds if first.version == last.version and first <= last]  # type: ignore[operator]
     store.delegations.put_many(record(first, last) for first, last in whole)
     listed = [(one.delegation.first, one.delegation.last) for one in store.delegations.all()]

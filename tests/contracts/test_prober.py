@@ -10,10 +10,10 @@ import pytest
 
 from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk, Probing
 from ipmicra.edge.loopback.internet import LoopbackInternet
+from ipmicra.edge.store.store import Store
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
 from tests.fakes.prober import FakeDesk
-from tests.fakes.store import FakeStore
 from tests.loopback_worlds import CRAWLERS, probe_of, small_world
 from tests.patience import measured_until
 
@@ -28,12 +28,11 @@ def internet() -> Iterator[LoopbackInternet]:
 
 
 @pytest.fixture(params=["desk", "fake"])
-def opened(request: pytest.FixtureRequest, internet: LoopbackInternet) -> Opened:
+def opened(request: pytest.FixtureRequest, internet: LoopbackInternet, memory_store: Store) -> Opened:
     def open_desk(budget: int | None, timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
-        store = FakeStore()
-        store.budget.open("probes", budget)
+        memory_store.budget.open("probes", budget)
         config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=timeout_ms, samples=2)
-        return OrderDesk(store, internet.crawlers, internet.access, config)
+        return OrderDesk(memory_store, internet.crawlers, internet.access, config)
 
     def open_fake(budget: int | None, _timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
         return nullcontext(FakeDesk(CRAWLERS, internet.world.rtt_ms, budget))

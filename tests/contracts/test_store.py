@@ -1,8 +1,7 @@
-"""What every store keeps to: SQLite on disk and in memory, and the fake."""
+"""The contract of every store; SQLite keeps it on disk and in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
@@ -23,7 +22,6 @@ from ipmicra.edge.store.ports import (
     StateChange,
     StorePort,
 )
-from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
@@ -31,21 +29,9 @@ from ipmicra.model.location import Location
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 from ipmicra.model.site import Site
-from tests.fakes.store import FakeStore
+from tests.contracts.stores import QUICK, STORES
 
-MAKERS: dict[str, Callable[[Path], StorePort]] = {
-    "sqlite file": lambda folder: Store.open(f"sqlite:///{folder}/state.db"),
-    "sqlite memory": lambda _: Store.open("sqlite://"),
-    "fake": lambda _: FakeStore(),
-}
 A, B = IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")
-
-
-@pytest.fixture(params=MAKERS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
-    made = MAKERS[request.param](tmp_path)
-    yield made
-    made.close()
 
 
 def crawler(name: str = "ath", **more: object) -> Crawler:
@@ -136,12 +122,10 @@ samples = st.builds(
 )
 
 
-@pytest.mark.parametrize("make", [MAKERS["sqlite memory"], MAKERS["fake"]], ids=["sqlite", "fake"])
+@pytest.mark.parametrize("name", QUICK)
 @given(batches=st.lists(st.lists(samples, max_size=8), max_size=4))
-def test_every_sample_comes_back_in_its_order(
-    make: Callable[[Path], StorePort], batches: list[list[Sample]]
-) -> None:
-    store = make(Path())
+def test_every_sample_comes_back_in_its_order(name: str, batches: list[list[Sample]]) -> None:
+    store = STORES[name](Path())
     for batch in batches:
         store.samples.add_many(batch)
     given_all = [sample for batch in batches for sample in batch]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
@@ -16,12 +17,12 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.rdap import RdapConfig, RdapSource, read_rdap
 from ipmicra.edge.store.ports import Graft, ResultRecord
+from ipmicra.edge.store.store import Store
 from ipmicra.errors import FetchError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import enrol
-from tests.fakes.store import FakeStore
 from tests.servers.rdap_server import RdapServer, network
 
 INSIDE, OUTSIDE, NOBODYS = (ip_address(text) for text in ("10.1.2.3", "80.1.2.3", "80.9.9.9"))
@@ -219,26 +220,28 @@ def test_region_of_a_registry_is_no_graft(hierarchy: Hierarchy) -> None:
     assert tree.is_outside(OUTSIDE)
 
 
-def test_registry_is_asked_once_and_answers_are_kept(hierarchy: Hierarchy) -> None:
-    store, registry = FakeStore(), FakeRegistry(graft("80.1.0.0", "80.1.255.255"))
-    grafter = Grafter(GraftedTree(hierarchy), store, registry, lambda: 0.0)
+def test_registry_is_asked_once_and_answers_are_kept(hierarchy: Hierarchy, memory_store: Store) -> None:
+    registry = FakeRegistry(graft("80.1.0.0", "80.1.255.255"))
+    grafter = Grafter(GraftedTree(hierarchy), memory_store, registry, lambda: 0.0)
     for now_s, asked in ((100.0, 2), (200.0, 2), (100.0 + KEPT_S + 1, 4)):
-        grafter = Grafter(GraftedTree(hierarchy), store, registry, lambda now_s=now_s: now_s)  # type: ignore[misc]
+        grafter = Grafter(GraftedTree(hierarchy), memory_store, registry, lambda now_s=now_s: now_s)  # type: ignore[misc]
         for address in (INSIDE, OUTSIDE, ip_address("80.1.200.1"), NOBODYS, NOBODYS):
-            assert grafter.graft(address) is None
+            assert asyncio.run(grafter.graft(address)) is None
         assert registry.asked == asked
 
 
-def test_registry_that_does_not_answer_is_told_and_asked_again(hierarchy: Hierarchy) -> None:
+def test_registry_that_does_not_answer_is_reported_and_asked_again(
+    hierarchy: Hierarchy, memory_store: Store
+) -> None:
     registry = FakeRegistry()
-    grafter = Grafter(GraftedTree(hierarchy), FakeStore(), registry, lambda: 1.0)
+    grafter = Grafter(GraftedTree(hierarchy), memory_store, registry, lambda: 1.0)
     for asked in (1, 2):
-        assert "nobody answers" in str(grafter.graft(ip_address("81.0.0.1")))
+        assert "nobody answers" in str(asyncio.run(grafter.graft(ip_address("81.0.0.1"))))
         assert registry.asked == asked
 
 
-def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy) -> None:
-    store, registry = FakeStore(), FakeRegistry(graft("80.1.0.0", "80.1.255.255", 4e9))
+def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy, memory_store: Store) -> None:
+    store, registry = memory_store, FakeRegistry(graft("80.1.0.0", "80.1.255.255", 4e9))
     enrol(store, [Crawler(name="one", address=ip_address("10.0.0.1"))])
     found: list[ResultRecord] = []
     batch = Batch(

@@ -20,11 +20,11 @@ from ipmicra.edge.prober.config import Exchange, ProberConfig
 from ipmicra.edge.prober.http import server_share_ms
 from ipmicra.edge.prober.ladder import Prober
 from ipmicra.edge.prober.tcp import Dialler
+from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.orders import ProbeOrder
-from tests.fakes.store import FakeStore
 from tests.loopback_worlds import address_of, probe_of, small_world
 from tests.patience import measured_until
 from tests.servers.refusing import refusing_port
@@ -51,17 +51,16 @@ def samples() -> dict[Fault, Sample]:
 
 def sampled(timeout_ms: float) -> dict[Fault, Sample]:
     world = small_world(len(FAULTS), FAULTS, loss=0.2, seed=3)
-    store = FakeStore()
-    store.budget.open("probes", None)
 
     async def take() -> list[Sample]:
         config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=timeout_ms, samples=3)
         async with OrderDesk(store, internet.crawlers, internet.access, config) as desk:
             return [s async for s in desk.probe([probe_of(internet, "ath", i) for i in FAULTS])]
 
-    with LoopbackInternet(world) as internet:
+    with Store.open("sqlite://") as store, LoopbackInternet(world) as internet:
+        store.budget.open("probes", None)
         taken = asyncio.run(take())
-    assert store.samples.count() == len(FAULTS)
+        assert store.samples.count() == len(FAULTS)
     found = {world.faults[sample.address]: sample for sample in taken}
     assert all(found[fault].rtt_ms or truth_ms(fault) - 1 <= 1e9 for fault in MEASURED)
     return found

@@ -177,7 +177,7 @@ class Batch:
         """Ask the registries for addresses outside the hierarchy, last of all and one at a time."""
         for site in self._outside:
             if session.grafter is not None:
-                trouble = await asyncio.to_thread(session.grafter.graft, site.address)
+                trouble = await session.grafter.graft(site.address)
                 if trouble:
                     self.report.notes.append(f"{site.host}: {trouble}; its slice of addresses stands in")
             session.driver.arrive(site)

@@ -170,7 +170,7 @@ class Delegator:
     async def _arrive(self, site: Site) -> None:
         session = self._session
         if session.grafter is not None:
-            await asyncio.to_thread(session.grafter.graft, site.address)
+            await session.grafter.graft(site.address)
         session.driver.arrive(site)
 
     async def _watch_over(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network, IPv6Network, summarize_address_range
 
@@ -110,12 +111,13 @@ class Grafter:
             if not graft.is_known:
                 self._nobodys.add(graft.first)
 
-    def graft(self, address: Address) -> str | None:
-        """See that an address has a subnet if any registry knows one; say why not if it cannot be asked."""
+    async def graft(self, address: Address) -> str | None:
+        """Add the subnet of an address if a registry knows one; return why, if no registry can be asked."""
         if address in self._nobodys or not self._tree.is_outside(address):
             return None
         try:
-            found = self._source.ask(address)
+            # Only the request leaves this thread: a store serves the thread that opened it.
+            found = await asyncio.to_thread(self._source.ask, address)
         except FetchError as error:
             return str(error)
         if found is None:

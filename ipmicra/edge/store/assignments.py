@@ -9,6 +9,7 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.assignment import Assignment
 
 _NAMES = "host, piece, of, address, crawler, reason, backend, expected_ms, pages, filters, assigned_s"
@@ -32,7 +33,7 @@ def create_assignments(database: Database) -> None:
         "assigned_s": float,
     }
     needed = ("of", "address", "reason", "backend", "filters", "assigned_s")
-    database["assignments"].create(columns, pk=("host", "piece"), not_null=needed)  # type: ignore[union-attr]
+    make_table(database, "assignments", columns, key=("host", "piece"), needed=needed)
 
 
 class AssignmentTable:

@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
 from ipmicra.edge.store.ports import BatchRecord, ResultRecord
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.delegation import Evidence
 
 _BATCH = "id, key, words, started_s, ended_s"
@@ -21,12 +22,11 @@ _AT_ONCE = 500
 
 def create_batches(database: Database) -> None:
     """Make the tables of batches and results; a batch without `ended_s` is to be gone on with."""
-    batches = database["batches"]
     columns = {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float}
-    batches.create(columns, pk="id", not_null=("key", "words", "started_s"))  # type: ignore[union-attr]
-    batches.create_index(["key"])  # type: ignore[union-attr]
-    results = database["results"]
-    results.create(  # type: ignore[union-attr]
+    make_table(database, "batches", columns, key="id", needed=("key", "words", "started_s"), index=("key",))
+    make_table(
+        database,
+        "results",
         {
             "batch": int,
             "host": str,
@@ -38,10 +38,10 @@ def create_batches(database: Database) -> None:
             "rtt_ms": float,
             "probes": int,
         },
-        pk=("batch", "host"),
-        not_null=("address", "first", "last", "crawler", "evidence", "probes"),
+        key=("batch", "host"),
+        needed=("address", "first", "last", "crawler", "evidence", "probes"),
+        index=("host",),
     )
-    results.create_index(["host"])  # type: ignore[union-attr]
 
 
 class BatchTable:

@@ -9,16 +9,15 @@ from sqlite_utils import Database
 from ipmicra.edge.store.addresses import packed_or_none, unpacked_or_none
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import BudgetState, OrderRecord
+from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError
 
 
 def create_budget(database: Database) -> None:
     """Make the tables of budgets and orders; an order without `answered_s` was not answered yet."""
-    database["budgets"].create(  # type: ignore[union-attr]
-        {"name": str, "total": int, "spent": int}, pk="name", not_null=("spent",)
-    )
-    orders = database["orders"]
-    columns = {
+    budgets = {"name": str, "total": int, "spent": int}
+    make_table(database, "budgets", budgets, key="name", needed=("spent",))
+    orders = {
         "id": str,
         "budget": str,
         "crawler": str,
@@ -26,8 +25,8 @@ def create_budget(database: Database) -> None:
         "reserved_s": float,
         "answered_s": float,
     }
-    orders.create(columns, pk="id", not_null=("budget", "crawler", "reserved_s"))  # type: ignore[union-attr]
-    orders.create_index(["budget", "answered_s"])  # type: ignore[union-attr]
+    needed = ("budget", "crawler", "reserved_s")
+    make_table(database, "orders", orders, key="id", needed=needed, index=("budget", "answered_s"))
 
 
 class BudgetTable:

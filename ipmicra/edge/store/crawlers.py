@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row
 from ipmicra.edge.store.ports import Member, StateChange
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 from ipmicra.model.location import Location
 
-_COLUMNS: dict[str, Any] = {
+_COLUMNS: dict[str, type] = {
     "name": str,
     "address": bytes,
     "agent_url": str,
@@ -42,10 +42,9 @@ _GET = f"SELECT {_NAMES} FROM crawlers"  # noqa: S608 - our own names
 def create_crawlers(database: Database) -> None:
     """Make the tables of the fleet."""
     needed = ("address", "labels", "state", "joined_s", "changed_s")
-    database["crawlers"].create(_COLUMNS, pk="name", not_null=needed)  # type: ignore[union-attr]
-    history = database["crawler_history"]
-    history.create({"crawler": str, "state": str, "at_s": float}, not_null=("crawler", "state", "at_s"))  # type: ignore[union-attr]
-    history.create_index(["crawler", "at_s"])  # type: ignore[union-attr]
+    make_table(database, "crawlers", _COLUMNS, key="name", needed=needed)
+    history = {"crawler": str, "state": str, "at_s": float}
+    make_table(database, "crawler_history", history, needed=tuple(history), index=("crawler", "at_s"))
 
 
 class CrawlerTable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sqlite_utils import Database
 
@@ -11,12 +10,13 @@ from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss
 
-_COLUMNS: dict[str, Any] = {
+_COLUMNS: dict[str, type] = {
     "first": bytes,
     "last": bytes,
     "crawler": str,
@@ -58,10 +58,9 @@ def create_delegations(database: Database) -> None:
     )
     # One tree instead of two: a row is found by its bounds alone, and writing is half as dear.
     database.execute(f"CREATE TABLE delegations ({columns_text}, PRIMARY KEY (first, last)) WITHOUT ROWID")
-    history = database["delegation_history"]
     columns = {"id": int, **_COLUMNS, "ended_s": float, "reason": str}
-    history.create(columns, pk="id", not_null=("first", "last", *_NEEDED, "ended_s", "reason"))  # type: ignore[union-attr]
-    history.create_index(["first", "last"])  # type: ignore[union-attr]
+    needed = ("first", "last", *_NEEDED, "ended_s", "reason")
+    make_table(database, "delegation_history", columns, key="id", needed=needed, index=("first", "last"))
     old = ", ".join(f"OLD.{name}" for name in _COLUMNS)
     database.execute(
         "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations "  # noqa: S608 - our own names

@@ -7,11 +7,14 @@ from sqlite_utils import Database
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import Graft
+from ipmicra.edge.store.schema import make_table
 
 
 def create_grafts(database: Database) -> None:
     """Make the table of grafts; one without a handle or name says that nobody knows the range."""
-    database["grafts"].create(  # type: ignore[union-attr]
+    make_table(
+        database,
+        "grafts",
         {
             "first": bytes,
             "last": bytes,
@@ -20,8 +23,8 @@ def create_grafts(database: Database) -> None:
             "country": str,
             "asked_s": float,
         },
-        pk=("first", "last"),
-        not_null=("asked_s",),
+        key=("first", "last"),
+        needed=("asked_s",),
     )
 
 

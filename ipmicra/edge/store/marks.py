@@ -9,15 +9,18 @@ from sqlite_utils import Database
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import MarkRecord
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 
 
 def create_marks(database: Database) -> None:
     """Make the table of marks: one for each crawler and address."""
-    database["marks"].create(  # type: ignore[union-attr]
+    make_table(
+        database,
+        "marks",
         {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float},
-        pk=("crawler", "address"),
-        not_null=("rtt_ms", "least_ms", "at_s"),
+        key=("crawler", "address"),
+        needed=("rtt_ms", "least_ms", "at_s"),
     )
 
 

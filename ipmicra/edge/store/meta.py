@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.schema import make_table
 
 
 def create_meta(database: Database) -> None:
     """Make the tables of what the store knows of itself."""
-    database["migrations"].create({"number": int, "name": str, "applied_s": float}, pk="number")  # type: ignore[union-attr]
-    database["meta"].create({"key": str, "value": str}, pk="key", not_null=("value",))  # type: ignore[union-attr]
+    make_table(database, "migrations", {"number": int, "name": str, "applied_s": float}, key="number")
+    make_table(database, "meta", {"key": str, "value": str}, key="key", needed=("value",))
 
 
 class MetaTable:

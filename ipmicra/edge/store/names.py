@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 
 _AT_ONCE = 500
@@ -18,10 +19,9 @@ _SIZE = 16
 
 def create_names(database: Database) -> None:
     """Make the table of names; `addresses` has 16 bytes each, in the order of preference."""
-    names = database["names"]
     columns = {"name": str, "status": str, "addresses": bytes, "expires_s": float}
-    names.create(columns, pk="name", not_null=("status", "addresses", "expires_s"))  # type: ignore[union-attr]
-    names.create_index(["expires_s"])  # type: ignore[union-attr]
+    needed = ("status", "addresses", "expires_s")
+    make_table(database, "names", columns, key="name", needed=needed, index=("expires_s",))
 
 
 class NameTable:

@@ -8,6 +8,7 @@ from dataclasses import astuple, fields
 from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.recrawl import Recrawl
 
 _FIELDS = tuple(field.name for field in fields(Recrawl))
@@ -35,7 +36,7 @@ def create_recrawls(database: Database) -> None:
         "crawls": int,
     }
     needed = ("of", "first_s", "submitted_s", "crawls")
-    database["recrawls"].create(columns, pk=("host", "piece"), not_null=needed)  # type: ignore[union-attr]
+    make_table(database, "recrawls", columns, key=("host", "piece"), needed=needed)
     database.execute(_TAKE)
 
 

@@ -10,6 +10,7 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 
@@ -30,7 +31,6 @@ def create_samples(database: Database) -> None:
 
     `all_ms` holds the round trips in order, as little-endian doubles.
     """
-    samples = database["samples"]
     columns = {
         "id": int,
         "crawler": str,
@@ -46,8 +46,8 @@ def create_samples(database: Database) -> None:
         "detail": str,
         "taken_s": float,
     }
-    samples.create(columns, pk="id", not_null=("crawler", "address", "all_ms", "detail", "taken_s"))  # type: ignore[union-attr]
-    samples.create_index(["address"])  # type: ignore[union-attr]
+    needed = ("crawler", "address", "all_ms", "detail", "taken_s")
+    make_table(database, "samples", columns, key="id", needed=needed, index=("address",))
 
 
 class SampleTable:

@@ -8,6 +8,7 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
@@ -16,10 +17,9 @@ _GET = "SELECT host, address, scheme, port FROM sites"
 
 def create_sites(database: Database) -> None:
     """Make the table of sites."""
-    sites = database["sites"]
     columns = {"host": str, "address": bytes, "scheme": str, "port": int, "pinned_s": float}
-    sites.create(columns, pk="host", not_null=("address", "pinned_s"))  # type: ignore[union-attr]
-    sites.create_index(["address"])  # type: ignore[union-attr]
+    needed = ("address", "pinned_s")
+    make_table(database, "sites", columns, key="host", needed=needed, index=("address",))
 
 
 class SiteTable:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.schema import make_table
 
 
 def create_states(database: Database) -> None:
     """Make the table of saved states."""
-    states = database["states"]
-    states.create({"name": str, "data": bytes, "at_s": float}, pk="name", not_null=("data", "at_s"))  # type: ignore[union-attr]
+    columns = {"name": str, "data": bytes, "at_s": float}
+    make_table(database, "states", columns, key="name", needed=("data", "at_s"))
 
 
 class StateTable:

@@ -17,13 +17,14 @@ from ipmicra.edge.store.marks import MarkTable
 from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
+from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.samples import SampleTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
 
 
-class Store:
+class Store(StorePort):
     """What ipmicra remembers, in one SQLite file; use one store in each thread."""
 
     def __init__(self, connection: Connection) -> None:

@@ -12,12 +12,12 @@ from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, 
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.assign.round_trips import RoundTrips, SampledRoundTrips, fleet_coordinates
 from ipmicra.assign.balance.pieces import PieceConfig
+from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Capacity, Crawler
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
-from tests.fakes.store import FakeStore
 
 NAMES = ("ath", "ber", "cdg", "dub", "edi", "fra")
 CRAWLERS = [
@@ -187,10 +187,9 @@ def test_no_crawler_an_unknown_backend_and_no_sites_are_told() -> None:
     assert assigned([]).assignments == []
 
 
-def test_samples_of_the_store_are_round_trips_and_losses_are_not() -> None:
-    store = FakeStore()
+def test_samples_of_the_store_are_round_trips_and_losses_are_not(memory_store: Store) -> None:
     address = ip_address("198.51.100.1")
-    store.samples.add_many(
+    memory_store.samples.add_many(
         [
             Sample(crawler="ath", address=address, rtt_ms=9.0, taken_s=1.0),
             Sample(crawler="ath", address=address, rtt_ms=7.0, taken_s=2.0),
@@ -198,7 +197,7 @@ def test_samples_of_the_store_are_round_trips_and_losses_are_not() -> None:
             Sample(crawler="zzz", address=address, rtt_ms=1.0, taken_s=1.0),
         ]
     )
-    found = SampledRoundTrips(samples=store.samples).expected_ms([address, address], CRAWLERS[:2])
+    found = SampledRoundTrips(samples=memory_store.samples).expected_ms([address, address], CRAWLERS[:2])
     assert found[:, 0].tolist() == [7.0, 7.0]
     assert np.isnan(found[:, 1]).all()
 

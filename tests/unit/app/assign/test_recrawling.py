@@ -13,33 +13,34 @@ from ipmicra.app.assign.assigning import AssignReport
 from ipmicra.app.assign.recrawl import Turn, describe_turn, note_crawled
 from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
 from ipmicra.edge.store.ports import Member
+from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.recrawl import Crawled, Recrawl
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
-from tests.fakes.store import FakeStore
 
 HOUR = 3600.0
 
 
 @pytest.fixture
-def store() -> FakeStore:
-    made = FakeStore()
+def store(memory_store: Store) -> Store:
     for number, name in enumerate(("ath", "ber")):
-        made.crawlers.put(Member(crawler=Crawler(name=name, address=ip_address(f"192.0.2.{number + 1}"))))
+        memory_store.crawlers.put(
+            Member(crawler=Crawler(name=name, address=ip_address(f"192.0.2.{number + 1}")))
+        )
     for number in range(1, 7):
         address = ip_address(f"198.51.100.{number}")
-        made.sites.put_many([Site(f"s{number}.example", address)], 1.0)
-        made.samples.add_many(
+        memory_store.sites.put_many([Site(f"s{number}.example", address)], 1.0)
+        memory_store.samples.add_many(
             [
                 Sample(crawler="ath", address=address, rtt_ms=float(number)),
                 Sample(crawler="ber", address=address, rtt_ms=7.0 - number),
             ]
         )
-    return made
+    return memory_store
 
 
-def assigned(store: FakeStore, hosts: Sequence[int], now_s: float, **more: object) -> AssignReport:
+def assigned(store: Store, hosts: Sequence[int], now_s: float, **more: object) -> AssignReport:
     request = AssignRequest(texts=[f"s{number}.example" for number in hosts], **more)  # type: ignore[arg-type]
     return assign_seeds(store, request, clock=lambda: now_s)[0]
 
@@ -51,7 +52,7 @@ def steps(report: AssignReport) -> dict[str, str | None]:
     }
 
 
-def test_the_first_call_submits_and_the_second_leaves_all_alone(store: FakeStore) -> None:
+def test_the_first_call_submits_and_the_second_leaves_all_alone(store: Store) -> None:
     first = assigned(store, [1, 2], 0.0, every_s=HOUR)
     assert steps(first) == {"s1.example": "submit", "s2.example": "submit"}
     kept = store.recrawls.all()
@@ -61,7 +62,7 @@ def test_the_first_call_submits_and_the_second_leaves_all_alone(store: FakeStore
     assert [one.interval_s for one in store.recrawls.all()] == [HOUR, HOUR, None]
 
 
-def test_what_is_due_is_found_without_naming_it(store: FakeStore) -> None:
+def test_what_is_due_is_found_without_naming_it(store: Store) -> None:
     assigned(store, [1, 2, 3], 0.0, every_s=HOUR)
     assigned(store, [4], 0.0)
     note_crawled(store, [Crawled(host="s1.example", pages=9, crawled_s=60.0)])
@@ -75,7 +76,7 @@ def test_what_is_due_is_found_without_naming_it(store: FakeStore) -> None:
     assert assigned(store, [], HOUR + 4, is_due_only=True).assignments == []
 
 
-def test_pages_of_the_last_crawl_are_the_load_of_the_next_call(store: FakeStore) -> None:
+def test_pages_of_the_last_crawl_are_the_load_of_the_next_call(store: Store) -> None:
     assigned(store, [1, 2], 0.0, every_s=HOUR)
     note_crawled(store, [Crawled(host="s1.example", pages=321, crawled_s=60.0)])
     report = assigned(store, [1, 2], 70.0)
@@ -90,7 +91,7 @@ def test_pages_of_the_last_crawl_are_the_load_of_the_next_call(store: FakeStore)
     }
 
 
-def test_the_heir_of_a_crawler_that_went_starts_again_on_what_was_not_done(store: FakeStore) -> None:
+def test_the_heir_of_a_crawler_that_went_starts_again_on_what_was_not_done(store: Store) -> None:
     first = assigned(store, range(1, 7), 0.0, every_s=HOUR)
     own = [one.host for one in first.assignments if one.crawler == "ath"]
     note_crawled(store, [Crawled(host=own[0], pages=1, crawled_s=5.0)])
@@ -101,19 +102,19 @@ def test_the_heir_of_a_crawler_that_went_starts_again_on_what_was_not_done(store
     assert assigned(store, [], 8.0, is_due_only=True).assignments == []
 
 
-def test_a_dry_run_leaves_the_schedule_alone(store: FakeStore) -> None:
+def test_a_dry_run_leaves_the_schedule_alone(store: Store) -> None:
     assert steps(assigned(store, [1], 0.0, every_s=HOUR, is_kept=False)) == {"s1.example": "submit"}
     assert store.recrawls.all() == []
 
 
-def test_how_late_new_pages_are_seen_is_told(store: FakeStore) -> None:
+def test_how_late_new_pages_are_seen_is_told(store: Store) -> None:
     assigned(store, [1], 0.0, every_s=4 * HOUR)
     note_crawled(store, [Crawled(host="s1.example", pages=1, started_s=10.0, crawled_s=10.0 + HOUR)])
     report = assigned(store, [1], 2 * HOUR)
     assert report.findings[-1] == "a new page is seen after 2.2 to 3.2 h (mean of 1 timed downloads)"
 
 
-def test_words_that_cannot_be_true_are_refused_one_by_one(store: FakeStore) -> None:
+def test_words_that_cannot_be_true_are_refused_one_by_one(store: Store) -> None:
     pieces = [Recrawl(host="big.example", piece=one, of=2, first_s=0.0, submitted_s=0.0) for one in (1, 2)]
     store.recrawls.put_many(pieces)
     words = [
@@ -132,7 +133,7 @@ def test_words_that_cannot_be_true_are_refused_one_by_one(store: FakeStore) -> N
     assert store.recrawls.of("big.example")[0] == pieces[0]
 
 
-def test_a_site_stays_in_its_pieces_without_its_urls(store: FakeStore, tmp_path: Path) -> None:
+def test_a_site_stays_in_its_pieces_without_its_urls(store: Store, tmp_path: Path) -> None:
     urls = tmp_path / "urls.txt"
     urls.write_text("\n".join(f"https://s1.example/{name}/{i}" for name in "ab" for i in range(1500)))
     first = assigned(store, [1, 2], 0.0, urls=(urls,), pieces=2, every_s=HOUR)

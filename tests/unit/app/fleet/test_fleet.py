@@ -11,8 +11,8 @@ from ipmicra import Crawler, CrawlerState, Fleet, Hierarchy, InputError
 from ipmicra.app.fleet.fleet import subnet_text
 from ipmicra.app.fleet.reading import crawler_of, read_agent_url, read_crawlers
 from ipmicra.edge.store.ports import StateChange
+from ipmicra.edge.store.store import Store
 from tests.cli.command_line import built_file
-from tests.fakes.store import FakeStore
 
 
 class FakeClock:
@@ -29,13 +29,15 @@ def crawler(name: str = "ath", address: str = "10.1.2.3") -> Crawler:
 
 
 @pytest.fixture
-def fleet() -> Fleet:
-    return Fleet(FakeStore(), clock=FakeClock())
+def fleet(memory_store: Store) -> Fleet:
+    return Fleet(memory_store, clock=FakeClock())
 
 
-def test_joining_crawler_is_given_the_smallest_subnet_that_holds_it(tmp_path: Path) -> None:
+def test_joining_crawler_is_given_the_smallest_subnet_that_holds_it(
+    tmp_path: Path, memory_store: Store
+) -> None:
     with Hierarchy.open(built_file(tmp_path)) as hierarchy:
-        fleet = Fleet(FakeStore(), hierarchy, FakeClock())
+        fleet = Fleet(memory_store, hierarchy, FakeClock())
         inner = fleet.add(crawler("a", "10.1.2.3"))
         outer = fleet.add(crawler("b", "10.200.0.1"))
         outside = fleet.add(crawler("c", "203.0.113.1"))

@@ -9,13 +9,13 @@ import pytest
 from ipmicra.app.report.data import Flag
 from ipmicra.app.report.loaders.store import StoreContents
 from ipmicra.edge.store.ports import DelegationRecord, Member, ResultRecord
+from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Sample
-from tests.fakes.store import FakeStore
 
 PLACE = Location(latitude=38.0, longitude=23.7, radius_km=20.0, country="GR")
 
@@ -42,8 +42,8 @@ def assignment(host: str, number: int, crawler: str | None, **more: object) -> A
 
 
 @pytest.fixture
-def store() -> FakeStore:
-    store = FakeStore()
+def store(memory_store: Store) -> Store:
+    store = memory_store
     states = (CrawlerState.JOINED, CrawlerState.JOINED, CrawlerState.LEFT, CrawlerState.LEFT)
     for number, (name, state) in enumerate(zip(("ath", "ber", "old", "gone"), states, strict=True), 1):
         address = ip_address(f"192.0.2.{number}")
@@ -72,7 +72,7 @@ def store() -> FakeStore:
     return store
 
 
-def test_each_site_has_what_it_got_last_with_all_its_probes(store: FakeStore) -> None:
+def test_each_site_has_what_it_got_last_with_all_its_probes(store: Store) -> None:
     data = StoreContents(store=store).load()
     assert [one.name for one in data.crawlers] == ["ath", "ber", "old"], "who left counts if it has a site"
     assert data.crawlers[1].capacity.connections == 2
@@ -85,12 +85,12 @@ def test_each_site_has_what_it_got_last_with_all_its_probes(store: FakeStore) ->
     assert data.policy == "delegated"
 
 
-def test_a_batch_has_its_own_sites_only(store: FakeStore) -> None:
+def test_a_batch_has_its_own_sites_only(store: Store) -> None:
     data = StoreContents(store=store, batch=2).load()
     assert [(one.host, one.probes) for one in data.sites] == [("a.example", 1), ("c.example", 2)]
 
 
-def test_assignments_have_the_last_word(store: FakeStore) -> None:
+def test_assignments_have_the_last_word(store: Store) -> None:
     store.samples.add_many([Sample(crawler="ber", address=ip_address("10.0.1.1"), rtt_ms=30.0)])
     store.assignments.put_many(
         [
@@ -109,7 +109,7 @@ def test_assignments_have_the_last_word(store: FakeStore) -> None:
     assert "2 of 4 sites" in data.notes[0]
 
 
-def test_pieces_are_shown_one_by_one(store: FakeStore) -> None:
+def test_pieces_are_shown_one_by_one(store: Store) -> None:
     pieces = [
         assignment("a.example", 1, name, piece=i, of=2, pages=9) for i, name in enumerate(("ath", "ber"), 1)
     ]
@@ -120,7 +120,7 @@ def test_pieces_are_shown_one_by_one(store: FakeStore) -> None:
     assert [one.probes for one in shown] == [4, 0], "probes count once"
 
 
-def test_assignments_older_than_a_batch_do_not_change_it(store: FakeStore) -> None:
+def test_assignments_older_than_a_batch_do_not_change_it(store: Store) -> None:
     store.assignments.put_many(
         [
             assignment("a.example", 1, "ber", assigned_s=15.0),
@@ -131,6 +131,6 @@ def test_assignments_older_than_a_batch_do_not_change_it(store: FakeStore) -> No
     assert [(one.host, one.crawler) for one in data.sites] == [("a.example", 0), ("c.example", 0)]
 
 
-def test_empty_store_is_told_with_the_next_step() -> None:
+def test_empty_store_is_told_with_the_next_step(memory_store: Store) -> None:
     with pytest.raises(InputError, match="`ipmicra delegate SEEDS`"):
-        StoreContents(store=FakeStore()).load()
+        StoreContents(store=memory_store).load()
