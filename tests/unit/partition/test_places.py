@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ipmicra.errors import InputError
@@ -90,7 +90,8 @@ def test_best_round_trip_wins_and_a_lost_probe_does_not() -> None:
     assert partition(METHODS["rtt-best"], problem).tolist() == [1, 2, 0]
 
 
-@given(st.integers(1, 4), st.integers(1, 10), st.integers(0, 1000))
+@example(parts=2, count=10, seed=920)  # greedy alone ended in a poor corner here
+@given(parts=st.integers(1, 4), count=st.integers(1, 10), seed=st.integers(0, 1000))
 def test_balanced_is_never_slower_than_best_round_trips(parts: int, count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = with_round_trips(
