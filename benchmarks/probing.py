@@ -194,9 +194,9 @@ def _resolving(bench: Bench) -> Row:
 
         def resolve() -> None:
             async def run() -> None:
-                config = dns.ClientConfig(servers=(("127.0.0.1", int(port)),))
+                config = dns.DnsConfig(servers=(("127.0.0.1", int(port)),))
                 with Store.open("sqlite://") as store:
-                    async with dns.NameClient(config) as client:
+                    async with dns.DnsClient(config) as client:
                         names = (f"host{i}.example{i % 7}.com" for i in range(count))
                         found = [one async for one in BulkResolver(client, store.names).resolve(names)]
                 assert len(found) == count

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
-from ipmicra.edge.dns.client import NameClient
+from ipmicra.edge.dns.client import DnsClient
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
 
@@ -34,7 +34,7 @@ def _collect_seldom() -> None:
 
 
 async def _serve(settings: AgentSettings) -> None:
-    async with NameClient() as client:
+    async with DnsClient() as client:
         try:
             server = make_server(settings, resolving(client))
             server.config.load()

@@ -12,7 +12,7 @@ from ipmicra.app.fleet.fleet import Fleet, time_text
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
 from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
-from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import Member, StorePort
@@ -43,7 +43,7 @@ class ProbeOptions:
     """Prefixes that this machine may probe although they are not public."""
     is_resolved_there: bool = False
     """Let each crawler resolve names by itself."""
-    dns: ClientConfig = field(default_factory=ClientConfig)
+    dns: DnsConfig = field(default_factory=DnsConfig)
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ async def _sites(
     if all(isinstance(seed := read_seed(text), Seed) and seed.address for text in texts):
         return [Site(s.host, s.address, s.scheme, s.port) for s in map(read_seed, texts)]  # type: ignore[arg-type, union-attr]
     sites: list[Site] = []
-    async with NameClient(options.dns) as client:
+    async with DnsClient(options.dns) as client:
         async for found in BulkResolver(client, store.names).resolve(texts):
             if isinstance(found, Site):
                 pinned = store.sites.get(found.host)
@@ -185,7 +185,7 @@ async def _samples_from_here(probes: list[Probe], options: ProbeOptions) -> Asyn
 
     ports = {probe.port for probe in probes if probe.port is not None}
     policy = AddressPolicy(options.allowed, {*WEB_PORTS, *ports})
-    async with NameClient(options.dns) as client:
+    async with DnsClient(options.dns) as client:
         prober = Prober(dialler=Dialler(permit=policy.refusal), resolve=resolving(client))
         granted = probes if options.budget is None else probes[: options.budget]
         orders = tuple(order_of(str(number), probe, options.desk) for number, probe in enumerate(granted))
@@ -207,7 +207,7 @@ def _unpaid(probe: Probe) -> Sample:
     )
 
 
-def resolving(client: NameClient) -> Callable[[str], Any]:
+def resolving(client: DnsClient) -> Callable[[str], Any]:
     """Make the call by which a prober resolves names."""
 
     async def resolve(name: str) -> list[Any]:

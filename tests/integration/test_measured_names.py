@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.lab.evaluate.inputs import WorldSource
 from tests.servers.dns_server import DnsServer, Zone
 
@@ -19,7 +19,7 @@ def test_names_are_resolved_when_the_user_says_so(tmp_path: Path) -> None:
     path.write_text("\n".join(["crawler,host,rtt", *rows]))
     notes: list[str] = []
     with DnsServer({"a.example": Zone(addresses=("192.0.2.2",))}) as server:
-        dns = ClientConfig(servers=(server.place,))
+        dns = DnsConfig(servers=(server.place,))
         world = WorldSource(world=path, resolves=True, dns=dns).load([], notes)
     assert [(site.host, str(site.address)) for site in world.sites] == [("a.example", "192.0.2.2")]
     assert any("no address is known" in note and "gone.example" in note for note in notes)

@@ -10,7 +10,7 @@ import pytest
 
 from ipmicra.edge.dns import Resolver
 from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
-from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.store.ports import NamesPort, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
@@ -41,10 +41,10 @@ def server() -> Iterator[DnsServer]:
         yield running
 
 
-def asking(*servers: DnsServer, first_timeout_s: float = PATIENCE_S) -> ClientConfig:
+def asking(*servers: DnsServer, first_timeout_s: float = PATIENCE_S) -> DnsConfig:
     """Ask patiently: nobody is asked twice because the machine is busy."""
     places = tuple(one.place for one in servers)
-    return ClientConfig(servers=places, first_timeout_s=first_timeout_s, tries=3)
+    return DnsConfig(servers=places, first_timeout_s=first_timeout_s, tries=3)
 
 
 def resolved(
@@ -56,7 +56,7 @@ def resolved(
 ) -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
     async def run() -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
         config = asking(server, first_timeout_s=first_timeout_s)
-        async with NameClient(config, clock=lambda: now_s) as client:
+        async with DnsClient(config, clock=lambda: now_s) as client:
             bulk = BulkResolver(client, cache, clock=lambda: now_s)
             return [one async for one in bulk.resolve(texts)], bulk
 
@@ -105,7 +105,7 @@ def test_answer_without_sense_is_no_answer(server: DnsServer, name: str, status:
 
 def test_second_server_helps_where_the_first_fails(server: DnsServer) -> None:
     async def run() -> tuple[object, ...]:
-        async with NameClient(asking(broken, server)) as client:
+        async with DnsClient(asking(broken, server)) as client:
             return (await client.ask("a.example")).addresses, (await client.ask("a.example")).addresses
 
     with DnsServer({"a.example": Zone(rcode=2)}) as broken:

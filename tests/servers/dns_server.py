@@ -7,27 +7,34 @@ import socket
 import struct
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Self
+
+import dns.rdata
+from dns.rdataclass import RdataClass
+from dns.rdatatype import RdataType
 
 
 @dataclass(frozen=True, kw_only=True)
 class Zone:
-    """What the server says of a name."""
+    """What the server answers about a name."""
 
     addresses: tuple[str, ...] = ()
+    records: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts of records of other kinds, by kind: {"PTR": ("a.example.",)}."""
     ttl_s: int = 300
     rcode: int = 0
     """3 is NXDOMAIN, 2 SERVFAIL, 5 REFUSED."""
     alias: str | None = None
     """Canonical name, given with its addresses."""
     silent: int = 0
-    """Say nothing to so many questions."""
+    """Ignore so many questions."""
     is_cut: bool = False
-    """Over UDP say only that the answer does not fit."""
+    """Over UDP, answer only that the answer does not fit."""
     garbage: bytes | None = None
-    """Say this instead, after the number of the question."""
+    """Send this instead, after the number of the question."""
     is_spoofed: bool = False
     """First send an answer with another number, and one to another question, both with a wrong address."""
 
@@ -40,7 +47,7 @@ def wire_name(name: str) -> bytes:
 
 
 def read_question(data: bytes) -> tuple[str, int, int]:
-    """Give name, type and where the question ends."""
+    """Return name, type and where the question ends."""
     labels, at = [], 12
     while data[at]:
         labels.append(data[at + 1 : at + 1 + data[at]].decode("latin-1").lower())
@@ -71,6 +78,7 @@ class DnsServer:
     def __init__(self, zones: dict[str, Zone] | None = None) -> None:
         self.zones = zones or {}
         self.asked: Counter[str] = Counter()
+        self.asked_by_kind: Counter[tuple[str, str]] = Counter()
         self._silences: Counter[str] = Counter()
         self._udp, self._tcp = pair_of_sockets()
         self._threads = [
@@ -118,6 +126,7 @@ class DnsServer:
     def _answers(self, data: bytes, *, is_udp: bool) -> list[bytes]:
         name, kind, end = read_question(data)
         self.asked[name] += 1
+        self.asked_by_kind[name, RdataType.to_text(RdataType(kind))] += 1
         zone = self.zones.get(name, NOWHERE)
         if self._silences[name] < zone.silent:
             self._silences[name] += 1
@@ -131,9 +140,9 @@ class DnsServer:
         answer = struct.pack("!HHHHH", 0x8180 | zone.rcode, 1, len(records), 0, 0) + asked + b"".join(records)
         if zone.is_spoofed:
             wrong = record(b"\xc0\x0c", 1, 300, b"\x7f\x00\x00\x01")
-            lie = struct.pack("!HHHHH", 0x8180, 1, 1, 0, 0)
-            other_number = bytes([data[0] ^ 0xFF, data[1]]) + lie + asked + wrong
-            other_question = data[:2] + lie + wire_name("other.example") + asked[-4:] + wrong
+            forged = struct.pack("!HHHHH", 0x8180, 1, 1, 0, 0)
+            other_number = bytes([data[0] ^ 0xFF, data[1]]) + forged + asked + wrong
+            other_question = data[:2] + forged + wire_name("other.example") + asked[-4:] + wrong
             return [other_number, other_question, data[:2] + answer]
         return [data[:2] + answer]
 
@@ -142,6 +151,9 @@ class DnsServer:
         if zone.alias is not None:
             owner = wire_name(zone.alias)
             records.append(record(b"\xc0\x0c", 5, zone.ttl_s, owner))
+        for text in zone.records.get(RdataType.to_text(RdataType(kind)), ()):
+            content = dns.rdata.from_text(RdataClass.IN, RdataType(kind), text).to_wire()
+            records.append(record(owner, kind, zone.ttl_s, content or b""))
         wanted = {1: 4, 28: 6}.get(kind)
         parsed = [ip_address(address) for address in zone.addresses]
         records += [

@@ -24,7 +24,7 @@ from ipmicra.assign.balance.kept_overlay import KeptOverlay
 from ipmicra.assign.balance.piece_report import urls_of_sitemap
 from ipmicra.assign.balance.pieces import PieceConfig
 from ipmicra.edge.dns.bulk import BulkResolver, Seed, read_seed
-from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.edge.files.targets import host_of
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -54,7 +54,7 @@ class AssignRequest:
     """How often these sites are crawled; None leaves that as it is."""
     is_due_only: bool = False
     """Take the sites that are due for seeds, and tell only what is to be done."""
-    dns: ClientConfig = field(default_factory=ClientConfig)
+    dns: DnsConfig = field(default_factory=DnsConfig)
 
 
 def assign_seeds(
@@ -154,11 +154,11 @@ def _sites(store: StorePort, request: AssignRequest) -> tuple[list[Site], Unreso
 
 
 async def _resolved(
-    store: StorePort, texts: Sequence[str], dns: ClientConfig
+    store: StorePort, texts: Sequence[str], dns: DnsConfig
 ) -> tuple[dict[str, Site], Unresolved]:
     found: dict[str, Site] = {}
     unresolved: Unresolved = []
-    async with NameClient(dns) as client:
+    async with DnsClient(dns) as client:
         names = iter(texts)
         async for answer in BulkResolver(client, store.names).resolve(texts):
             text = next(names)

@@ -11,7 +11,7 @@ from ipmicra.delegate.policies.registry import policy_variants
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
-from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.errors import InputError
 
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
@@ -65,7 +65,7 @@ class DelegateOptions:
     """Ask the registries for addresses that the hierarchy lacks."""
     desk: DeskConfig = field(default_factory=DeskConfig)
     access: AgentAccess = field(default_factory=AgentAccess)
-    dns: ClientConfig = field(default_factory=ClientConfig)
+    dns: DnsConfig = field(default_factory=DnsConfig)
     driving: DrivingConfig = field(default_factory=DrivingConfig)
 
     def __post_init__(self) -> None:

@@ -25,7 +25,7 @@ from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
 from ipmicra.edge.dns.bulk import BulkConfig, BulkResolver, UnresolvedSeed
-from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
@@ -40,17 +40,17 @@ events = EventLog("delegate")
 class NamesOnDemand:
     """Asks the DNS; its sockets are opened with the first name, for addresses need none."""
 
-    def __init__(self, config: ClientConfig, stack: AsyncExitStack) -> None:
+    def __init__(self, config: DnsConfig, stack: AsyncExitStack) -> None:
         """Close with a stack."""
         self._config, self._stack = config, stack
-        self._client: NameClient | None = None
+        self._client: DnsClient | None = None
         self._lock = asyncio.Lock()
 
     async def ask(self, name: str) -> NameAnswer:
         """Give the addresses of a name."""
         async with self._lock:
             if self._client is None:
-                self._client = await self._stack.enter_async_context(NameClient(self._config))
+                self._client = await self._stack.enter_async_context(DnsClient(self._config))
         return await self._client.ask(name)
 
 

@@ -16,7 +16,7 @@ from ipmicra.app.fleet.fleet import PRESENT, time_text
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import BulkResolver, UnresolvedSeed, read_seed
-from ipmicra.edge.dns.client import ClientConfig
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, ResultRecord, StorePort
@@ -61,11 +61,11 @@ class Explanation:
 
 
 def explain_site(
-    store: StorePort, hierarchy: Hierarchy, text: str, dns: ClientConfig | None = None
+    store: StorePort, hierarchy: Hierarchy, text: str, dns: DnsConfig | None = None
 ) -> Explanation:
     """Gather what is known of a site; nothing is probed."""
     now_s = time.time()
-    site = _find_site(store, text, dns or ClientConfig())
+    site = _find_site(store, text, dns or DnsConfig())
     tree = grafted(hierarchy, store, now_s)
     result = store.results.latest(site.host)
     decided = _decided(store, tree, site, result)
@@ -94,7 +94,7 @@ def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
     return tuple(explain_load(host, store.assignments.all(), crawlers))
 
 
-def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
+def _find_site(store: StorePort, text: str, dns: DnsConfig) -> Site:
     """Find a site by its pin, its address, or the DNS."""
     seed = read_seed(text)
     if isinstance(seed, UnresolvedSeed):
@@ -110,7 +110,7 @@ def _find_site(store: StorePort, text: str, dns: ClientConfig) -> Site:
     return found
 
 
-async def _resolved(store: StorePort, text: str, dns: ClientConfig) -> Site | UnresolvedSeed:
+async def _resolved(store: StorePort, text: str, dns: DnsConfig) -> Site | UnresolvedSeed:
     async with AsyncExitStack() as stack:
         resolver = BulkResolver(NamesOnDemand(dns, stack), store.names)
         (found,) = [one async for one in resolver.resolve([text])]

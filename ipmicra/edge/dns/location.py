@@ -1,40 +1,41 @@
-"""Addresses, names and LOC records from the DNS: many questions at a time, each asked once."""
+"""Collect clues on locations from the DNS: addresses, reverse names and LOC records, each asked for once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.errors import InputError
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.loc_record import LocRecord, questions
-from ipmicra.model.address import Address, read_address
+from ipmicra.model.address import Address
 
 if TYPE_CHECKING:
-    import dns.asyncresolver
-    from dns.rdataset import Rdataset
+    from ipmicra.edge.dns.client import DnsConfig
+    from ipmicra.edge.dns.messages import Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DnsConfig:
-    """How the DNS is asked."""
+class CluesConfig:
+    """How many questions are asked, and for how long."""
 
-    lifetime_s: float = 3.0
-    """Seconds for one question, retries included."""
+    first_timeout_s: float = 1.0
+    tries: int = 2
+    """A question is given up after 3 s: the second try has twice the time."""
     concurrency: int = 64
-    """Questions under way at a time."""
+    """Questions in flight at a time."""
     batch: int = 5000
     """Targets that are worked on at a time: each costs memory."""
     failures_before_silence: int = 200
-    """Questions without any answer, one after another, after which no more are asked."""
+    """Consecutive questions without any answer, after which no more are asked."""
 
 
 @dataclass(slots=True)
 class DnsClues:
-    """What the DNS told of one target."""
+    """What the DNS knows of one target."""
 
     addresses: list[Address] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -44,18 +45,16 @@ class DnsClues:
 
 
 class LocationDns:
-    """Asks for the clues of many targets; goes on when servers are silent or talk nonsense."""
+    """Asks for the clues of many targets; continues when servers are silent or send nonsense."""
 
-    def __init__(
-        self, resolver: dns.asyncresolver.Resolver | None = None, config: DnsConfig | None = None
-    ) -> None:
-        """Ask the given resolver, by default the system's."""
-        self._config = config or DnsConfig()
-        self._resolver = resolver
-        self._answers: dict[tuple[str, str], asyncio.Task[tuple[Rdataset | None, str]]] = {}
+    def __init__(self, config: CluesConfig | None = None, servers: tuple[tuple[str, int], ...] = ()) -> None:
+        """Ask the given servers (address and port), by default the system's."""
+        self._config = config or CluesConfig()
+        self._servers = servers
+        self._answers: dict[tuple[str, str], asyncio.Task[tuple[Reply | None, str]]] = {}
         self._silent = 0
         self.asked = 0
-        """Questions that went out."""
+        """Questions that were sent."""
 
     def gather(
         self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool = True
@@ -66,21 +65,30 @@ class LocationDns:
     async def _gather(
         self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool
     ) -> list[DnsClues]:
-        import dns.asyncresolver
-        import dns.exception
+        from ipmicra.edge.dns.client import DnsClient  # dnspython loads slowly, and not everybody asks
 
-        if self._resolver is None:
-            try:
-                self._resolver = dns.asyncresolver.Resolver()
-            except dns.exception.DNSException as error:
-                raise InputError(f"the system names no DNS server ({error}); use --offline") from error
         self._answers.clear()
         self._slots = asyncio.Semaphore(self._config.concurrency)
         clues: list[DnsClues] = []
-        for start in range(0, len(targets), self._config.batch):
-            batch = targets[start : start + self._config.batch]
-            clues += await asyncio.gather(*(self._clues(*target, with_loc=with_loc) for target in batch))
+        try:
+            async with DnsClient(self._client_config()) as self._client:
+                for start in range(0, len(targets), self._config.batch):
+                    batch = targets[start : start + self._config.batch]
+                    found = (self._clues(*target, with_loc=with_loc) for target in batch)
+                    clues += await asyncio.gather(*found)
+        except InputError as error:
+            raise InputError(f"{error}; use --offline") from error
         return clues
+
+    def _client_config(self) -> DnsConfig:
+        from ipmicra.edge.dns.client import DnsConfig
+
+        return DnsConfig(
+            servers=self._servers,
+            first_timeout_s=self._config.first_timeout_s,
+            tries=self._config.tries,
+            in_flight=self._config.concurrency,
+        )
 
     async def _clues(self, name: HostName | None, address: Address | None, *, with_loc: bool) -> DnsClues:
         clues = DnsClues()
@@ -88,75 +96,68 @@ class LocationDns:
             await self._find_addresses(name.text, clues)
             address = clues.addresses[0] if clues.addresses else None
         if address is not None:
-            found = await self._ask(address.reverse_pointer, "PTR", clues.findings)
-            clues.names += [
-                str(record.target).rstrip(".").lower() for record in found if str(record.target) != "."
-            ]
+            clues.names += await self._names_at(address.reverse_pointer, clues)
         if with_loc:
             await self._find_loc(name, address, clues)
         return clues
 
     async def _find_addresses(self, name: str, clues: DnsClues) -> None:
         for kind in ("A", "AAAA"):
-            for record in await self._ask(name, kind, clues.findings):
-                clues.addresses.append(read_address(str(ip_address(record.address))))
-            if clues.addresses:
+            found = await self._ask(name, kind, clues.findings)
+            if found is not None and found.addresses:
+                clues.addresses += found.addresses
                 return
+
+    async def _names_at(self, owner: str, clues: DnsClues) -> list[str]:
+        found = await self._ask(owner, "PTR", clues.findings)
+        records: tuple[Any, ...] = found.records if found is not None else ()
+        names = [str(record.target).rstrip(".").lower() for record in records]
+        return [name for name in names if name]
 
     async def _find_loc(self, name: HostName | None, address: Address | None, clues: DnsClues) -> None:
         """Ask from the most specific name on, until one has a record."""
         for question in questions(name, address):
             owners = [question.name]
             if question.is_network:
-                found = await self._ask(question.name, "PTR", clues.findings)
-                owners = [str(record.target).rstrip(".").lower() for record in found]
+                owners = await self._names_at(question.name, clues)
             for owner in owners:
-                for record in await self._ask(owner, "LOC", clues.findings):
+                found = await self._ask(owner, "LOC", clues.findings)
+                for record in found.records if found is not None else ():
                     clues.loc_records.append(_loc_record(owner, record, is_parent=question.is_parent))
                 if clues.loc_records:
                     return
 
-    async def _ask(self, name: str, kind: str, findings: list[str]) -> Iterable[Any]:
-        """Ask once, whoever wants to know; what goes wrong is a finding."""
+    async def _ask(self, name: str, kind: str, findings: list[str]) -> Reply | None:
+        """Ask once, however many targets need the answer; what goes wrong is a finding."""
         key = (name, kind)
         if key not in self._answers:
             self._answers[key] = asyncio.ensure_future(self._query(name, kind))
-        records, problem = await self._answers[key]
+        reply, problem = await self._answers[key]
         if problem and problem not in findings:
             findings.append(problem)
-        return records or ()
+        return reply
 
-    async def _query(self, name: str, kind: str) -> tuple[Rdataset | None, str]:
-        import dns.exception
-        import dns.resolver
+    async def _query(self, name: str, kind: str) -> tuple[Reply | None, str]:
+        from dns.rdatatype import RdataType
 
-        assert self._resolver is not None  # noqa: S101 - set before the first question
+        # The client has slots of its own; these are needed so that the question below is put in turn:
+        # all questions of a batch exist at once, and those that wait must learn of the silence.
         async with self._slots:
             if self._silent >= self._config.failures_before_silence:
                 return None, "the DNS is silent; the rest was not asked"
             self.asked += 1
-            try:
-                answer = await self._resolver.resolve(
-                    name, kind, lifetime=self._config.lifetime_s, search=False
-                )
-            except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
-                self._silent = 0
-                return None, ""
-            except dns.exception.Timeout:
-                self._silent += 1
-                return None, f"{name}: no answer for {kind} in {self._config.lifetime_s:g} s"
-            except (dns.exception.DNSException, OSError, ValueError) as error:
-                return None, f"{name}: {kind} cannot be resolved: {_reason(error)}"
-        self._silent = 0
-        return answer.rrset, ""
-
-
-def _reason(error: Exception) -> str:
-    return (str(error) or type(error).__name__).split("\n")[0][:200]
+            reply = await self._client.query(name, RdataType[kind])
+        status = reply.status.value
+        self._silent = self._silent + 1 if status == "timeout" else 0
+        if status == "timeout":
+            return None, f"{name}: no answer for {kind} in time"
+        if status in {"found", "nxdomain", "no-address"}:
+            return reply, ""
+        return None, f"{name}: {kind}: {REASONS[status]}"
 
 
 def _loc_record(owner: str, record: Any, *, is_parent: bool) -> LocRecord:  # noqa: ANN401 - dnspython's record
-    """Take over a record of dnspython, whose lengths are in centimetres."""
+    """Convert a record of dnspython, whose lengths are in centimetres."""
     return LocRecord(
         owner=owner,
         latitude=float(record.float_latitude),

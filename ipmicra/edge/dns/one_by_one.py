@@ -8,7 +8,7 @@ from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 
 if TYPE_CHECKING:
-    from ipmicra.edge.dns.client import ClientConfig
+    from ipmicra.edge.dns.client import DnsConfig
     from ipmicra.edge.store.ports import NameAnswer
 
 REASONS = {
@@ -25,7 +25,7 @@ REASONS = {
 class Resolver:
     """Resolves host names, each once."""
 
-    def __init__(self, config: ClientConfig | None = None) -> None:
+    def __init__(self, config: DnsConfig | None = None) -> None:
         """Ask by the given settings, by default the system's servers; they are read at the first question."""
         self._config = config
         self._known: dict[str, list[Address]] = {}
@@ -39,9 +39,9 @@ class Resolver:
         return self._known[name]
 
     async def _ask(self, name: str) -> list[Address]:
-        from ipmicra.edge.dns.client import NameClient
+        from ipmicra.edge.dns.client import DnsClient
 
-        async with NameClient(self._config) as client:
+        async with DnsClient(self._config) as client:
             return addresses_in(await client.ask(name, families=(4, 6)))
 
 

@@ -13,7 +13,7 @@ from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.world import LocationKind, World, WorldLocations, locations_of
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.dns.bulk import BulkResolver
-from ipmicra.edge.dns.client import ClientConfig, NameClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.files.world_folder import load_world
 from ipmicra.edge.files.world_records import WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -39,7 +39,7 @@ class WorldSource:
     crawlers: Path | None = None
     sites: Path | None = None
     resolves: bool = False
-    dns: ClientConfig = field(default_factory=ClientConfig)
+    dns: DnsConfig = field(default_factory=DnsConfig)
 
     @property
     def is_measured(self) -> bool:
@@ -54,11 +54,11 @@ class WorldSource:
         return load_world(files, findings, notes=notes)
 
 
-def resolve_names(names: Sequence[str], dns: ClientConfig) -> dict[str, Address]:
+def resolve_names(names: Sequence[str], dns: DnsConfig) -> dict[str, Address]:
     """Ask the DNS for the first address of each name; names without one are missing."""
 
     async def ask() -> dict[str, Address]:
-        async with NameClient(dns) as client:
+        async with DnsClient(dns) as client:
             return {
                 answer.host: answer.address
                 async for answer in BulkResolver(client).resolve(names)
