@@ -14,9 +14,9 @@ from benchmarks.measure import children_time, run, side_by_side
 from benchmarks.results import Row, Target, against, rate, timed
 from ipmicra.edge.files.locations import read_crawlers, read_samples
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
-from ipmicra.locate.config import PhysicsConfig
+from ipmicra.locate.config import LatencyConfig
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
-from ipmicra.locate.physics import bounds_of, latency_hint, prove_anycast, strike
+from ipmicra.locate.physics import bounds_of, latency_hint, prove_anycast, reject_votes
 from ipmicra.model.location import Heuristic, Hint, Location
 from tests.accuracy.host_names import SETS, rows, score
 from tests.reference.slow_geodesy import slow_distance_km
@@ -123,13 +123,13 @@ def _world() -> list[Row]:
         read_samples(folder / "rtt.csv", findings),
     )
     sites = list(csv.DictReader((folder / "sites.csv").read_text(encoding="utf-8").splitlines()))
-    config = PhysicsConfig()
-    struck = anycast = located = inside = 0
+    config = LatencyConfig()
+    rejected = anycast = located = inside = 0
     for site in sites:
         truth = Location(latitude=float(site["latitude"]), longitude=float(site["longitude"]), radius_km=0.0)
-        bounds = bounds_of([one for one in samples if str(one.address) == site["address"]], places, config)
+        bounds = bounds_of([one for one in samples if str(one.address) == site["address"]], places)
         vote = Hint(heuristic=Heuristic.KNOWN, location=truth, evidence="truth")
-        struck += len(strike([vote], bounds, config)[1])
+        rejected += len(reject_votes([vote], bounds, config)[1])
         anycast += prove_anycast(bounds, config) is not None
         hint = latency_hint(bounds, config)
         if hint:
@@ -139,8 +139,8 @@ def _world() -> list[Row]:
     told = (f"{len(sites)} sites, {len(places)} crawlers, {len(samples)} round trips",)
     return [
         Row(
-            what="true places struck",
-            value=struck,
+            what="true places rejected",
+            value=rejected,
             unit="sites",
             target=Target(sense="≤", limit=0),
             figures=told,

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from ipmicra.locate.geodesy import distance_km
 from ipmicra.locate.spelling import folded
+from ipmicra.model.geo import distances_km
 
 SMALLEST_CITY = 5000
 FEWEST_FOR_OTHER_NAMES = 50_000
@@ -150,7 +150,7 @@ def read_airports(folder: Path, cities: Cities) -> Airports:
             }
     for code, row in sorted(by_code.items()):
         place = float(row["lat"]), float(row["lon"])
-        distances = distance_km(*place, latitude, longitude)
+        distances = distances_km(*place, latitude, longitude)
         airports.codes.append(code.lower())
         airports.names.append(row["name"])
         airports.countries.append(row["country"])
@@ -182,10 +182,10 @@ def centre_of(latitude: np.ndarray, longitude: np.ndarray, weight: np.ndarray) -
     best = min(
         order,
         key=lambda i: float(
-            np.average(distance_km(latitude[i], longitude[i], latitude, longitude), weights=weight)
+            np.average(distances_km(latitude[i], longitude[i], latitude, longitude), weights=weight)
         ),
     )
-    away = distance_km(latitude[best], longitude[best], latitude, longitude)
+    away = distances_km(latitude[best], longitude[best], latitude, longitude)
     ranks = np.argsort(away)
     share = np.cumsum(weight[ranks]) / weight.sum()
     return (

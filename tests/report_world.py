@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from ipaddress import IPv4Address, ip_network
 
@@ -19,6 +18,7 @@ from ipmicra.app.report.data import (
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
+from tests.reference.slow_geodesy import slow_distance_km
 
 CITIES = {
     "Athens": (37.98, 23.73, "GR"),
@@ -53,10 +53,7 @@ class Spot:
     longitude: float
 
     def km_to(self, other: Spot) -> float:
-        up, down = math.radians(self.latitude), math.radians(other.latitude)
-        turn = math.radians(other.longitude - self.longitude)
-        cosine = math.sin(up) * math.sin(down) + math.cos(up) * math.cos(down) * math.cos(turn)
-        return 6371 * math.acos(max(-1.0, min(1.0, cosine)))
+        return slow_distance_km(self.latitude, self.longitude, other.latitude, other.longitude)
 
 
 def invented_crawlers(count: int = 12) -> tuple[ReportCrawler, ...]:

@@ -225,8 +225,8 @@ def describe_located(target: LocatedTarget) -> dict[str, Any]:
         "heuristic": located.heuristic,
         "votes": [_describe_hint(vote) for vote in located.votes],
         "struck": [
-            {**_describe_hint(struck.hint), "crawler": struck.crawler, "reason": struck.reason}
-            for struck in located.struck
+            {**_describe_hint(vote.hint), "crawler": vote.crawler, "reason": vote.reason}
+            for vote in located.rejected
         ],
         "anycast": anycast is not None,
         "anycast_proof": [f"{bound.crawler}: {bound.rtt_ms:g} ms" for bound in anycast] if anycast else [],

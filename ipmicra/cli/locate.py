@@ -160,7 +160,7 @@ def _row(target: LocatedTarget) -> tuple[Any, ...]:
     if place is None:
         return text, None, None, None, None, None, None, "; ".join(located.findings) or "no vote"
     evidence = next(vote.evidence for vote in located.votes if vote.heuristic is located.heuristic)
-    notes = [evidence, *(f"struck: {struck.hint.heuristic}" for struck in located.struck)]
+    notes = [evidence, *(f"rejected: {vote.hint.heuristic}" for vote in located.rejected)]
     notes += ["anycast"] if located.anycast else []
     degrees = f"{place.latitude:.3f}", f"{place.longitude:.3f}", f"{place.radius_km:.0f}"
     return text, place.city, place.country, *degrees, str(located.heuristic), "; ".join(notes)

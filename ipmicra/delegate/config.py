@@ -13,10 +13,6 @@ from dataclasses import dataclass, field
 class PhysicsConfig:
     """What light allows."""
 
-    fibre_km_per_ms: float = 100.0
-    """Distance covered by a millisecond of round trip in fibre, at two thirds of light's speed [2], [3]."""
-    vacuum_km_per_ms: float = 149.9
-    """The same in vacuum: a shorter round trip is a lie, whatever the cable."""
     sure_radius_km: float = 25.0
     """Only a location known as well as this can convict a crawler."""
     doubt_radii: float = 3.0

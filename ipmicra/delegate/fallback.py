@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from ipmicra.delegate.attempt import Attempt, Settle
-from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import CoordinateSource
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.delegation import Evidence
+from ipmicra.model.geo import km_between
 
 
 class Fallback:
@@ -43,13 +43,11 @@ class Fallback:
 
     def _by_location(self, attempt: Attempt) -> Settle | None:
         location = attempt.location
-        placed = [i for i in self._roster.usable() if self._roster.crawlers[i].location is not None]
+        crawlers = self._roster.crawlers
+        placed = {i: place for i in self._roster.usable() if (place := crawlers[i].location) is not None}
         if location is None or not placed:
             return None
-        own = [self._roster.crawlers[i].location for i in placed]
-        points = unit_vectors([p.latitude for p in own if p], [p.longitude for p in own if p])
-        here = unit_vectors([location.latitude], [location.longitude])
-        nearest = placed[int(distances_km(here, points)[0].argmin())]
+        nearest = min(placed, key=lambda crawler: km_between(location, placed[crawler]))
         return Settle(nearest, Evidence.GEOLOCATED, None, "cannot be probed: the nearest on the map")
 
     def _by_neighbours(self, attempt: Attempt) -> Settle | None:

@@ -19,7 +19,7 @@ from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.holdings import Holdings
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.lifecycle import Stage, Step
-from ipmicra.delegate.physics import Physics
+from ipmicra.delegate.physics import Physics, are_apart
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
@@ -99,7 +99,7 @@ class DelegationMachine:
         location = self._location_of(site, key)
         if self._policy.scope is Scope.PLACE and location is not None:
             held = self.ledger.get(key)
-            if held is not None and Physics.are_apart(location, held.location, self.config.apart_km):
+            if held is not None and are_apart(location, held.location, self.config.apart_km):
                 return slice_of(site.address), location
         return key, location
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.locator import Located
+from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic, Hint
 
 AGREE_KM = 100.0
@@ -66,5 +66,4 @@ def count_agreements(located: Sequence[Located], order: Sequence[Heuristic]) -> 
 def agree(one: Hint, other: Hint) -> bool:
     """Tell whether two votes mean the same place, as far as both can tell."""
     a, b = one.location, other.location
-    apart = one_distance_km(a.latitude, a.longitude, b.latitude, b.longitude)
-    return apart <= max(AGREE_KM, a.radius_km + b.radius_km)
+    return km_between(a, b) <= max(AGREE_KM, a.radius_km + b.radius_km)

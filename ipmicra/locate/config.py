@@ -104,13 +104,9 @@ class LocateConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhysicsConfig:
-    """What round trips allow."""
+class LatencyConfig:
+    """What round trips say about a place; how fast light is stands in `ipmicra.model.geo` [2]."""
 
-    light_km_per_ms: float = 299.792458
-    """Light in a vacuum."""
-    fibre_share: float = 2 / 3
-    """Speed in fibre as a share of light's; nothing on the ground is faster over long ways [2]."""
     slack_km: float = 50.0
     """Allowed on top of a bound: crawlers' and votes' own coordinates are rounded."""
     fewest_samples: int = 3
@@ -119,11 +115,6 @@ class PhysicsConfig:
     """Points tried inside the tightest circle."""
     widest_km: float = 3000.0
     """An intersection wider than this says nothing."""
-
-    @property
-    def bound_km_per_ms(self) -> float:
-        """Farthest a round trip of one millisecond can have gone, one way."""
-        return self.light_km_per_ms * self.fibre_share / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,5 +130,3 @@ class DistanceConfig:
     least_spread: float = 0.1
     prior_samples: float = 30.0
     """Weight of the start beside learnt samples, in samples."""
-    ms_per_km: float = 2 / (299.792458 * 2 / 3)
-    """Round trip of light in fibre over one kilometre."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ipmicra.locate.config import DistanceConfig
-from ipmicra.locate.geodesy import distance_km
+from ipmicra.model.geo import FIBRE_KM_PER_MS, distances_km
+from ipmicra.model.types import Floats
 
 _MEDIAN_TO_DEVIATION = 1.4826
 """Median absolute deviation to standard deviation, for a normal spread."""
@@ -19,7 +20,7 @@ _LEAST_MS = 0.05
 class DistanceSource:
     """Expected round trips by great-circle distance; learns slope, access time and spread from samples.
 
-    The round trip over `km` is modelled as `access_ms + slope × km × ms_per_km`, times a factor whose
+    The round trip over `km` is modelled as `access_ms + slope × km / FIBRE_KM_PER_MS`, times a factor whose
     logarithm spreads normally. It starts as configured and moves to what samples say as they come.
     """
 
@@ -43,25 +44,25 @@ class DistanceSource:
             f" spread {self.log_spread:.2f}, {len(self._km)} samples>"
         )
 
-    def expected_many(self, km: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the median round trip in milliseconds and the spread of its logarithm for each distance."""
+    def expected_many(self, km: ArrayLike) -> tuple[Floats, Floats]:
+        """Return the median round trip in milliseconds and the spread of its logarithm for each distance."""
         away = np.asarray(km, np.float64)
-        median = self.access_ms + self.slope * self._config.ms_per_km * away
+        median = self.access_ms + self.slope * away / FIBRE_KM_PER_MS
         return median, np.full(away.shape, self.log_spread)
 
     def expected_between(
         self,
-        crawlers: NDArray[np.float64],
-        sites: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give median and spread for all pairs: rows are crawlers (latitude, longitude), columns sites.
+        crawlers: Floats,
+        sites: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return median and spread for all pairs: rows are crawlers (latitude, longitude), columns sites.
 
         Sites may have a third column, their radius in kilometres, which widens the spread.
         """
-        km = distance_km(crawlers[:, None, 0], crawlers[:, None, 1], sites[None, :, 0], sites[None, :, 1])
+        km = distances_km(crawlers[:, None, 0], crawlers[:, None, 1], sites[None, :, 0], sites[None, :, 1])
         median, spread = self.expected_many(km)
         if sites.shape[1] > 2:  # noqa: PLR2004 - there is a radius
-            doubt = self.slope * self._config.ms_per_km * sites[None, :, 2] / 2
+            doubt = self.slope * sites[None, :, 2] / FIBRE_KM_PER_MS / 2
             spread = np.hypot(spread, np.log1p(doubt / median))
         return median, spread
 
@@ -69,7 +70,7 @@ class DistanceSource:
         """Learn from samples over known distances; what is lost, negative or impossible is left out."""
         away, rtt = np.atleast_1d(np.asarray(km, np.float64)), np.atleast_1d(np.asarray(rtt_ms, np.float64))
         is_sound = np.isfinite(away) & np.isfinite(rtt) & (away >= 0) & (rtt > 0)
-        is_sound &= rtt >= away * self._config.ms_per_km
+        is_sound &= rtt >= away / FIBRE_KM_PER_MS
         self._km = np.concatenate([self._km, away[is_sound]])[-self._keep :]
         self._rtt_ms = np.concatenate([self._rtt_ms, rtt[is_sound]])[-self._keep :]
         if len(self._km):
@@ -82,7 +83,7 @@ class DistanceSource:
         side only.
         """
         config = self._config
-        light, rtt = self._km * config.ms_per_km, self._rtt_ms
+        light, rtt = self._km / FIBRE_KM_PER_MS, self._rtt_ms
         fit = np.array([config.access_ms, config.slope])
         spread = config.log_spread
         for _ in range(_ROUNDS):
@@ -98,16 +99,16 @@ class DistanceSource:
 
     def _step(
         self,
-        fit: NDArray[np.float64],
-        slant: NDArray[np.float64],
-        residual: NDArray[np.float64],
-        weight: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        fit: Floats,
+        slant: Floats,
+        residual: Floats,
+        weight: Floats,
+    ) -> Floats:
         """Make one step, pulled towards the start; access time stays positive, the slope above light's."""
         config = self._config
         start = np.array([config.access_ms, config.slope])
         pull = np.diag(config.prior_samples * (slant**2).mean(axis=0))
         normal = slant.T @ (weight[:, None] * slant) + pull
         change = np.linalg.solve(normal, slant.T @ (weight * residual) + pull @ (start - fit))
-        moved: NDArray[np.float64] = np.maximum(fit + change, [_LEAST_MS, 1.0])
+        moved: Floats = np.maximum(fit + change, [_LEAST_MS, 1.0])
         return moved

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.locate.chain import DEFAULT_ORDER, in_order, winner
-from ipmicra.locate.config import LocateConfig, NameConfig, PhysicsConfig
+from ipmicra.locate.config import LatencyConfig, LocateConfig, NameConfig
 from ipmicra.locate.gazetteer import Gazetteer
 from ipmicra.locate.hostname import HostName, RegisteredDomain, read_host_name
 from ipmicra.locate.institution import InstitutionTable
 from ipmicra.locate.known import KnownTable, read_geoloc
 from ipmicra.locate.loc_record import LocRecord, loc_hint
 from ipmicra.locate.names import NameReader
-from ipmicra.locate.physics import Bound, Struck, bounds_of, latency_hint, prove_anycast, strike
+from ipmicra.locate.physics import Bound, RejectedVote, bounds_of, latency_hint, prove_anycast, reject_votes
 from ipmicra.locate.registry import registry_hint
 from ipmicra.model.address import Address
 from ipmicra.model.location import Heuristic, Hint, Location
@@ -51,7 +51,7 @@ class Located:
     """Whose vote counts."""
     votes: tuple[Hint, ...] = ()
     """All that physics allows, in the order of the chain."""
-    struck: tuple[Struck, ...] = ()
+    rejected: tuple[RejectedVote, ...] = ()
     """Votes that round trips rule out."""
     anycast: tuple[Bound, Bound] | None = None
     """Two round trips that no single place explains."""
@@ -79,13 +79,13 @@ class Locator:
         order: Sequence[Heuristic] = DEFAULT_ORDER,
         config: LocateConfig | None = None,
         names: NameConfig | None = None,
-        physics: PhysicsConfig | None = None,
+        latency: LatencyConfig | None = None,
     ) -> None:
         """Take the tables; `order` names the heuristics that are asked, first hit first."""
         self.tables = tables
         self.order = tuple(order)
         self._config = config or LocateConfig()
-        self._physics = physics or PhysicsConfig()
+        self._latency = latency or LatencyConfig()
         self._names = NameReader(tables.gazetteer, names)
 
     def __repr__(self) -> str:
@@ -96,19 +96,19 @@ class Locator:
         """Locate one target."""
         findings = list(clues.findings)
         hints = in_order(self._votes(clues, findings), self.order)
-        bounds = bounds_of(clues.samples, self.tables.crawlers, self._physics)
-        anycast = prove_anycast(bounds, self._physics)
-        struck: list[Struck] = []
+        bounds = bounds_of(clues.samples, self.tables.crawlers)
+        anycast = prove_anycast(bounds, self._latency)
+        rejected: list[RejectedVote] = []
         if not anycast:
-            hints, struck = strike(hints, bounds, self._physics)
-            if Heuristic.LATENCY in self.order and (latency := latency_hint(bounds, self._physics)):
+            hints, rejected = reject_votes(hints, bounds, self._latency)
+            if Heuristic.LATENCY in self.order and (latency := latency_hint(bounds, self._latency)):
                 hints = in_order([*hints, latency], self.order)
         best = winner(hints)
         return Located(
             location=best.location if best else None,
             heuristic=best.heuristic if best else None,
             votes=tuple(hints),
-            struck=tuple(struck),
+            rejected=tuple(rejected),
             anycast=anycast,
             findings=tuple(findings),
         )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
 from ipmicra.locate.gazetteer import Gazetteer, Place
-from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.labels import Candidate, Label, LabelReader
 from ipmicra.locate.tokens import Meaning, TokenReader
+from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic, Hint
 
 _UNITED_STATES = frozenset({"edu", "gov", "mil"})
@@ -184,8 +184,7 @@ class NameReader:
         return None if rivals else best
 
     def _same(self, one: Scored, other: Scored) -> bool:
-        a, b = one.meaning.place, other.meaning.place
-        return one_distance_km(a.latitude, a.longitude, b.latitude, b.longitude) < self._config.same_place_km
+        return km_between(one.meaning.place, other.meaning.place) < self._config.same_place_km
 
     def _hint(self, scored: Scored, name: str) -> Hint:
         meaning = scored.meaning

@@ -1,4 +1,21 @@
-"""What round trips allow: bounds on distance, votes they rule out, proofs of anycast, a location."""
+"""What round trips say about a place: bounds, votes that they reject, proofs of anycast, a location.
+
+How it works
+------------
+A round trip of `rtt_ms` from a crawler puts the site into a circle around it: light in fibre gets no farther
+(`ipmicra.model.geo`; the crawler's own radius is added). Those circles (`Bound`) are used three times:
+
+1. A vote of another heuristic is *rejected* if no point within its radius lies in every circle.
+2. Two circles that do not meet *prove anycast*: the address is in more than one place, and votes on where it
+   is mean little.
+3. Three or more circles that do meet leave a small area: their intersection is a vote of its own. It has no
+   simple outline, so points are spread over the tightest circle, as seeds in a sunflower, and those outside
+   another circle are dropped. The vote is the middle of what is left, its radius holds four points of five.
+   If few points are left, the area is small beside the circle: points are spread a second time, around it.
+
+Fibre rather than vacuum, because the bound is used to choose between votes and not to accuse a crawler; the
+slack covers coordinates that are rounded.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +23,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ipmicra.locate.config import PhysicsConfig
-from ipmicra.locate.geodesy import FARTHEST_KM, distance_km, one_distance_km, point_at
+from ipmicra.locate.config import LatencyConfig
+from ipmicra.model.geo import (
+    FARTHEST_KM,
+    FIBRE_KM_PER_MS,
+    degrees_of,
+    distances_km,
+    km_between,
+    point_at,
+    unit_vectors,
+)
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Sample
+from ipmicra.model.types import Floats
 
 _GOLDEN_ANGLE_DEG = 137.50776405003785
 _INSIDE = 0.8
@@ -34,7 +59,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Struck:
+class RejectedVote:
     """A vote that cannot be true."""
 
     hint: Hint
@@ -42,10 +67,8 @@ class Struck:
     reason: str
 
 
-def bounds_of(
-    samples: Iterable[Sample], places: Mapping[str, Location], config: PhysicsConfig
-) -> list[Bound]:
-    """Turn samples into bounds, one a crawler; lost ones and crawlers without a place say nothing."""
+def bounds_of(samples: Iterable[Sample], places: Mapping[str, Location]) -> list[Bound]:
+    """Turn samples into bounds, one per crawler; lost ones and crawlers without a place say nothing."""
     shortest: dict[str, float] = {}
     for sample in samples:
         if sample.rtt_ms is not None and sample.rtt_ms > 0 and sample.crawler in places:
@@ -56,51 +79,50 @@ def bounds_of(
             latitude=places[crawler].latitude,
             longitude=places[crawler].longitude,
             rtt_ms=rtt_ms,
-            farthest_km=min(FARTHEST_KM, rtt_ms * config.bound_km_per_ms + places[crawler].radius_km),
+            farthest_km=min(FARTHEST_KM, rtt_ms * FIBRE_KM_PER_MS + places[crawler].radius_km),
         )
         for crawler, rtt_ms in shortest.items()
     ]
 
 
-def strike(
-    hints: Sequence[Hint], bounds: Sequence[Bound], config: PhysicsConfig
-) -> tuple[list[Hint], list[Struck]]:
-    """Part votes into those that round trips allow and those they rule out.
+def reject_votes(
+    hints: Sequence[Hint], bounds: Sequence[Bound], config: LatencyConfig
+) -> tuple[list[Hint], list[RejectedVote]]:
+    """Divide votes into those that round trips allow and those they rule out.
 
     A vote is ruled out when no point within its radius, and the slack, can be reached in time.
     """
-    kept, struck = [], []
+    kept, rejected = [], []
     for hint in hints:
         against = next((found for bound in bounds if (found := _ruled_out(hint, bound, config))), None)
         if against:
-            struck.append(against)
+            rejected.append(against)
         else:
             kept.append(hint)
-    return kept, struck
+    return kept, rejected
 
 
-def _ruled_out(hint: Hint, bound: Bound, config: PhysicsConfig) -> Struck | None:
-    place = hint.location
-    away = one_distance_km(place.latitude, place.longitude, bound.latitude, bound.longitude)
-    if away - place.radius_km <= bound.farthest_km + config.slack_km:
+def _ruled_out(hint: Hint, bound: Bound, config: LatencyConfig) -> RejectedVote | None:
+    away = km_between(hint.location, bound)
+    if away - hint.location.radius_km <= bound.farthest_km + config.slack_km:
         return None
     allowed = f"which allows {bound.farthest_km:.0f} km"
     reason = f"{bound.crawler} is {away:.0f} km away and saw {bound.rtt_ms:g} ms, {allowed}"
-    return Struck(hint=hint, crawler=bound.crawler, reason=reason)
+    return RejectedVote(hint=hint, crawler=bound.crawler, reason=reason)
 
 
-def prove_anycast(bounds: Sequence[Bound], config: PhysicsConfig) -> tuple[Bound, Bound] | None:
-    """Give two bounds that no single place can meet; None if there are none."""
+def prove_anycast(bounds: Sequence[Bound], config: LatencyConfig) -> tuple[Bound, Bound] | None:
+    """Return two bounds that no single place can meet; None if there are none."""
     if len(bounds) < 2:  # noqa: PLR2004 - a pair
         return None
     latitude, longitude, farthest = _columns(bounds)
-    apart = distance_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
+    apart = distances_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
     gap = apart - farthest[:, None] - farthest[None, :] - config.slack_km
     one, other = np.unravel_index(int(np.argmax(gap)), gap.shape)
     return (bounds[int(one)], bounds[int(other)]) if gap[one, other] > 0 else None
 
 
-def latency_hint(bounds: Sequence[Bound], config: PhysicsConfig) -> Hint | None:
+def latency_hint(bounds: Sequence[Bound], config: LatencyConfig) -> Hint | None:
     """Locate by the intersection of all bounds; None if there are too few, or they leave half the world."""
     if len(bounds) < config.fewest_samples:
         return None
@@ -112,14 +134,14 @@ def latency_hint(bounds: Sequence[Bound], config: PhysicsConfig) -> Hint | None:
     if len(inside) == 0:
         return None
     latitude, longitude = _middle(inside)
-    reach = float(distance_km(latitude, longitude, inside[:, 0], inside[:, 1]).max())
+    reach = float(distances_km(latitude, longitude, inside[:, 0], inside[:, 1]).max())
     if len(inside) < _FEW_POINTS:
         spacing = tightest.farthest_km * 2 / np.sqrt(config.grid_points)
         closer = _allowed(_disc(latitude, longitude, reach + spacing, config.grid_points), bounds, 0.0)
         if len(closer):
             inside = closer
             latitude, longitude = _middle(inside)
-    radius = float(np.quantile(distance_km(latitude, longitude, inside[:, 0], inside[:, 1]), _INSIDE))
+    radius = float(np.quantile(distances_km(latitude, longitude, inside[:, 0], inside[:, 1]), _INSIDE))
     if radius > config.widest_km:
         return None
     return Hint(
@@ -133,11 +155,11 @@ def latency_hint(bounds: Sequence[Bound], config: PhysicsConfig) -> Hint | None:
     )
 
 
-def _columns(bounds: Sequence[Bound]) -> NDArray[np.float64]:
+def _columns(bounds: Sequence[Bound]) -> Floats:
     return np.array([(bound.latitude, bound.longitude, bound.farthest_km) for bound in bounds]).T
 
 
-def _disc(latitude: float, longitude: float, radius_km: float, count: int) -> NDArray[np.float64]:
+def _disc(latitude: float, longitude: float, radius_km: float, count: int) -> Floats:
     """Spread points evenly over a disc, as seeds in a sunflower."""
     order = np.arange(count) + 0.5
     return np.stack(
@@ -145,19 +167,15 @@ def _disc(latitude: float, longitude: float, radius_km: float, count: int) -> ND
     )
 
 
-def _allowed(points: NDArray[np.float64], bounds: Sequence[Bound], slack_km: float) -> NDArray[np.float64]:
+def _allowed(points: Floats, bounds: Sequence[Bound], slack_km: float) -> Floats:
     latitude, longitude, farthest = _columns(bounds)
-    away = distance_km(points[:, :1], points[:, 1:], latitude[None, :], longitude[None, :])
+    away = distances_km(points[:, :1], points[:, 1:], latitude[None, :], longitude[None, :])
     is_allowed = (away <= farthest[None, :] + slack_km).all(axis=1)
-    allowed: NDArray[np.float64] = points[is_allowed]
+    allowed: Floats = points[is_allowed]
     return allowed
 
 
-def _middle(points: NDArray[np.float64]) -> tuple[float, float]:
-    """Give the centre of points on the sphere."""
-    phi, theta = np.radians(points[:, 0]), np.radians(points[:, 1])
-    x, y, z = (
-        float(np.mean(axis))
-        for axis in (np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi))
-    )
-    return float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x)))
+def _middle(points: Floats) -> tuple[float, float]:
+    """Return the centre of points on the sphere."""
+    latitude, longitude = degrees_of(unit_vectors(points[:, 0], points[:, 1]).mean(axis=0))
+    return float(latitude), float(longitude)

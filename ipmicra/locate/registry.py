@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.gazetteer import Gazetteer, Place
-from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.places import city_in, location_of, location_of_area
 from ipmicra.locate.spelling import folded
+from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.subnet import Subnet
 
@@ -119,8 +119,7 @@ def _weighed(
     share = away.total() / len(told) if told else 0.0
     if away:
         other = gazetteer.countries[str(away.most_common(1)[0][0])]
-        apart = one_distance_km(location.latitude, location.longitude, other.latitude, other.longitude)
-        radius += share * (apart + other.radius_km)
+        radius += share * (km_between(location, other) + other.radius_km)
         evidence += f"; {away.total()} of {len(told)} subnets around are elsewhere"
     return Hint(
         heuristic=Heuristic.REGISTRY,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
 from ipmicra.locate.gazetteer import Airport, Gazetteer, Place
-from ipmicra.locate.geodesy import one_distance_km
 from ipmicra.locate.places import location_of
 from ipmicra.locate.spelling import folded
+from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic, Location
 
 _BY_RIVER = re.compile(r" (?:am|an|im|upon|sur) ")
@@ -265,5 +265,4 @@ def _are_rivals(one: Place, other: Place, config: NameConfig) -> bool:
     """Tell whether two cities of one name can be confused; the first is the larger."""
     if other.population < config.rival_share * one.population:
         return False
-    away = one_distance_km(one.latitude, one.longitude, other.latitude, other.longitude)
-    return away > config.same_place_km
+    return km_between(one, other) > config.same_place_km

@@ -7,7 +7,7 @@ import numpy as np
 from ipmicra.assign.balance.assigner import Demand, assign_sites
 from ipmicra.assign.coordinate.space import learn_space
 from ipmicra.assign.overlay.overlay import Overlay
-from ipmicra.delegate.geometry import unit_vectors
+from ipmicra.model.geo import unit_vectors
 from ipmicra.partition.problem import Column, Problem
 
 

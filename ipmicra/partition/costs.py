@@ -7,9 +7,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.locate.geodesy import distance_km
+from ipmicra.model.geo import distances_km
+from ipmicra.partition.centres import centres
 from ipmicra.partition.config import CostConfig, Relocation
-from ipmicra.partition.geodesy import centres
 from ipmicra.partition.problem import Column, Problem
 from ipmicra.partition.sums import sums_by
 
@@ -42,7 +42,7 @@ def site_rtt_s(problem: Problem, column: Column, places: Places | None = None) -
         measured = problem.rtt_ms[np.arange(len(sites)), column]
         return np.where(np.isfinite(measured), measured, config.unknown_rtt_ms) / _MS
     latitude, longitude = places or crawler_places(problem, column)
-    away = distance_km(sites.latitude, sites.longitude, latitude[column], longitude[column])
+    away = distances_km(sites.latitude, sites.longitude, latitude[column], longitude[column])
     return rtt_by_distance_s(away, config)
 
 
@@ -125,7 +125,7 @@ def _forwarding_s(
     """
     config = problem.costs
     latitude, longitude = places
-    away = distance_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
+    away = distances_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
     single = 2 * rtt_by_distance_s(away, config) + config.url_bytes * _BITS * urls / config.bandwidth_bps
     takes_part = _takes_part(problem, column)
     single *= takes_part[:, None] & takes_part[None, :]

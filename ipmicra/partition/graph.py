@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.geometry import unit_vectors
+from ipmicra.model.geo import arc_km, unit_vectors
+from ipmicra.partition.centres import centres
 from ipmicra.partition.config import MetisConfig
-from ipmicra.partition.geodesy import centres, chord_to_km
 from ipmicra.partition.links import LinkTable
 from ipmicra.partition.sites import SiteTable
 from ipmicra.partition.sums import sums_by
@@ -137,4 +137,4 @@ def _nearest_places(
     if count < 1:
         return np.zeros((len(first), 0), np.int64), np.zeros((len(first), 0))
     chord, found = KDTree(points).query(points, count + 1)
-    return found[:, 1:].astype(np.int64), chord_to_km(chord[:, 1:])
+    return found[:, 1:].astype(np.int64), arc_km(chord[:, 1:])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.locate.geodesy import distance_km
-from ipmicra.partition.geodesy import centres
+from ipmicra.model.geo import distances_km
+from ipmicra.partition.centres import centres
 from ipmicra.partition.graph import Vertices
 from ipmicra.partition.problem import Column, Problem
 
@@ -32,7 +32,7 @@ def _nearest(problem: Problem, vertices: Vertices, part: NDArray[np.int64]) -> N
     crawlers, parts = problem.crawlers, problem.parts
     weights = np.maximum(vertices.pages, 1.0)
     latitude, longitude = centres(part, parts, (vertices.latitude, vertices.longitude), weights)
-    away = distance_km(
+    away = distances_km(
         latitude[:, None], longitude[:, None], crawlers.latitude[None, :], crawlers.longitude[None, :]
     )
     pages = np.bincount(part, weights, parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.locate.geodesy import distance_km
+from ipmicra.model.geo import distances_km
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.hashing import hash_many
 from ipmicra.partition.problem import Column, Problem
@@ -51,7 +51,7 @@ def nearest_crawler(sites: SiteTable, crawlers: CrawlerTable, among: Column) -> 
     rows = np.flatnonzero(sites.has_location)
     for start in range(0, len(rows), step):
         some = rows[start : start + step]
-        away = distance_km(
+        away = distances_km(
             sites.latitude[some, None],
             sites.longitude[some, None],
             crawlers.latitude[None, among],

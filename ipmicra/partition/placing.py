@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.partition.geodesy import centres
+from ipmicra.partition.centres import centres
 from ipmicra.partition.sites import SiteTable
 
 

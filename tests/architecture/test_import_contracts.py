@@ -47,7 +47,8 @@ def skeleton(tmp_path: Path) -> Path:
         folder = package / name.replace(".", "/")
         folder.mkdir(parents=True)
         (folder / "__init__.py").touch()
-    (package / "model" / "types.py").write_text("import numpy\n")
+    for name in ("geo.py", "types.py"):
+        (package / "model" / name).write_text("import numpy\n")
     (package / "__init__.py").write_text("from ipmicra.app import facade\n")
     (package / "__main__.py").write_text("import ipmicra.cli\n")
     (package / "app" / "facade.py").write_text("import ipmicra.edge\nimport ipmicra.hierarchy\n")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipmicra.delegate.physics import apart_km
 from ipmicra.edge.geodata.countries import country_middles
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
+from ipmicra.model.geo import km_between
 from ipmicra.model.location import Location
 from tests.cli.command_line import built_file, invoked, ran, told
 
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _distance(place: Location, country: str) -> float:
-    return apart_km(place, country_middles()[country])
+    return km_between(place, country_middles()[country])
 
 
 def evaluated(folder: Path, *words: str | Path) -> list[dict[str, object]]:

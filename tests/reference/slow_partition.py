@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ipmicra.partition.config import CostConfig
 from ipmicra.partition.hashing import hash_one
 
@@ -44,14 +42,6 @@ def slow_exchange_s(
                 seconds += 2 * rtt_s[own][other] + config.url_bytes * 8 * sent / config.bandwidth_bps
         total.append(seconds / config.connections)
     return total
-
-
-def slow_distance_km(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Spherical law of cosines."""
-    phi, phi2 = math.radians(one[0]), math.radians(other[0])
-    turn = math.radians(other[1] - one[1])
-    cosine = math.sin(phi) * math.sin(phi2) + math.cos(phi) * math.cos(phi2) * math.cos(turn)
-    return 6371.0088 * math.acos(min(1.0, max(-1.0, cosine)))
 
 
 def slow_cut(edges: list[tuple[int, int, float]], part: list[int]) -> float:

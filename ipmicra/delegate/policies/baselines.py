@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from zlib import crc32
 
 import numpy as np
 
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
-from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
+from ipmicra.model.geo import km_between
 
 
 class Simple:
@@ -92,15 +93,12 @@ class Geo(Simple):
     def _by_distance(self, crawlers: Sequence[int], attempt: Attempt) -> list[int]:
         if attempt.location is None:
             return list(crawlers)
-        place = unit_vectors(attempt.location.latitude, attempt.location.longitude)[None]
-        apart = {}
-        for crawler in crawlers:
-            location = self.roster.crawlers[crawler].location
-            apart[crawler] = np.inf
-            if location is not None:
-                there = unit_vectors(location.latitude, location.longitude)[None]
-                apart[crawler] = float(distances_km(place, there)[0, 0])
-        return sorted(crawlers, key=apart.__getitem__)
+        places = {crawler: self.roster.crawlers[crawler].location for crawler in crawlers}
+        away = {
+            crawler: inf if place is None else km_between(attempt.location, place)
+            for crawler, place in places.items()
+        }
+        return sorted(crawlers, key=away.__getitem__)
 
 
 class Random(Simple):

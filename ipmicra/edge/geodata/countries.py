@@ -9,8 +9,8 @@ from functools import cache
 
 import numpy as np
 
-from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.edge.geodata.places import load_gazetteer
+from ipmicra.model.geo import degrees_of, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
@@ -35,12 +35,13 @@ def _middle(country: str, cities: Floats) -> Location:
     points, people = unit_vectors(cities[:, 0], cities[:, 1]), cities[:, 2] / cities[:, 2].sum()
     mean = people @ points
     mean /= np.linalg.norm(mean)
-    apart = distances_km(mean[None], points)[0]
+    latitude, longitude = degrees_of(mean)
+    apart = vector_distances_km(mean[None], points)[0]
     order = apart.argsort()
     reached = min(int(np.searchsorted(people[order].cumsum(), SHARE_WITHIN)), len(order) - 1)
     return Location(
-        latitude=float(np.degrees(np.arcsin(mean[2]))),
-        longitude=float(np.degrees(np.arctan2(mean[1], mean[0]))),
+        latitude=float(latitude),
+        longitude=float(longitude),
         radius_km=max(LEAST_RADIUS_KM, float(apart[order][reached])),
         country=country,
     )

@@ -13,17 +13,16 @@ from ipaddress import IPv4Address
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.geometry import distances_km, unit_vectors
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM, World
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.geo import FIBRE_KM_PER_MS, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 from ipmicra.model.types import Floats
 
 FIRST_ADDRESS = 16 << 24
 SUBNET_SIZE = 256
-FIBRE_KM_PER_MS = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +190,7 @@ def round_trips(
 ) -> NDArray[np.float32]:
     """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
     points = unit_vectors(places[:, 0], places[:, 1])
-    straight = distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
+    straight = vector_distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
     detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))
     towards = (
         straight * np.maximum(detours, 1.0) + rng.exponential(plan.access_ms, (len(crawler_cities), 1))

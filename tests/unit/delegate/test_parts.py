@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
 from ipmicra.delegate.ledger import Held, Ledger
 from ipmicra.delegate.lifecycle import NEXT_HOLD, NEXT_STAGE, Hold, Stage, Step, next_hold, next_stage
-from ipmicra.delegate.physics import Physics, apart_km
+from ipmicra.delegate.physics import Physics
 from ipmicra.delegate.policies.predict.prior import Geography
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.delegation import Evidence
+from ipmicra.model.geo import VACUUM_KM_PER_MS, km_between
 from tests.fakes.fleet import crawler, place
 from tests.fakes.subnet_tree import flat_tree
 
@@ -44,21 +43,6 @@ def test_registered_address_has_its_row_as_key_and_another_a_slice() -> None:
     assert row_of_key(tree, slice_of(IPv4Address("10.0.2.1"))) == 3
 
 
-def test_london_and_paris_are_344_km_apart_by_both_formulas() -> None:
-    points = unit_vectors([51.51, 48.86], [-0.13, 2.35])
-    assert distances_km(points[:1], points[1:])[0, 0] == pytest.approx(343.5, abs=1.0)
-    assert apart_km(LONDON, PARIS) == pytest.approx(distances_km(points[:1], points[1:])[0, 0])
-
-
-@given(latitude=st.floats(-90, 90), longitude=st.floats(-180, 180), radius_km=st.floats(1, 3000))
-def test_ring_lies_within_its_radius_around_its_point(
-    latitude: float, longitude: float, radius_km: float
-) -> None:
-    centre = unit_vectors(latitude, longitude)
-    apart = distances_km(centre[None], ring_around(centre, radius_km))[0]
-    np.testing.assert_allclose(np.sort(apart), [0.0] + [radius_km / 2] * 6 + [radius_km] * 6, atol=0.5)
-
-
 def roster_of(*places: object) -> Roster:
     roster = Roster()
     for i, one in enumerate(places):
@@ -68,7 +52,7 @@ def roster_of(*places: object) -> Roster:
 
 def test_least_round_trip_needs_sure_places_at_both_ends() -> None:
     physics = Physics(PhysicsConfig(), roster_of(LONDON, None))
-    assert physics.least_ms(0, SYDNEY) == pytest.approx((apart_km(LONDON, SYDNEY) - 30) / 149.9)
+    assert physics.least_ms(0, SYDNEY) == pytest.approx((km_between(LONDON, SYDNEY) - 30) / VACUUM_KM_PER_MS)
     assert physics.least_ms(1, SYDNEY) == 0
     assert physics.least_ms(0, None) == 0
     assert physics.least_ms(0, place(-33.87, 151.21, radius_km=500)) == 0
@@ -107,7 +91,7 @@ def test_ledger_gives_rows_in_order_and_by_organisation() -> None:
 
 
 def test_expected_round_trips_grow_with_distance_and_unknown_places_are_unsure() -> None:
-    geography = Geography(PredictConfig(), PhysicsConfig())
+    geography = Geography(PredictConfig())
     for one in (LONDON, SYDNEY, None):
         geography.add(one)
     outlook = geography.outlook(PARIS)
@@ -118,7 +102,7 @@ def test_expected_round_trips_grow_with_distance_and_unknown_places_are_unsure()
 
 
 def test_country_is_less_sure_than_a_point_and_nowhere_less_than_a_country() -> None:
-    geography = Geography(PredictConfig(), PhysicsConfig())
+    geography = Geography(PredictConfig())
     for one in (LONDON, PARIS, SYDNEY):
         geography.add(one)
     country = geography.outlook(place(47.0, 3.0, radius_km=400)).covariance

@@ -92,7 +92,7 @@ def test_vote_for_a_whole_country_waits_for_a_narrower_one() -> None:
 def test_impossible_vote_is_struck_and_the_next_one_wins() -> None:
     clues = Clues(address=ADDRESS, host_names=CLUES.host_names, loc_records=(ROME,), samples=samples(fra=1.0))
     located = locator().locate(clues)
-    assert [struck.hint.heuristic for struck in located.struck] == [Heuristic.LOC, Heuristic.KNOWN]
+    assert [vote.hint.heuristic for vote in located.rejected] == [Heuristic.LOC, Heuristic.KNOWN]
     assert located.heuristic is Heuristic.AIRPORT
 
 
@@ -109,7 +109,7 @@ def test_anycast_is_marked_and_strikes_nothing() -> None:
         Clues(address=ADDRESS, host_names=CLUES.host_names, samples=samples(fra=1.0, syd=1.0))
     )
     assert located.anycast is not None
-    assert located.struck == ()
+    assert located.rejected == ()
     assert located.heuristic is Heuristic.AIRPORT
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.locate.config import PhysicsConfig
-from ipmicra.locate.geodesy import one_distance_km
-from ipmicra.locate.physics import Bound, bounds_of, latency_hint, prove_anycast, strike
+from ipmicra.locate.config import LatencyConfig
+from ipmicra.locate.physics import Bound, bounds_of, latency_hint, prove_anycast, reject_votes
+from ipmicra.model.geo import FIBRE_KM_PER_MS, km_between
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Loss, Sample
 
-CONFIG = PhysicsConfig()
+CONFIG = LatencyConfig()
 SITE = IPv4Address("192.0.2.1")
 CRAWLERS = {
     "ams": Location(latitude=52.37, longitude=4.90, radius_km=0.0),
@@ -30,12 +30,12 @@ def sample(crawler: str, rtt_ms: float | None) -> Sample:
 
 
 def bounds(**rtt_ms: float) -> list[Bound]:
-    return bounds_of([sample(name, rtt) for name, rtt in rtt_ms.items()], CRAWLERS, CONFIG)
+    return bounds_of([sample(name, rtt) for name, rtt in rtt_ms.items()], CRAWLERS)
 
 
 def hint(latitude: float, longitude: float, radius_km: float = 30.0) -> Hint:
     place = Location(latitude=latitude, longitude=longitude, radius_km=radius_km)
-    return Hint(heuristic=Heuristic.AIRPORT, location=place, evidence="told")
+    return Hint(heuristic=Heuristic.AIRPORT, location=place, evidence="given")
 
 
 def test_bound_is_half_the_round_trip_at_two_thirds_of_light() -> None:
@@ -45,22 +45,22 @@ def test_bound_is_half_the_round_trip_at_two_thirds_of_light() -> None:
 
 def test_shortest_sample_of_a_crawler_counts_and_lost_or_unplaced_ones_do_not() -> None:
     samples = [sample("ams", 20.0), sample("ams", 10.0), sample("fra", None), sample("unknown", 1.0)]
-    (bound,) = bounds_of(samples, CRAWLERS, CONFIG)
+    (bound,) = bounds_of(samples, CRAWLERS)
     assert (bound.crawler, bound.rtt_ms) == ("ams", 10.0)
 
 
-def test_vote_that_light_cannot_reach_is_struck_and_the_crawler_named() -> None:
+def test_vote_that_light_cannot_reach_is_rejected_and_the_crawler_named() -> None:
     sydney, amsterdam = hint(-33.87, 151.21), hint(52.3, 4.8)
-    kept, struck = strike([sydney, amsterdam], bounds(ams=3.0, lon=9.0), CONFIG)
+    kept, rejected = reject_votes([sydney, amsterdam], bounds(ams=3.0, lon=9.0), CONFIG)
     assert kept == [amsterdam]
-    assert [(one.hint, one.crawler) for one in struck] == [(sydney, "ams")]
-    assert "3 ms" in struck[0].reason
+    assert [(one.hint, one.crawler) for one in rejected] == [(sydney, "ams")]
+    assert "3 ms" in rejected[0].reason
 
 
-def test_vote_for_a_wide_area_is_struck_only_if_no_part_of_it_can_be_reached() -> None:
+def test_vote_for_a_wide_area_is_rejected_only_if_no_part_of_it_can_be_reached() -> None:
     wide = hint(-25.0, 135.0, radius_km=2600.0)
-    assert strike([wide], bounds(syd=20.0), CONFIG)[1] == []
-    assert strike([wide], bounds(ams=20.0), CONFIG)[0] == []
+    assert reject_votes([wide], bounds(syd=20.0), CONFIG)[1] == []
+    assert reject_votes([wide], bounds(ams=20.0), CONFIG)[0] == []
 
 
 def test_two_short_round_trips_far_apart_prove_anycast() -> None:
@@ -74,7 +74,7 @@ def test_two_short_round_trips_far_apart_prove_anycast() -> None:
 def test_three_samples_locate_where_their_circles_meet() -> None:
     found = latency_hint(bounds(ams=1.5, fra=4.5, lon=4.5), CONFIG)
     assert found is not None
-    assert one_distance_km(found.location.latitude, found.location.longitude, 52.37, 4.90) < 150
+    assert km_between(found.location, CRAWLERS["ams"]) < 150
     assert found.location.radius_km < 160
     assert "shortest 1.5 ms from ams" in found.evidence
 
@@ -85,7 +85,7 @@ def test_two_samples_or_an_ocean_of_room_give_no_location() -> None:
 
 
 @given(PLACES, st.lists(st.tuples(PLACES, st.floats(1.0, 3.0), st.floats(0, 20)), min_size=1, max_size=8))
-def test_true_place_is_never_struck_nor_called_anycast(
+def test_true_place_is_never_rejected_nor_called_anycast(
     site: tuple[float, float], crawlers: list[tuple[tuple[float, float], float, float]]
 ) -> None:
     """Any detour and any waiting on top of light in fibre leaves the truth possible."""
@@ -93,16 +93,16 @@ def test_true_place_is_never_struck_nor_called_anycast(
         str(i): Location(latitude=at[0], longitude=at[1], radius_km=0.0)
         for i, (at, *_) in enumerate(crawlers)
     }
+    truth = Location(latitude=site[0], longitude=site[1], radius_km=0.0)
     samples = [
-        sample(str(i), max(0.01, one_distance_km(*site, *at) / CONFIG.bound_km_per_ms * detour + waiting))
-        for i, (at, detour, waiting) in enumerate(crawlers)
+        sample(str(i), max(0.01, km_between(truth, places[str(i)]) / FIBRE_KM_PER_MS * detour + waiting))
+        for i, (_, detour, waiting) in enumerate(crawlers)
     ]
-    found = bounds_of(samples, places, CONFIG)
-    assert strike([hint(*site, radius_km=0.0)], found, CONFIG)[1] == []
+    found = bounds_of(samples, places)
+    assert reject_votes([hint(*site, radius_km=0.0)], found, CONFIG)[1] == []
     assert prove_anycast(found, CONFIG) is None
     located = latency_hint(found, CONFIG)
     if located:
         for bound in found:
-            place = located.location
-            away = one_distance_km(place.latitude, place.longitude, bound.latitude, bound.longitude)
-            assert away - place.radius_km <= bound.farthest_km + CONFIG.slack_km
+            away = km_between(located.location, bound)
+            assert away - located.location.radius_km <= bound.farthest_km + CONFIG.slack_km

@@ -16,7 +16,7 @@ from ipmicra.partition.methods import METHODS, missing, partition
 from ipmicra.partition.placing import place_by_subnet
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable, country_code
-from tests.reference.slow_partition import slow_distance_km
+from tests.reference.slow_geodesy import slow_distance_km
 from tests.unit.partition.problems import clustered
 
 NAN = float("nan")
@@ -42,8 +42,8 @@ def test_city_gives_the_nearest_crawler(
 ) -> None:
     column = partition(METHODS["city"], placed(sites, crawlers))
     for site, chosen in zip(sites, column.tolist(), strict=True):
-        nearest = min(slow_distance_km(site, crawler) for crawler in crawlers)
-        assert slow_distance_km(site, crawlers[chosen]) <= nearest + 1.0
+        nearest = min(slow_distance_km(*site, *crawler) for crawler in crawlers)
+        assert slow_distance_km(*site, *crawlers[chosen]) <= nearest + 1.0
 
 
 def test_country_gives_a_crawler_of_the_same_country() -> None:

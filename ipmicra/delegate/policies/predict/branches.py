@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import LevelSpread, PredictConfig
-from ipmicra.delegate.geometry import EARTH_KM, unit_vectors
 from ipmicra.delegate.policies.predict.forest import Branch, Forest
 from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.model.geo import EARTH_RADIUS_KM, unit_vectors
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
@@ -57,7 +57,7 @@ class Branches:
         return nodes
 
     def _found(self, forest: Forest, location: Location, country: str | None) -> NDArray[np.intp]:
-        point = EARTH_KM * unit_vectors(location.latitude, location.longitude)
+        point = EARTH_RADIUS_KM * unit_vectors(location.latitude, location.longitude)
         coarse = np.floor(point / self._coarse + self._shifts).astype(np.int64).tolist()
         fine = np.floor(point / self._fine + self._shifts).astype(np.int64).tolist()
         roots = [forest.node("tree", tree) for tree in range(self._config.trees)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
-from ipmicra.delegate.config import PhysicsConfig, PredictConfig
+from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.branches import Branches
 from ipmicra.delegate.policies.predict.field import Expectation, Field
@@ -49,10 +49,10 @@ class Predict:
     name = "predict"
     scope = Scope.PLACE
 
-    def __init__(self, config: PredictConfig | None = None, physics: PhysicsConfig | None = None) -> None:
+    def __init__(self, config: PredictConfig | None = None) -> None:
         """Begin without knowledge."""
         self.config = config or PredictConfig()
-        self._geography = Geography(self.config, physics or PhysicsConfig())
+        self._geography = Geography(self.config)
         self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
         self._fields: dict[bool, Field] = {}
         self._placement = PlacementCheck(self.config)

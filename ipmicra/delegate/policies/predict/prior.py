@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.geometry import distances_km, ring_around, unit_vectors
+from ipmicra.delegate.config import PredictConfig
+from ipmicra.model.geo import FIBRE_KM_PER_MS, ring_around, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
@@ -37,9 +37,9 @@ class Outlook:
 class Geography:
     """The crawlers' places; NaN where unknown."""
 
-    def __init__(self, config: PredictConfig, physics: PhysicsConfig) -> None:
+    def __init__(self, config: PredictConfig) -> None:
         """Begin without crawlers."""
-        self._config, self._physics = config, physics
+        self._config = config
         self.points: Floats = np.zeros((0, 3))
         self.known: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._nowhere: tuple[Floats, Floats] | None = None
@@ -60,7 +60,7 @@ class Geography:
         count = len(self.points)
         result = np.eye(count)
         held = np.flatnonzero(self.known)
-        apart = distances_km(self.points[held], self.points[held])
+        apart = vector_distances_km(self.points[held], self.points[held])
         result[np.ix_(held, held)] = np.exp(-apart / self._config.together_km)
         return result
 
@@ -83,7 +83,7 @@ class Geography:
         apart = self._apart(places)
         levels = self._levels(apart)
         off = location.radius_km if is_point else MARGIN * location.radius_km
-        least = np.maximum(apart[0] - off, 0.0) / self._physics.fibre_km_per_ms
+        least = np.maximum(apart[0] - off, 0.0) / FIBRE_KM_PER_MS
         least[~self.known] = 0.0
         mean = levels.mean(axis=0)
         covariance = None if is_point else _spread(levels - mean)
@@ -121,13 +121,13 @@ class Geography:
         """Give distances in km, (place, crawler); a typical one for crawlers of unknown place."""
         config = self._config
         apart = np.full((len(places), len(self.points)), config.typical_ms / config.slope_ms_per_km)
-        apart[:, self.known] = distances_km(places, self.points[self.known])
+        apart[:, self.known] = vector_distances_km(places, self.points[self.known])
         return apart
 
     def _levels(self, apart: Floats, slope_ms_per_km: float | None = None) -> Floats:
         config = self._config
         if slope_ms_per_km is None:
-            slope_ms_per_km = config.slope_ms_per_km - config.floor_share / self._physics.fibre_km_per_ms
+            slope_ms_per_km = config.slope_ms_per_km - config.floor_share / FIBRE_KM_PER_MS
         return np.log(apart * slope_ms_per_km + config.base_ms + config.offset_ms)
 
     def _with_strangers(self, covariance: Floats | None) -> Floats | None:
