@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
@@ -19,6 +19,7 @@ from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
 from ipmicra.delegate.replay.replay import Replay, score
 from ipmicra.delegate.replay.world import LocationKind, locations_of
+from ipmicra.errors import InputError
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from tests.examples import at_most
 from tests.fakes.fleet import answered
@@ -42,6 +43,8 @@ plans = st.builds(
     loss=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
 )
 seeds = st.integers(0, 2**32 - 1)
+CROWDED = WorldPlan(crawlers=2, sites=14, subnets=1, countries=1, cities_per_country=2, loss=0.3)
+"""With seed 7707 two of its sites draw the same address."""
 moves = st.lists(
     st.one_of(
         st.tuples(st.just("site"), st.integers(0, 24)),
@@ -127,6 +130,7 @@ def test_same_events_give_the_same_actions(
 
 @at_most(25)
 @given(plan=plans, seed=seeds)
+@example(plan=CROWDED, seed=7707)
 def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))
     config = DelegatorConfig(losses_allowed=plan.crawlers)
@@ -134,6 +138,21 @@ def test_everyone_is_optimal(plan: WorldPlan, seed: int) -> None:
     reached = [outcome for outcome in outcomes if not np.isnan(outcome.excess_ms)]
     assert all(outcome.excess_ms == 0 for outcome in reached)
     assert all(outcome.probes == plan.crawlers for outcome in outcomes if outcome.probes)
+
+
+@at_most(25)
+@given(plan=plans, seed=seeds)
+@example(plan=CROWDED, seed=7707)
+@example(plan=WorldPlan(crawlers=1, sites=254, subnets=1, countries=1, cities_per_country=1), seed=1)
+def test_every_site_of_a_synthetic_world_has_an_address_of_its_own(plan: WorldPlan, seed: int) -> None:
+    world, tree = invent(plan, np.random.default_rng(seed))
+    assert len({site.address for site in world.sites}) == plan.sites
+    assert all(tree.row_of(str(site.address)) in tree.rows for site in world.sites)
+
+
+def test_more_sites_than_addresses_are_refused() -> None:
+    with pytest.raises(InputError, match="plan more subnets"):
+        invent(WorldPlan(sites=255, subnets=1), np.random.default_rng(1))
 
 
 @at_most(25)

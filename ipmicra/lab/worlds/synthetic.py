@@ -1,7 +1,19 @@
-"""Invented worlds: cities on an Earth with detours, access lines and holders of address space.
+"""Synthetic worlds: cities on an Earth with detours, access lines and holders of address space.
+
+How it works
+------------
+From the ground up: countries are scattered over the Earth and cities around their middles; every subnet of
+256 addresses stands in one city; every site has an address of its own in one of the subnets; every crawler
+stands in a city. Subnets are numbered by city, so that a country is one block of addresses and the tree has
+three levels: root, countries, subnets.
 
 A round trip is light's time in fibre times a detour, which a city shares towards each crawler, plus the
-access lines of both ends. Nothing here knows the model that `predict` uses.
+access lines of both ends, times some noise. That is what makes delegating subnets worth while: sites of a
+subnet share all but the noise and their own access line. Nothing here knows the model that `predict` uses.
+
+Two sites never share an address. The machine answers by address, so one address with two different round
+trips would be a world that cannot exist, in which not even probing from everywhere finds the nearest
+crawler.
 """
 
 from __future__ import annotations
@@ -14,15 +26,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM, World
+from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.geo import FIBRE_KM_PER_MS, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
-from ipmicra.model.types import Floats
+from ipmicra.model.types import Floats, Rows
 
 FIRST_ADDRESS = 16 << 24
 SUBNET_SIZE = 256
+HOSTS_PER_SUBNET = SUBNET_SIZE - 2
+"""Neither the first nor the last address of a subnet is a site's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,22 +76,22 @@ class InventedTree:
     Rows are in preorder, as in a hierarchy file. Offers what the delegator needs (`SubnetTree`).
     """
 
-    def __init__(self, countries: NDArray[np.int64], organisations: NDArray[np.int64]) -> None:
-        """Number subnets, sorted by country; both arrays have one entry a subnet."""
+    def __init__(self, countries: Rows, organisations: Rows) -> None:
+        """Number subnets, sorted by country; both arrays have one entry per subnet."""
         starts = np.flatnonzero(np.diff(countries, prepend=-1))
         ends = [*starts[1:].tolist(), len(countries)]
         self._parents: list[int] = [0]
         self._spans: list[tuple[int, int]] = [(0, 2**32 - 1)]
         self._organisations: list[int] = [0]
         self._countries: list[int] = [-1]
-        self.rows: NDArray[np.int64] = np.empty(len(countries), np.int64)
+        self.rows: Rows = np.empty(len(countries), np.int64)
         """Row of each subnet."""
         self._behind: list[int] = [len(countries) + len(starts) + 1]
         for start, end in zip(starts.tolist(), ends, strict=True):
             self._add_country(int(countries[start]), start, end, organisations)
         self._starts = [first for first, _last in self._spans]
 
-    def _add_country(self, country: int, start: int, end: int, organisations: NDArray[np.int64]) -> None:
+    def _add_country(self, country: int, start: int, end: int, organisations: Rows) -> None:
         block = len(self._parents)
         self._append(0, subnet_first(start), subnet_first(end) - 1, 0, country)
         self._behind.append(block + 1 + end - start)
@@ -152,9 +167,8 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
     countries = city_countries[subnet_cities]
     organisations = 1 + np.arange(plan.subnets) // plan.subnets_per_organisation
     tree = InventedTree(countries, organisations)
-    homes = rng.integers(plan.subnets, size=plan.sites)
-    addresses = FIRST_ADDRESS + homes * SUBNET_SIZE + rng.integers(1, SUBNET_SIZE - 1, size=plan.sites)
-    sites = tuple(Site(f"s{i}.example", IPv4Address(int(number))) for i, number in enumerate(addresses))
+    addresses = _addresses(plan, rng)
+    sites = tuple(Site(f"s{i}.example", IPv4Address(number)) for i, number in enumerate(addresses.tolist()))
     crawler_cities = rng.choice(
         len(city_places), size=plan.crawlers, replace=plan.crawlers > len(city_places)
     )
@@ -163,13 +177,13 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
         Crawler(name=f"c{i:02}", address=IPv4Address(250 * 2**24 + i), location=locations[city])
         for i, city in enumerate(crawler_cities)
     )
-    cities = subnet_cities[homes]
+    cities = subnet_cities[(addresses - FIRST_ADDRESS) // SUBNET_SIZE]
     rtt_ms = round_trips(plan, rng, city_places, cities, crawler_cities)
     lands = tuple(country_code(int(land)) for land in city_countries[cities])
     return World("invented", crawlers, sites, rtt_ms, tuple(locations[city] for city in cities), lands), tree
 
 
-def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, NDArray[np.int64]]:
+def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, Rows]:
     """Scatter countries between 60 degrees north and south, and cities around their middles."""
     middles = np.stack(
         [rng.uniform(-60, 60, size=plan.countries), rng.uniform(-180, 180, size=plan.countries)], axis=1
@@ -181,12 +195,27 @@ def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, NDArray[
     return places, np.repeat(np.arange(plan.countries), plan.cities_per_country)
 
 
+def _addresses(plan: WorldPlan, rng: np.random.Generator) -> Rows:
+    """Draw an address for each site; one that is taken already becomes the next free one."""
+    if plan.sites > plan.subnets * HOSTS_PER_SUBNET:
+        raise InputError(f"{plan.sites} sites do not fit into {plan.subnets} subnets: plan more subnets")
+    homes = rng.integers(plan.subnets, size=plan.sites)
+    drawn = homes * HOSTS_PER_SUBNET + rng.integers(HOSTS_PER_SUBNET, size=plan.sites)
+    taken: dict[int, None] = {}
+    for number in drawn.tolist():
+        while number in taken:
+            number = (number + 1) % (plan.subnets * HOSTS_PER_SUBNET)  # noqa: PLW2901 - a walk
+        taken[number] = None
+    subnets, hosts = np.divmod(np.array(list(taken), np.int64), HOSTS_PER_SUBNET)
+    return FIRST_ADDRESS + subnets * SUBNET_SIZE + 1 + hosts
+
+
 def round_trips(
     plan: WorldPlan,
     rng: np.random.Generator,
     places: Floats,
-    cities: NDArray[np.int64],
-    crawler_cities: NDArray[np.int64],
+    cities: Rows,
+    crawler_cities: Rows,
 ) -> NDArray[np.float32]:
     """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
     points = unit_vectors(places[:, 0], places[:, 1])
