@@ -67,10 +67,9 @@ def agent(
     from ipmicra.app.agent import run_agent
     from ipmicra.edge.agent.access import read_token
     from ipmicra.edge.agent.policy import WEB_PORTS
-    from ipmicra.edge.agent.politeness import PolitenessConfig
     from ipmicra.edge.agent.run import AgentSettings
-    from ipmicra.edge.agent.service import ServiceConfig
-    from ipmicra.edge.prober.config import CONTACT, ProberConfig, user_agent
+    from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
+    from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent
     from ipmicra.model.address import read_address
 
     host, port = read_place(listen)

@@ -15,8 +15,7 @@ import requests
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ipmicra.edge.agent.politeness import PolitenessConfig
-from ipmicra.edge.agent.service import ServiceConfig
+from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
 from ipmicra.wire.limits import LIMITS
 from tests.examples import at_most
 from tests.laws.test_wire_laws import json_values

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 import requests
 
-from ipmicra.edge.agent.access import TokenCheck, read_token
+from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.policy import AddressPolicy
 from ipmicra.edge.agent.run import AgentSettings, make_server
-from ipmicra.edge.prober.failures import RefusedConnectError
+from ipmicra.edge.agent.web import TokenCheck
+from ipmicra.edge.prober.exchange import RefusedConnectError
 from ipmicra.edge.prober.ladder import Prober
 from ipmicra.edge.prober.tcp import Dialler, _check_peer
 from ipmicra.errors import InputError

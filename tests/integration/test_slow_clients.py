@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.edge.agent.door import DoorLimits, client_of
+from ipmicra.edge.agent.connection_limits import ConnectionLimits, client_of
 from tests.integration.test_ladder import make_certificate
 from tests.servers.agent import TOKEN, RunningAgent
 
@@ -19,15 +19,15 @@ ENOUGH_S = 30.0
 ASKS = f"GET /health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
 
 
-def quick(**limits: float) -> DoorLimits:
+def quick(**limits: float) -> ConnectionLimits:
     """Limits of a fraction of a second."""
     chosen = {"handshake_s": 0.4, "head_s": 0.4, "body_s": 0.4, "keep_alive_s": 0.4, **limits}
-    return DoorLimits(**chosen)  # type: ignore[arg-type]
+    return ConnectionLimits(**chosen)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def agent() -> Iterator[RunningAgent]:
-    with RunningAgent(door=quick()) as running:
+    with RunningAgent(limits=quick()) as running:
         yield running
 
 
@@ -88,7 +88,7 @@ def test_second_request_that_dribbles_in_is_cut_off(agent: RunningAgent) -> None
 
 
 def test_connection_that_asked_in_time_is_kept_for_the_next_request() -> None:
-    with RunningAgent(door=quick(keep_alive_s=600)) as agent, connected(agent) as made:
+    with RunningAgent(limits=quick(keep_alive_s=600)) as agent, connected(agent) as made:
         assert b"200" in status(made)
         time.sleep(0.6)  # longer than a first request may take
         assert b"200" in status(made)
@@ -108,7 +108,7 @@ def test_body_that_dribbles_in_is_cut_off(agent: RunningAgent) -> None:
         assert b"408" in answer.split(b"\r\n")[0]
 
 
-def test_stranger_is_hung_up_on_after_the_refusal(agent: RunningAgent) -> None:
+def test_unauthenticated_client_is_disconnected_after_the_refusal(agent: RunningAgent) -> None:
     head = b"POST /probe HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
     with connected(agent) as made:
         made.send(head)
@@ -119,13 +119,13 @@ def test_stranger_is_hung_up_on_after_the_refusal(agent: RunningAgent) -> None:
 
 def test_slow_tls_handshake_is_cut_off(tmp_path: Path) -> None:
     certificate, key = make_certificate(tmp_path)
-    with RunningAgent(door=quick(), certificate=certificate, key=key) as agent, connected(agent) as made:
+    with RunningAgent(limits=quick(), certificate=certificate, key=key) as agent, connected(agent) as made:
         assert is_hung_up(made)
 
 
-def test_crowd_of_silent_strangers_keeps_no_coordinator_out() -> None:
-    limits = DoorLimits(head_s=600, strangers=8, strangers_per_client=8, connections=12)
-    with RunningAgent(door=limits) as agent, contextlib.ExitStack() as stack:
+def test_many_silent_connections_keep_no_coordinator_out() -> None:
+    limits = ConnectionLimits(head_s=600, unauthenticated=8, unauthenticated_per_client=8, connections=12)
+    with RunningAgent(limits=limits) as agent, contextlib.ExitStack() as stack:
         crowd = [stack.enter_context(connected(agent)) for _ in range(30)]
         assert agent.get("/health").status_code == 200
         for made in crowd[:22]:
@@ -135,9 +135,9 @@ def test_crowd_of_silent_strangers_keeps_no_coordinator_out() -> None:
     assert 'ipmicra_agent_dropped_connections_total{reason="crowded"}' in dropped
 
 
-def test_connection_that_showed_the_token_makes_no_room_for_strangers() -> None:
-    limits = DoorLimits(head_s=600, keep_alive_s=600, strangers=4, strangers_per_client=4)
-    with RunningAgent(door=limits) as agent, contextlib.ExitStack() as stack:
+def test_authenticated_connection_makes_no_room_for_others() -> None:
+    limits = ConnectionLimits(head_s=600, keep_alive_s=600, unauthenticated=4, unauthenticated_per_client=4)
+    with RunningAgent(limits=limits) as agent, contextlib.ExitStack() as stack:
         known = stack.enter_context(connected(agent))
         assert b"200" in status(known)
         crowd = [stack.enter_context(connected(agent)) for _ in range(12)]

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import requests
 
-from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.run import AgentSettings, make_server
+from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.prober.ladder import Resolve
 from tests.patience import PATIENCE_S, wait_until
 

@@ -1,9 +1,7 @@
-"""Who may talk to an agent: whoever has the token, or a certificate that the operator's authority signed."""
+"""Read the token that coordinators and agents share."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 from pathlib import Path
 
@@ -20,7 +18,7 @@ def read_token(path: Path | None) -> str | None:
     token = text.strip()
     if not token:
         if path is not None:
-            raise InputError(f"{path}: there is no token in it")
+            raise InputError(f"{path}: the file holds no token")
         return None
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(
@@ -28,21 +26,3 @@ def read_token(path: Path | None) -> str | None:
             "make one with `openssl rand -hex 32`"
         )
     return token
-
-
-class TokenCheck:
-    """Compares tokens in a time that does not depend on where they differ."""
-
-    def __init__(self, token: str) -> None:
-        """Keep a digest, so that all comparisons have one length."""
-        self._digest = _digest(token.encode())
-
-    def admits(self, header: str | None) -> bool:
-        """Tell whether an Authorization header carries the token."""
-        scheme, _, given = (header or "").partition(" ")
-        is_same = hmac.compare_digest(_digest(given.strip().encode("utf-8", "replace")), self._digest)
-        return is_same and scheme.lower() == "bearer"
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()

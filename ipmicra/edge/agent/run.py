@@ -1,4 +1,4 @@
-"""Running an agent: settings in, a server that stops gracefully out."""
+"""Run an agent: build its parts from settings and serve until it is told to stop."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
-from ipmicra.edge.agent.access import TokenCheck
-from ipmicra.edge.agent.door import DoorLimits, Doorman, GuardedProtocol
+from ipmicra.edge.agent.connection_limits import ConnectionLimiter, ConnectionLimits, LimitedProtocol
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
-from ipmicra.edge.agent.politeness import PolitenessConfig
-from ipmicra.edge.agent.service import ProbeService, ServiceConfig
-from ipmicra.edge.agent.web import AgentParts, make_app
-from ipmicra.edge.prober.config import ProberConfig
+from ipmicra.edge.agent.service import PolitenessConfig, ProbeService, ServiceConfig
+from ipmicra.edge.agent.web import AgentParts, TokenCheck, make_app
+from ipmicra.edge.prober.exchange import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
 from ipmicra.edge.prober.tcp import Dialler
 from ipmicra.errors import InputError
@@ -33,7 +32,7 @@ Translate = Callable[[Address], Address | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """All that an operator decides."""
+    """Everything an operator can set."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -42,7 +41,7 @@ class AgentSettings:
     certificate: Path | None = None
     key: Path | None = None
     client_authority: Path | None = None
-    """Certificates of the authority whose clients are let in (mutual TLS)."""
+    """Certificate of the authority that signs clients (mutual TLS)."""
     allowed: tuple[str, ...] = ()
     """Prefixes that may be probed although they are not public."""
     ports: tuple[int, ...] = WEB_PORTS
@@ -53,28 +52,31 @@ class AgentSettings:
     service: ServiceConfig = field(default_factory=ServiceConfig)
     politeness: PolitenessConfig = field(default_factory=PolitenessConfig)
     stop_s: float = 15.0
-    """How long a stop waits for what is under way."""
-    door: DoorLimits = field(default_factory=DoorLimits)
+    """How long a stop waits for probes in progress."""
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
 class AgentServer(uvicorn.Server):
-    """A server with a doorman, that starts nothing new once it was asked to stop."""
+    """A server with a connection limiter; it starts nothing new once it was asked to stop."""
 
-    def __init__(self, config: uvicorn.Config, service: ProbeService, doorman: Doorman) -> None:
-        """Serve, and tell the service when it is over."""
+    def __init__(self, config: uvicorn.Config, service: ProbeService, limiter: ConnectionLimiter) -> None:
+        """Serve, and stop the service when the server stops."""
         super().__init__(config)
         self.service = service
-        self._doorman = doorman
+        self._limiter = limiter
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen; uvicorn's own way knows no limits for TLS and no doorman."""
+        """Listen; uvicorn's own start-up has no time limit for TLS and no place for a limiter."""
         await self.lifespan.startup()
         made = sockets or [listening(self.config.host, self.config.port)]
-        limit_s = self._doorman.limits.handshake_s if self.config.ssl else None
+        limit_s = self._limiter.limits.handshake_s if self.config.ssl else None
         loop = asyncio.get_running_loop()
+        protocol = partial(
+            LimitedProtocol, self._limiter, self.config, self.server_state, self.lifespan.state
+        )
         self.servers = [
             await loop.create_server(
-                self._protocol,
+                protocol,
                 sock=one,
                 ssl=self.config.ssl,
                 backlog=self.config.backlog,
@@ -85,22 +87,19 @@ class AgentServer(uvicorn.Server):
         ]
         self.started = True
 
-    def _protocol(self) -> GuardedProtocol:
-        return GuardedProtocol(self._doorman, self.config, self.server_state, self.lifespan.state)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop: orders that wait are answered without a probe, those under way finish."""
+        """Stop: waiting orders are answered without a probe, those in progress finish."""
         self.service.stop()
         super().handle_exit(sig, frame)
 
     @property
     def bound_port(self) -> int:
-        """The port that is listened on; known once `started` is true."""
+        """The port of the server; known once `started` is true."""
         return int(self.servers[0].sockets[0].getsockname()[1])
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Take a port."""
+    """Open a listening socket."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family, backlog=512)
 
@@ -108,7 +107,7 @@ def listening(host: str, port: int) -> socket.socket:
 def make_server(
     settings: AgentSettings, resolve: Resolve | None = None, translate: Translate | None = None
 ) -> AgentServer:
-    """Put an agent together; one that would answer strangers is refused."""
+    """Build an agent; settings that would admit unauthenticated clients are refused."""
     check_access(settings)
     metrics = AgentMetrics()
     opt_out = OptOutList(settings.opt_out) if settings.opt_out else None
@@ -121,14 +120,14 @@ def make_server(
         metrics=metrics,
         check=TokenCheck(settings.token) if settings.token else None,
         started_s=time.time(),
-        body_s=settings.door.body_s,
+        body_s=settings.limits.body_s,
     )
-    doorman = Doorman(settings.door, metrics.note_dropped)
-    return AgentServer(_uvicorn_config(settings, parts), service, doorman)
+    limiter = ConnectionLimiter(settings.limits, metrics.note_dropped)
+    return AgentServer(_uvicorn_config(settings, parts), service, limiter)
 
 
 def check_access(settings: AgentSettings) -> None:
-    """See that nobody gets in without a token or a certificate."""
+    """Refuse settings under which no token or certificate is needed."""
     if settings.token is None and settings.client_authority is None:
         raise InputError(
             "an agent needs a token (--token-file FILE or IPMICRA_AGENT_TOKEN) "
@@ -154,9 +153,9 @@ def _uvicorn_config(settings: AgentSettings, parts: AgentParts) -> uvicorn.Confi
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=settings.door.connections,
+        limit_concurrency=settings.limits.connections,
         h11_max_incomplete_event_size=16_384,
-        timeout_keep_alive=math.ceil(settings.door.keep_alive_s),
+        timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
         timeout_graceful_shutdown=int(settings.stop_s),
         ssl_certfile=settings.certificate,
         ssl_keyfile=settings.key,

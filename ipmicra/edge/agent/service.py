@@ -1,4 +1,22 @@
-"""What an agent does with orders: each once, politely, so many at a time; answers are kept for a while."""
+"""Carry out orders: each once, politely, a limited number at a time; answers are remembered for a while.
+
+Theory of operation
+-------------------
+An order has an id that its coordinator chose. The service knows three kinds of ids: remembered ones (their
+answer is repeated), running ones (the new request waits for the same task) and unknown ones (a task is
+started, unless the request says `only_repeat`). Hence the one promise that matters: an order is probed at
+most once, however often it is sent and whatever becomes of the connection. Tasks do not belong to requests;
+when a coordinator disconnects, its probes finish, and after a crash it asks for the same ids again.
+
+The way of an order: pin the address (resolve, check the policy), reserve a turn in the rate limiter, sleep
+until the turn comes, wait for one of `concurrency` slots, probe. Orders may queue for slots after their
+turn came, and then several turns of one block would be used at once: so a second limiter, `_sent`, spaces
+what is really sent. It never refuses, since that decision has been made.
+
+Stopping: `stop` makes every order that has not started answer "the agent is stopping"; `drain` waits for
+the rest. Answers that finish within 5 ms of each other are written together, because each chunk of a
+response costs as much as several answers.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +27,7 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ipmicra.edge.agent.politeness import PolitenessConfig, RateLimiter
-from ipmicra.edge.prober.config import Exchange
+from ipmicra.edge.prober.exchange import Exchange
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 from ipmicra.wire.answers import Answer
@@ -18,28 +35,75 @@ from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.orders import ProbeOrder, ProbeRequest
 
 GATHER_S = 0.005
-"""How long an answer may wait for others that go with it: each piece of a response has its own cost."""
+"""How long an answer may wait for others to be sent with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceConfig:
-    """How much an agent does at a time, and how long it remembers."""
+    """How much an agent does at a time, and how long it remembers answers."""
 
     concurrency: int = 1_000
-    """Probes under way at a time; each holds a socket."""
+    """Probes in progress at a time; each holds a socket."""
     max_pending: int = 20_000
-    """Orders that are under way or wait; beyond that requests are turned away."""
+    """Orders in progress or waiting; beyond that requests are refused."""
     remembered: int = 100_000
-    """Answers kept to be repeated."""
+    """Answers kept for repetition."""
     remembered_s: float = 3_600.0
     """How long: a coordinator that crashed is back within the hour."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolitenessConfig:
+    """Limits that hold across all orders of an agent."""
+
+    interval_s: float = 1.0
+    """Time between two probes of one address, and of one block, in the long run."""
+    burst: int = 3
+    """Probes that may come at once after a pause."""
+    block_bits4: int = 24
+    """Length of a block's prefix, IPv4: the narrowest that is routed on the Internet."""
+    block_bits6: int = 48
+    """Length of a block's prefix, IPv6: the usual size of one customer site (RFC 6177)."""
+    prune_at: int = 200_000
+    """Entries after which those that no longer matter are dropped."""
+
+
+class RateLimiter:
+    """Tells each probe how long to wait (the generic cell rate algorithm)."""
+
+    def __init__(self, config: PolitenessConfig, clock: Callable[[], float]) -> None:
+        """Use a clock that never goes back."""
+        self._config = config
+        self._clock = clock
+        self._due: dict[tuple[int, int], float] = {}
+        """By block or address: when the next probe would be due if they came evenly."""
+
+    def reserve(self, address: Address, patience_s: float) -> float | None:
+        """Reserve a turn; return the seconds until then, or None (and no turn) if they exceed patience."""
+        now = self._clock()
+        interval_s = self._config.interval_s
+        one, block = self._keys(address)
+        due_one, due_block = self._due.get(one, 0.0), self._due.get(block, 0.0)
+        wait_s = max(0.0, max(due_one, due_block) - (self._config.burst - 1) * interval_s - now)
+        if wait_s > patience_s:
+            return None
+        self._due[one] = max(due_one, now + wait_s) + interval_s
+        self._due[block] = max(due_block, now + wait_s) + interval_s
+        if len(self._due) > self._config.prune_at:
+            self._due = {key: due for key, due in self._due.items() if due > now}
+        return wait_s
+
+    def _keys(self, address: Address) -> tuple[tuple[int, int], tuple[int, int]]:
+        number, bits = int(address), address.max_prefixlen
+        block = self._config.block_bits4 if address.version == 4 else self._config.block_bits6  # noqa: PLR2004
+        return (bits, number), (bits - block, number >> (bits - block))
+
+
 class Probing(Protocol):
-    """What the service needs of a prober."""
+    """What the service needs from a prober."""
 
     async def pinned(self, order: ProbeOrder) -> tuple[Address | None, float | None, Exchange | None]:
-        """Give the address of an order, the time to resolve it, and what forbids or prevents the probe."""
+        """Return the address of an order, the time to resolve it, and what forbids or prevents the probe."""
         ...
 
     async def probe(self, order: ProbeOrder) -> Answer:
@@ -48,7 +112,7 @@ class Probing(Protocol):
 
 
 class ProbeService:
-    """Carries out orders; an order that comes twice is probed once."""
+    """Carries out orders; an order that arrives twice is probed once."""
 
     def __init__(
         self,
@@ -59,7 +123,7 @@ class ProbeService:
         clock: Callable[[], float] = time.time,
         watch: Callable[[Answer], None] = lambda _: None,
     ) -> None:
-        """Probe through a prober; `watch` is told each answer."""
+        """Probe through a prober; `watch` receives each answer."""
         self._prober = prober
         self._config = config or ServiceConfig()
         self._turns, self._sent = (
@@ -74,17 +138,17 @@ class ProbeService:
 
     @property
     def pending(self) -> int:
-        """Orders that are under way or wait."""
+        """Orders in progress or waiting."""
         return len(self._running)
 
     def has_room(self, count: int) -> bool:
-        """Tell whether so many orders more can be taken."""
+        """Return whether so many more orders can be accepted."""
         return len(self._running) + count <= self._config.max_pending
 
     async def answers(self, request: ProbeRequest) -> AsyncIterator[list[Answer]]:
-        """Answer all orders of a request, as soon as each is done; those done together come together.
+        """Yield the answers to all orders of a request as they are ready, in groups.
 
-        Whoever stops listening loses nothing: the orders go on, and asking again repeats the answers.
+        A client that disconnects loses nothing: the orders continue, and asking again repeats the answers.
         """
         tasks: set[asyncio.Task[Answer]] = set()
         ready: list[Answer] = []
@@ -95,7 +159,7 @@ class ProbeService:
             elif order.id in self._running:
                 tasks.add(self._running[order.id])
             elif request.only_repeat:
-                detail = "the agent does not know this order: it never came here, or the agent started anew"
+                detail = "the agent does not know this order: it never arrived, or the agent was restarted"
                 ready.append(_lost(order, Loss.AGENT, detail, self._clock()))
             else:
                 tasks.add(self._start(order))
@@ -105,11 +169,11 @@ class ProbeService:
             yield done
 
     def stop(self) -> None:
-        """Start nothing new; what is under way goes on."""
+        """Start nothing new; probes in progress continue."""
         self.is_stopping = True
 
     async def drain(self) -> None:
-        """Wait for what is under way."""
+        """Wait for probes in progress."""
         if self._running:
             await asyncio.wait(self._running.values())
 
@@ -125,7 +189,7 @@ class ProbeService:
     async def _carry_out(self, order: ProbeOrder) -> Answer:
         try:
             answer = await self._probe(order)
-        except Exception as error:  # noqa: BLE001 - one order's mishap must not take the batch with it
+        except Exception as error:  # noqa: BLE001 - a failure of one order must not fail the batch
             answer = _lost(order, Loss.AGENT, f"the agent failed: {type(error).__name__}", self._clock())
         self._answers[order.id] = (self._clock(), answer)
         while len(self._answers) > self._config.remembered:
@@ -155,7 +219,7 @@ class ProbeService:
         return answer
 
     async def _send(self, order: ProbeOrder) -> Answer:
-        """Measure once there is a slot; turns that came while all slots were taken keep their distance."""
+        """Measure once there is a slot; turns that came while all slots were taken stay spaced."""
         async with self._slots:
             if self.is_stopping:
                 return _lost(order, Loss.AGENT, "the agent is stopping; nothing was sent", self._clock())
@@ -166,7 +230,7 @@ class ProbeService:
 
 
 async def _finished(tasks: Collection[asyncio.Task[Answer]]) -> AsyncIterator[list[Answer]]:
-    """Give answers as tasks end, those that ended meanwhile together."""
+    """Yield answers as tasks end, those that ended meanwhile together."""
     ended: list[asyncio.Task[Answer]] = []
     some_ended = asyncio.Event()
 

@@ -1,8 +1,10 @@
-"""The agent's HTTP interface: `POST /probe`, `GET /health`, `GET /metrics`; nothing without permission."""
+"""Serve the agent's HTTP interface: `POST /probe`, `GET /health`, `GET /metrics`; none without the token."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -14,8 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ipmicra.edge.agent.access import TokenCheck
-from ipmicra.edge.agent.door import LET_IN
+from ipmicra.edge.agent.connection_limits import AUTHENTICATED
 from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.service import ProbeService
 from ipmicra.edge.log import EventLog
@@ -30,16 +31,16 @@ events = EventLog("agent")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentParts:
-    """What the interface is made of."""
+    """The parts behind the interface."""
 
     service: ProbeService
     metrics: AgentMetrics
     check: TokenCheck | None
-    """None only where mutual TLS keeps strangers out."""
+    """None only where mutual TLS authenticates clients."""
     limits: WireLimits = LIMITS
     started_s: float = 0.0
     body_s: float = 10.0
-    """Seconds within which a request's body must have come."""
+    """Seconds within which a request's body must arrive."""
 
 
 def make_app(parts: AgentParts) -> ASGIApp:
@@ -52,8 +53,26 @@ def make_app(parts: AgentParts) -> ASGIApp:
     return _Gate(Starlette(routes=routes), parts)
 
 
+class TokenCheck:
+    """Compares tokens in constant time."""
+
+    def __init__(self, token: str) -> None:
+        """Keep a digest, so that all comparisons have the same length."""
+        self._digest = _digest(token.encode())
+
+    def admits(self, header: str | None) -> bool:
+        """Return whether an Authorization header carries the token."""
+        scheme, _, given = (header or "").partition(" ")
+        is_same = hmac.compare_digest(_digest(given.strip().encode("utf-8", "replace")), self._digest)
+        return is_same and scheme.lower() == "bearer"
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
 class _Gate:
-    """Turns strangers away before anything of their request is read."""
+    """Refuses requests without the token before anything of their body is read."""
 
     def __init__(self, app: ASGIApp, parts: AgentParts) -> None:
         self._app = app
@@ -62,7 +81,9 @@ class _Gate:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._admits(scope):
             self._parts.metrics.requests.labels(str(UNAUTHORISED)).inc()
-            events.debug("stranger_refused", "somebody without the token was refused", path=scope["path"])
+            events.debug(
+                "unauthenticated_refused", "a request without the token was refused", path=scope["path"]
+            )
             refusal = _refused(UNAUTHORISED, "a bearer token is needed")
             refusal.headers["WWW-Authenticate"] = "Bearer"
             refusal.headers["Connection"] = "close"
@@ -70,7 +91,7 @@ class _Gate:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            scope.get("state", {}).get(LET_IN, _nobody)()
+            scope.get("state", {}).get(AUTHENTICATED, _no_limiter)()
             await self._app(scope, receive, send)
 
     def _admits(self, scope: Scope) -> bool:
@@ -80,8 +101,8 @@ class _Gate:
         return len(given) == 1 and self._parts.check.admits(given[0].decode("latin-1"))
 
 
-def _nobody() -> None:
-    """Stand for the doorman where there is none."""
+def _no_limiter() -> None:
+    """Stand in for the connection limiter where the application is served without one."""
 
 
 Endpoint = Callable[[AgentParts, Request], Awaitable[Response]]
@@ -128,9 +149,9 @@ async def _probe(parts: AgentParts, request: Request) -> Response:
 
 
 def _complaint(error: Exception, body_s: float) -> tuple[int, str]:
-    """Say what is wrong with a request, and the status for it."""
+    """Return the status and the reason for which a request is refused."""
     if isinstance(error, TimeoutError):
-        return TIMED_OUT, f"the request did not come within {body_s:g} s"
+        return TIMED_OUT, f"the request did not arrive within {body_s:g} s"
     if isinstance(error, ClientDisconnect):
         return BAD_REQUEST, "the request was cut off"
     statuses = {UnknownVersionError: UNPROCESSABLE, _TooLargeError: TOO_LARGE}
@@ -154,7 +175,7 @@ class _TooLargeError(MessageError):
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read a body, and no more of it than is allowed."""
+    """Read a body up to the limit."""
     announced = request.headers.get("content-length", "0")
     if not announced.isdigit() or int(announced) > limit:
         raise _TooLargeError(f"a request of {announced[:20]} bytes is over the limit of {limit:,}")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, Self
 
-from ipmicra.edge.agent.politeness import PolitenessConfig
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
+from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.loopback.servers import SiteServers
 from ipmicra.edge.loopback.world import LoopbackWorld

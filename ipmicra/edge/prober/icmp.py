@@ -1,4 +1,4 @@
-"""The ICMP rung: an echo through a datagram socket, which needs no privilege where the system allows it."""
+"""Time ICMP echoes: the ICMP rung, over a datagram socket, without privileges where the system allows it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import socket
 import struct
 import time
 
-from ipmicra.edge.prober.config import Exchange
-from ipmicra.edge.prober.failures import RefusedConnectError, failed
+from ipmicra.edge.prober.exchange import Exchange, RefusedConnectError, failed
+from ipmicra.edge.prober.poller import TimedSocket
 from ipmicra.edge.prober.tcp import Dialler
-from ipmicra.edge.prober.waiting import Line
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 
@@ -24,17 +23,17 @@ async def take_icmp(dialler: Dialler, address: Address, number: int, timeout_s: 
     """Time one echo."""
     try:
         real = dialler.permitted(address, None)
-        line = Line(_open(real))
+        timed = TimedSocket(_open(real))
     except PermissionError:
         return Exchange(loss=Loss.UNREACHABLE, detail="the system does not allow ICMP to this user")
     except (OSError, RefusedConnectError) as error:
         return failed(error)
     try:
-        return Exchange(ms=await _echo(line, real, number & 0xFFFF, timeout_s))
+        return Exchange(ms=await _echo(timed, real, number & 0xFFFF, timeout_s))
     except OSError as error:
         return failed(error)
     finally:
-        line.close()
+        timed.close()
 
 
 def _open(address: Address) -> socket.socket:
@@ -48,13 +47,13 @@ def _open(address: Address) -> socket.socket:
     return made
 
 
-async def _echo(line: Line, address: Address, number: int, timeout_s: float) -> float:
-    """Send an echo request and wait for its reply; give milliseconds."""
+async def _echo(timed: TimedSocket, address: Address, number: int, timeout_s: float) -> float:
+    """Send an echo request and wait for its reply; return milliseconds."""
     _, _, request, reply = _KINDS[address.version]
     start = time.perf_counter()
-    await line.send(_ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD, start + timeout_s)
+    await timed.send(_ECHO.pack(request, 0, 0, 0, number) + _PAYLOAD, start + timeout_s)
     while True:
-        data, moment_s = await line.receive(1_500, start + timeout_s)
+        data, moment_s = await timed.receive(1_500, start + timeout_s)
         elapsed_ms = (moment_s - start) * 1e3
         if len(data) >= _ECHO.size:
             kind, code, _, _, echoed = _ECHO.unpack_from(data)

@@ -1,4 +1,26 @@
-"""The ladder: ways to measure in turn, until one answers."""
+"""Measure a round trip: try one way after another until one answers.
+
+Theory of operation
+-------------------
+The ladder has four rungs: TCP (a handshake), HEAD, GET (the first byte of an answer) and ICMP (an echo). A
+probe starts at the rung that its order names and climbs as long as nobody answers; the first rung with a
+round trip is the answer, and its smallest round trip is the sample. On each rung up to `samples` round
+trips are taken, and a rung is given up after `patience` failures.
+
+Some losses make further rungs pointless. Where the handshake times out, an HTTP request would wait for the
+same handshake; `_DEADLY` lists, per rung, the losses after which only ICMP is left.
+
+A refused connection is a round trip too: some machine at that distance sent it. Not always the site's,
+though: firewalls refuse in its name. So refusals are compared with one echo, and if that takes much longer,
+the echo counts instead (`_without_middlebox`).
+
+The address of an order is pinned once, before the first rung, and every connection goes to that literal
+address: a name that resolves differently a moment later (DNS rebinding) changes nothing. The dialler checks
+the policy again at each connection.
+
+An answer is always returned; failures are answers with a loss and a reason. Errors of this machine (no free
+sockets) are `Loss.AGENT`, never the site's.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +29,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from ipmicra.edge.prober.config import Exchange, ProberConfig
-from ipmicra.edge.prober.failures import RefusedConnectError
+from ipmicra.edge.prober.exchange import Exchange, ProberConfig, RefusedConnectError
 from ipmicra.edge.prober.http import HttpVisit
 from ipmicra.edge.prober.icmp import take_icmp
 from ipmicra.edge.prober.tcp import Dialler, take_tcp
@@ -25,7 +46,7 @@ USUAL_PORTS = {"https": (443,), "http": (80,), None: (443, 80)}
 RUNGS = (Rung.TCP, Rung.HEAD, Rung.GET, Rung.ICMP)
 _SILENT, _DEAF = frozenset({Loss.TIMEOUT, Loss.UNREACHABLE}), frozenset({Loss.UNREACHABLE, Loss.TLS})
 _DEADLY = {Rung.TCP: _SILENT, Rung.HEAD: _DEAF, Rung.GET: _DEAF, Rung.ICMP: frozenset[Loss]()}
-"""Losses on a rung after which HTTP has no hope: it would find nobody, or the same failing TLS."""
+"""Losses on a rung after which HTTP is pointless: it would find nobody, or the same failing TLS."""
 
 
 class Prober:
@@ -66,7 +87,7 @@ class Prober:
         return _lost(order, address, failures, taken_s)
 
     async def pinned(self, order: ProbeOrder) -> tuple[Address | None, float | None, Exchange | None]:
-        """Give the one address of an order, the time to resolve it, and what forbids or prevents it."""
+        """Return the address of an order, the time to resolve it, and what forbids or prevents the probe."""
         address, dns_ms = order.address, None
         if address is None:
             if self._resolve is None or order.host is None:
@@ -84,7 +105,7 @@ class Prober:
         return address, dns_ms, None if why is None else Exchange(loss=Loss.REFUSED_ORDER, detail=why)
 
     async def _climbed(self, order: ProbeOrder, address: Address, rung: Rung) -> tuple[Rung, list[Exchange]]:
-        """Try a rung; give the one that was used in the end, and what became of it."""
+        """Try a rung; return the one that was used in the end, and its exchanges."""
         if rung is Rung.TCP:
             return await self._without_middlebox(order, address, await self._tcp(order, address))
         if rung is Rung.ICMP:
@@ -108,7 +129,7 @@ class Prober:
     async def _without_middlebox(
         self, order: ProbeOrder, address: Address, exchanges: list[Exchange]
     ) -> tuple[Rung, list[Exchange]]:
-        """Hold refusals against an echo: one that came much sooner was sent by something on the way."""
+        """Compare refusals with an echo: one that is much faster was sent by a middlebox."""
         refusals = [one.ms for one in exchanges if one.is_refusal and one.ms is not None]
         if not refusals:
             return Rung.TCP, exchanges
@@ -146,7 +167,7 @@ class Prober:
     async def _repeated(
         self, order: ProbeOrder, take: Callable[[float], Awaitable[Exchange]]
     ) -> list[Exchange]:
-        """Take as many round trips as were ordered; give up after some failures in a row."""
+        """Take as many round trips as were ordered; give up after a few failures."""
         exchanges: list[Exchange] = []
         failures = 0
         while len(exchanges) < order.samples + failures and failures < self._config.patience:
@@ -159,7 +180,7 @@ class Prober:
 
 
 def ports_of(order: ProbeOrder) -> tuple[int, ...]:
-    """Give the ports that an order may try."""
+    """Return the ports that an order may try."""
     return (order.port,) if order.port is not None else USUAL_PORTS[order.scheme]
 
 
@@ -188,7 +209,7 @@ def _found(
 
 
 def _lost(order: ProbeOrder, address: Address | None, failures: list[Exchange], taken_s: float) -> Answer:
-    """Answer without a round trip; the first rung's reason counts, the others are told."""
+    """Answer without a round trip; the first rung's loss counts, the reasons of all are listed."""
     loss = next((one.loss for one in failures if one.loss is not None), Loss.TIMEOUT)
     detail = "; ".join(dict.fromkeys(one.detail for one in failures))
     return Answer(

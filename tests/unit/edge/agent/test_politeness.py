@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.agent.politeness import PolitenessConfig, RateLimiter
+from ipmicra.edge.agent.service import PolitenessConfig, RateLimiter
 
 A = ip_address("192.0.2.1")
 
