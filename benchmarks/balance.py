@@ -9,8 +9,9 @@ from scipy.optimize import linear_sum_assignment
 from benchmarks.bench import SEED, Bench
 from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, against, as_long, rate, seconds_text
-from ipmicra.assign.balance.assigner import Demand, assign_sites
+from ipmicra.assign.balance.auction.assigner import assign_sites
 from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.assign.balance.demand import Demand
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.experiment import draw
 from ipmicra.lab.churn.schemes.table import scheme_named

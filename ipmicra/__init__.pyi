@@ -20,9 +20,9 @@ from .app.report.data import ReportCrawler as ReportCrawler
 from .app.report.data import ReportData as ReportData
 from .app.report.data import ReportSite as ReportSite
 from .app.report.write import write_report as write_report
-from .assign.balance.assigner import Demand as Demand
-from .assign.balance.assigner import Placement as Placement
-from .assign.balance.assigner import assign_sites as assign_sites
+from .assign.balance.auction.assigner import assign_sites as assign_sites
+from .assign.balance.demand import AssignedSites as AssignedSites
+from .assign.balance.demand import Demand as Demand
 from .assign.balance.pieces import Piece as Piece
 from .assign.balance.pieces import cut_site as cut_site
 from .assign.coordinate.coordinates import Coordinates as Coordinates

@@ -181,7 +181,7 @@ class LocateRun:
         return LocatedTarget(text=asked.text, address=address, located=self.locator.locate(clues))
 
     def _around(self, lineage: Sequence[Subnet]) -> tuple[str | None, ...]:
-        """Give the countries of some subnets inside and beside the narrowest one."""
+        """Return the countries of some subnets inside and beside the narrowest one."""
         if not lineage or not self._hierarchy:
             return ()
         row, hierarchy = lineage[-1].row, self._hierarchy
@@ -285,5 +285,5 @@ class LocatedSites:
         self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
-        """Give a site's place."""
+        """Return a site's place."""
         return self._run.locate_site(site.host, site.address).location

@@ -34,7 +34,7 @@ from ipmicra.cli.store_option import StoreOption, store_url
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
-    from ipmicra.app.assign.assigning import AssignReport
+    from ipmicra.app.assign.backends import AssignReport
     from ipmicra.edge.store.store import Store
 
 COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages", "step")
@@ -57,7 +57,7 @@ def assign(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give each site its crawler, near and with room for it.
+    """Return each site its crawler, near and with room for it.
 
     Goes by the samples and delegations in the store. What nobody measured is estimated: with a hierarchy by
     the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other. Large sites
@@ -66,7 +66,7 @@ def assign(
     What is new or due is to be submitted to its crawler: `step` says so. Crawlers tell what they have done
     by --crawled, which also sets the pages that count as load; --due is for a timer.
     """
-    from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
+    from ipmicra.app.assign.assign import AssignRequest, assign_seeds
     from ipmicra.edge.files.crawled import read_interval
     from ipmicra.edge.files.targets import read_texts
     from ipmicra.edge.store.lock import one_at_a_time

@@ -83,7 +83,7 @@ def locate(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell where each target is, and why: every heuristic's vote."""
+    """Return where each target is, and why: every heuristic's vote."""
     from ipmicra.app.locate import LocateOptions, LocateRun
     from ipmicra.locate.chain import DEFAULT_ORDER, read_order
 
@@ -172,7 +172,7 @@ def _short(text: str) -> str:
 
 
 def _flat(described: dict[str, Any]) -> dict[str, Any]:
-    """Give one value a column."""
+    """Return one value a column."""
     location = described.pop("location") or dict.fromkeys(
         ("latitude", "longitude", "city", "country", "radius_km")
     )

@@ -116,12 +116,12 @@ class Gazetteer:
         )
 
     def outline(self, row: int) -> tuple[str, str, str]:
-        """Give name, country and region of a city, without spelling it out."""
+        """Return name, country and region of a city, without spelling it out."""
         names, countries, regions, *_rest = self._cities
         return names[row], countries[row], regions[row]
 
     def cities_named(self, key: str) -> list[Place]:
-        """Give the cities of a name, spelled as `folded` does, the largest first."""
+        """Return the cities of a name, spelled as `folded` does, the largest first."""
         at = self._keys.get(key)
         if at is None:
             return []
@@ -129,11 +129,11 @@ class Gazetteer:
         return [self.city(city[i], is_other_name=bool(is_other[i])) for i in range(start[at], start[at + 1])]
 
     def has_city(self, key: str) -> bool:
-        """Tell whether any city has a name."""
+        """Return whether any city has a name."""
         return key in self._keys
 
     def is_word(self, text: str) -> bool:
-        """Tell whether a text is an ordinary English word."""
+        """Return whether a text is an ordinary English word."""
         return text in self._words
 
     @cached_property
@@ -150,7 +150,7 @@ class Gazetteer:
         return self._texts("airport_name"), self._texts("airport_country")
 
     def airport(self, code: str) -> Airport | None:
-        """Give the airport, or the city with a code of its own, of an IATA code in small letters."""
+        """Return the airport, or the city with a code of its own, of an IATA code in small letters."""
         row = self._airport_rows.get(code)
         if row is None:
             return None
@@ -212,7 +212,7 @@ class Gazetteer:
         )
 
     def largest(self, fewest: int) -> range:
-        """Give the rows of the cities with at least so many people."""
+        """Return the rows of the cities with at least so many people."""
         return range(
             int(np.searchsorted(-self._columns["city_population"].astype(np.int64), -fewest, "right"))
         )

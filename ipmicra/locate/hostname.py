@@ -73,7 +73,7 @@ def _decoded(label: str) -> str | None:
 
 
 def _is_mixed(label: str) -> bool:
-    """Tell whether letters of several scripts stand in one label."""
+    """Return whether letters of several scripts stand in one label."""
     return len({unicodedata.name(letter, "?").split()[0] for letter in label if letter.isalpha()}) > 1
 
 

@@ -39,14 +39,14 @@ class InstitutionTable:
         return len(self._rows.keys() | self._own.keys())
 
     def updated(self, rows: Mapping[str, Location]) -> InstitutionTable:
-        """Give a table with rows that go before these."""
+        """Return a table with rows that go before these."""
         table = InstitutionTable({**self._own, **rows})
         table._rows, table._texts, table._numbers = self._rows, self._texts, self._numbers
         table._ends |= self._ends
         return table
 
     def hint(self, name: HostName) -> Hint | None:
-        """Give the vote for the longest suffix; never a public suffix alone."""
+        """Return the vote for the longest suffix; never a public suffix alone."""
         text = name.text
         if ".".join(text.rsplit(".", 2)[-2:]) not in self._ends:
             return None
@@ -75,5 +75,5 @@ class InstitutionTable:
 
 
 def _ends(domains: Iterable[str]) -> set[str]:
-    """Give the last two labels of domains: a name that ends otherwise need not be looked up."""
+    """Return the last two labels of domains: a name that ends otherwise need not be looked up."""
     return {".".join(domain.rsplit(".", 2)[-2:]) for domain in domains}

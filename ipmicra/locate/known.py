@@ -67,13 +67,13 @@ class KnownTable:
             tree[text] = row
 
     def of_address(self, address: Address) -> KnownRow | None:
-        """Give the row of the narrowest prefix that holds an address."""
+        """Return the row of the narrowest prefix that holds an address."""
         plain = str(address).partition("%")[0]  # the scope of a link-local address is no part of it
         found: KnownRow | None = self._trees[address.version].get(plain)
         return found
 
     def hint(self, address: Address | None, names: Iterable[str]) -> Hint | None:
-        """Give the vote: by host name, else by address."""
+        """Return the vote: by host name, else by address."""
         for name in names:
             if row := self._hosts.get(name):
                 return _hint(row, name)

@@ -158,7 +158,7 @@ def _piece(text: str) -> _Piece:
 
 
 def _tokens(piece: _Piece) -> list[str]:
-    """Give the tokens of a piece that may be places: its first letters, or what a role is glued to."""
+    """Return the tokens of a piece that may be places: its first letters, or what a role is glued to."""
     runs, lead = piece.runs, piece.lead
     if (
         not lead
@@ -177,12 +177,12 @@ def _tokens(piece: _Piece) -> list[str]:
 
 
 def _is_role(piece: _Piece) -> bool:
-    """Tell whether a piece is what routers, interfaces, lines or servers are called."""
+    """Return whether a piece is what routers, interfaces, lines or servers are called."""
     return piece.lead in words.ACCESS or _is_machine(piece)
 
 
 def _is_machine(piece: _Piece) -> bool:
-    """Tell whether a piece is what routers and interfaces are called: `cr1`, `100ge13`, `core`."""
+    """Return whether a piece is what routers and interfaces are called: `cr1`, `100ge13`, `core`."""
     lead = piece.lead or (piece.runs[1] if len(piece.runs) > 1 else "")
     if len(lead) == 1:
         return piece.has_number and lead in words.ROLES

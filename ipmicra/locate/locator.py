@@ -89,7 +89,7 @@ class Locator:
         self._names = NameReader(tables.gazetteer, names)
 
     def __repr__(self) -> str:
-        """Name the heuristics in their order."""
+        """Return the heuristics in their order."""
         return f"<Locator {' > '.join(self.order)}>"
 
     def locate(self, clues: Clues) -> Located:
@@ -118,7 +118,7 @@ class Locator:
         return [self.locate(one) for one in clues]
 
     def places_many(self, clues: Iterable[Clues]) -> NDArray[np.float64]:
-        """Give latitude, longitude and radius in kilometres, one row a target; NaN where nothing is known."""
+        """Return latitude, longitude and radius in kilometres, one row per target; NaN where unknown."""
         nowhere = (np.nan, np.nan, np.nan)
         rows = [
             (place.latitude, place.longitude, place.radius_km) if (place := located.location) else nowhere
@@ -127,7 +127,7 @@ class Locator:
         return np.array(rows, np.float64).reshape(-1, 3)
 
     def name_hints(self, name: str, registered: str | None = None) -> list[Hint]:
-        """Give the votes that a host name alone allows: airport, city and institution."""
+        """Return the votes that a host name alone allows: airport, city and institution."""
         read = read_host_name(name, self.tables.registered_domain)
         return [] if isinstance(read, str) else self._of_name(read, registered)
 

@@ -46,7 +46,7 @@ class Context:
         return bool(self.areas or self.top or self.registered)
 
     def agreement(self, place: Place) -> bool | None:
-        """Tell whether what is known speaks for a place (True), against it (False) or neither (None).
+        """Return whether what is known speaks for a place (True), against it (False) or neither (None).
 
         Letters in the name speak louder than domain and registration: carriers name routers abroad under
         their own domain.
@@ -73,7 +73,7 @@ class NameReader:
         self._labels = LabelReader(self._tokens, self._config)
 
     def hints(self, name: HostName, registered: str | None = None) -> list[Hint]:
-        """Give the votes of airport and city; `registered` is the registration's country, if known."""
+        """Return the votes of airport and city; `registered` is the registration's country, if known."""
         labels = [self._labels.read(label) for label in name.host]
         top = self._country_of(name)
         # A registered name counts only where the country agrees: others need not be read.
@@ -106,7 +106,7 @@ class NameReader:
         return Context(areas, firm, top, registered if registered in self._countries else None)
 
     def _country_of(self, name: HostName) -> str | None:
-        """Give the country of the top-level domain, if it tells one: `.co` does not, `.com.co` does."""
+        """Return the country of the top-level domain, if it tells one: `.co` does not, `.com.co` does."""
         top = name.suffix[-1] if name.suffix else name.domain
         if top in _UNITED_STATES:
             return "US"

@@ -49,7 +49,7 @@ def city_in(gazetteer: Gazetteer, key: str, country: str, region: str = "") -> P
 
 
 def location_of(place: Place, radius_km: float = CITY_KM) -> Location:
-    """Give a city as a location."""
+    """Return a city as a location."""
     return Location(
         latitude=place.latitude,
         longitude=place.longitude,
@@ -60,7 +60,7 @@ def location_of(place: Place, radius_km: float = CITY_KM) -> Location:
 
 
 def location_of_area(area: Area) -> Location:
-    """Give a country or region as a location: where most people live, and how far around."""
+    """Return a country or region as a location: where most people live, and how far around."""
     return Location(
         latitude=round(area.latitude, 4),
         longitude=round(area.longitude, 4),

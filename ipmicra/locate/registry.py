@@ -84,7 +84,7 @@ def _city(gazetteer: Gazetteer, part: str, country: str, region: str) -> Place |
 def registry_hint(
     lineage: Sequence[Subnet], neighbours: Sequence[str | None], gazetteer: Gazetteer, config: LocateConfig
 ) -> Hint | None:
-    """Give the vote of the narrowest registration that tells a place.
+    """Return the vote of the narrowest registration that tells a place.
 
     `lineage` is widest first; `neighbours` are the countries of subnets inside and beside the narrowest one.
     Where they disagree with the holder's address, it is a headquarters: the radius grows. Where the subnet's

@@ -57,7 +57,7 @@ class TokenReader:
         }
 
     def meanings(self, token: str) -> tuple[Meaning, ...]:
-        """Give what a token may stand for; letters only."""
+        """Return what a token may stand for; letters only."""
         known = self._known.get(token)
         if known is None:
             if len(self._known) >= _MOST_KEPT:
@@ -66,7 +66,7 @@ class TokenReader:
         return known
 
     def is_large_city(self, token: str) -> bool:
-        """Tell whether a city of some size has this very name."""
+        """Return whether a city of some size has this very name."""
         cities = self._gazetteer.cities_named(token) if self._gazetteer.has_city(token) else []
         return bool(cities) and cities[0].population >= self._config.fewest_for_airport
 
@@ -105,7 +105,7 @@ class TokenReader:
         return Meaning(heuristic, place, location_of(place, radius), points, needs_agreement, is_ambiguous)
 
     def _is_name(self, token: str) -> bool:
-        """Tell whether a token means something whole, so that it is no city's first letters."""
+        """Return whether a token means something whole, so that it is no city's first letters."""
         gazetteer = self._gazetteer
         return (
             gazetteer.has_city(token)
@@ -262,7 +262,7 @@ def _plain(name: str) -> str:
 
 
 def _are_rivals(one: Place, other: Place, config: NameConfig) -> bool:
-    """Tell whether two cities of one name can be confused; the first is the larger."""
+    """Return whether two cities of one name can be confused; the first is the larger."""
     if other.population < config.rival_share * one.population:
         return False
     return km_between(one, other) > config.same_place_km

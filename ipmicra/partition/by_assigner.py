@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ipmicra.assign.balance.assigner import Demand, assign_sites
+from ipmicra.assign.balance.auction.assigner import assign_sites
+from ipmicra.assign.balance.demand import Demand
 from ipmicra.assign.coordinate.space import learn_space
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.model.geo import unit_vectors
@@ -26,7 +27,7 @@ def by_overlay(problem: Problem) -> Column:
 
 
 def by_load(problem: Problem) -> Column:
-    """Give each site to the nearest crawler that has room, by round trips; one address, one crawler."""
+    """Assign each site to the nearest crawler that has room, by round trips; one address, one crawler."""
     if problem.rtt_ms is None:
         raise ValueError("round trips are needed")
     known = np.where(np.isfinite(problem.rtt_ms), problem.rtt_ms, problem.costs.unknown_rtt_ms)

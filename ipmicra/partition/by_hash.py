@@ -26,7 +26,7 @@ def at_random(problem: Problem) -> Column:
 
 
 def centralised(problem: Problem) -> Column:
-    """Give all to the crawler that joined first."""
+    """Assign all sites to the crawler that joined first."""
     return np.zeros(len(problem.sites), np.int32)
 
 

@@ -15,13 +15,13 @@ _ROUNDS = 10_000
 
 
 def rtt_best(problem: Problem) -> Column:
-    """Give each site to the crawler with the lowest round trip, however busy it gets."""
+    """Assign each site to the crawler with the lowest round trip, however busy it gets."""
     nearest: Column = _seconds(problem)[1].argmin(axis=1).astype(np.int32)
     return nearest
 
 
 def rtt_balanced(problem: Problem) -> Column:
-    """Give sites so that the slowest crawler is done early: round trips and capacities both count.
+    """Assign sites so that the slowest crawler is done early: round trips and capacities both count.
 
     Large sites first, each to where it would be done first; then sites of the slowest crawler are moved, or
     exchanged for others, as long as that helps. On short lists that can end in a poor corner, so a second
@@ -50,7 +50,7 @@ def _improved(
 
 
 def _seconds(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give download time and round trip of every site by every crawler, in seconds."""
+    """Return download time and round trip of every site by every crawler, in seconds."""
     if problem.rtt_ms is None:
         raise ValueError("round trips are needed")
     rtt_s = np.where(np.isfinite(problem.rtt_ms), problem.rtt_ms, problem.costs.unknown_rtt_ms) / 1000.0

@@ -23,7 +23,7 @@ def chord(problem: Problem) -> Column:
 
 
 def _next_on_circle(problem: Problem, points: NDArray[np.int64]) -> Column:
-    """Give each host to the crawler whose point is the first at or after its own, around the circle."""
+    """Assign each host to the crawler whose point is the first at or after its own, around the circle."""
     labels = [
         f"{name}#{replica}"
         for name, count in zip(problem.crawlers.names, points.tolist(), strict=True)

@@ -45,7 +45,7 @@ class Score:
     """Share of sites that change their crawler when one more joins."""
 
     def row(self) -> dict[str, Any]:
-        """Give the figures under their names."""
+        """Return the figures under their names."""
         return {"method": self.method, **asdict(self.costs), "moved_on_join": self.moved_on_join}
 
 
@@ -67,7 +67,7 @@ def costs_of(problem: Problem, column: Column) -> Costs:
 
 
 def load_variation(problem: Problem, column: Column) -> float:
-    """Give standard deviation ÷ mean of the crawlers' pages ÷ capacity; 0 if there are no pages."""
+    """Return standard deviation ÷ mean of the crawlers' pages ÷ capacity; 0 if there are no pages."""
     pages = sums_by(column, problem.sites.pages, problem.parts)
     relative = pages / problem.crawlers.capacity
     mean = float(relative.mean())

@@ -36,7 +36,7 @@ def crawler_places(problem: Problem, column: Column) -> Places:
 
 
 def site_rtt_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
-    """Give the round trip between each site and its crawler in seconds: as measured, else by distance."""
+    """Return the round trip between each site and its crawler in seconds: as measured, else by distance."""
     config, sites = problem.costs, problem.sites
     if problem.rtt_ms is not None:
         measured = problem.rtt_ms[np.arange(len(sites)), column]
@@ -55,20 +55,20 @@ def rtt_by_distance_s(away_km: NDArray[np.float64], config: CostConfig) -> NDArr
 def site_download_s(
     pages: NDArray[np.float64], rtt_s: NDArray[np.float64], config: CostConfig
 ) -> NDArray[np.float64]:
-    """Give the time to download each site over one connection (equation 1)."""
+    """Return the time to download each site over one connection (equation 1)."""
     transfer_s = config.pipeline_pages * config.page_bytes * _BITS / config.bandwidth_bps
     visits = pages / config.pipeline_pages
     return visits * (2 * rtt_s + transfer_s + config.polite_wait_s)
 
 
 def connections(problem: Problem) -> NDArray[np.float64]:
-    """Give each crawler's connections: N on average, by capacity."""
+    """Return each crawler's connections: N on average, by capacity."""
     share: NDArray[np.float64] = problem.costs.connections * problem.crawlers.shares * problem.parts
     return share
 
 
 def download_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
-    """Give each crawler's time to download its part (equation 2); the slowest is the partition's."""
+    """Return each crawler's time to download its part (equation 2); the slowest is the partition's."""
     single = site_download_s(problem.sites.pages, site_rtt_s(problem, column, places), problem.costs)
     return sums_by(column, single, problem.parts) / connections(problem)
 
@@ -88,7 +88,7 @@ def exchange_s(
     between: NDArray[np.float64] | None = None,
     places: Places | None = None,
 ) -> NDArray[np.float64]:
-    """Give each crawler's time to forward the URLs that belong to others (equation 3).
+    """Return each crawler's time to forward the URLs that belong to others (equation 3).
 
     Links between crawlers and the crawlers' places are worked out unless they are given.
     """
@@ -97,7 +97,7 @@ def exchange_s(
 
 
 def relocation_s(problem: Problem, column: Column, places: Places | None = None) -> NDArray[np.float64]:
-    """Give each crawler's time to move pages to where they belong.
+    """Return each crawler's time to move pages to where they belong.
 
     A page belongs to its site's part with probability p, to each of the n - 1 others with (1 - p) ÷ (n - 1).
     """
@@ -112,7 +112,7 @@ def relocation_s(problem: Problem, column: Column, places: Places | None = None)
 
 
 def _takes_part(problem: Problem, column: Column) -> NDArray[np.bool_]:
-    """Tell which crawlers have a site."""
+    """Return which crawlers have a site."""
     return np.bincount(column, minlength=problem.parts) > 0
 
 

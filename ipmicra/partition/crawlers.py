@@ -66,7 +66,7 @@ class CrawlerTable:
 
     @property
     def is_placed(self) -> bool:
-        """Tell whether all of them have a location."""
+        """Return whether all of them have a location."""
         return bool(np.all(np.isfinite(self.latitude)) and np.all(np.isfinite(self.longitude)))
 
     @property
@@ -76,7 +76,7 @@ class CrawlerTable:
         return shares
 
     def first(self, count: int) -> CrawlerTable:
-        """Give those that joined first."""
+        """Return those that joined first."""
         return CrawlerTable(
             names=self.names[:count],
             latitude=self.latitude[:count],

@@ -12,7 +12,7 @@ class Decider(Protocol):
     """A delegator that can probe the sites of a problem."""
 
     def decide(self, problem: Problem) -> Column:
-        """Give each site its crawler, beginning with nothing delegated."""
+        """Return the crawler of each site, starting with nothing delegated."""
 
     def decide_again(self, before: Problem, after: Problem) -> Column:
         """Go on from what `decide` gave for the fleet before: the last crawler has joined, or left."""

@@ -185,7 +185,7 @@ class UrlExchange:
         return self._batches(now_s)
 
     def _sort_out(self, links: Iterable[Link], now_s: float) -> list[Link]:
-        """Give the new links that belong here; put the others where the mode says."""
+        """Return the new links that belong here; put the others where the mode says."""
         own: list[Link] = []
         for link in links:
             if not self._is_new(link):

@@ -15,7 +15,7 @@ _FAR_KM = 1e9
 
 
 def parts_to_crawlers(problem: Problem, vertices: Vertices, part: NDArray[np.int64]) -> Column:
-    """Give each part to one crawler: the nearest to its centre, as far as all can have their nearest.
+    """Assign each part to one crawler: the nearest to its centre, as far as all can have their nearest.
 
     Floating crawlers take the parts as numbered. Parts were cut for the capacity of the crawler of the same
     number, so a part only goes to a crawler of the same capacity.

@@ -116,7 +116,7 @@ def bisected(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[
 
 
 def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> float:
-    """Give by how many pages the fullest part is over its limit."""
+    """Return by how many pages the fullest part is over its limit."""
     room = _room(vertices, problem)
     return float((np.bincount(part, room.weight, problem.parts) - room.limit).max())
 

@@ -46,13 +46,13 @@ class PackedNames:
         return len(self.starts)
 
     def first_labels(self) -> PackedNames:
-        """Give the part of each text before its first dot; a text without one stays whole."""
+        """Return the part of each text before its first dot; a text without one stays whole."""
         dots = np.append(np.flatnonzero(self.buffer == _DOT), len(self.buffer))
         first_dot = dots[np.searchsorted(dots, self.starts)]
         return PackedNames(buffer=self.buffer, starts=self.starts, ends=np.minimum(first_dot, self.ends))
 
     def taken(self, rows: NDArray[np.int64]) -> PackedNames:
-        """Give some of the texts, in the same buffer."""
+        """Return some of the texts, in the same buffer."""
         return PackedNames(buffer=self.buffer, starts=self.starts[rows], ends=self.ends[rows])
 
     def texts(self) -> list[str]:

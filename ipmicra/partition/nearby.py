@@ -28,7 +28,7 @@ def by_country(problem: Problem) -> Column:
 
 
 def by_city(problem: Problem) -> Column:
-    """Give each site to the crawler that stands nearest on the ground."""
+    """Assign each site to the crawler that is nearest on the ground."""
     everybody = np.arange(problem.parts, dtype=np.int32)
     return nearest_crawler(problem.sites, standing(problem), everybody)
 
@@ -45,7 +45,7 @@ def by_isp_city(problem: Problem) -> Column:
 
 
 def nearest_crawler(sites: SiteTable, crawlers: CrawlerTable, among: Column) -> Column:
-    """Give the nearest of some crawlers to each site; sites without a location go to the first of them."""
+    """Return the nearest of some crawlers to each site; sites without a location go to the first of them."""
     column = np.full(len(sites), among[0] if len(among) else 0, np.int32)
     step = max(_CELLS // max(len(among), 1), 1)
     rows = np.flatnonzero(sites.has_location)
@@ -62,7 +62,7 @@ def nearest_crawler(sites: SiteTable, crawlers: CrawlerTable, among: Column) -> 
 
 
 def standing(problem: Problem) -> CrawlerTable:
-    """Give crawlers that stand somewhere: floating ones go to the places with the most pages."""
+    """Return crawlers that stand somewhere: floating ones go to the places with the most pages."""
     crawlers, sites = problem.crawlers, problem.sites
     if crawlers.is_placed:
         return crawlers

@@ -47,6 +47,6 @@ class Problem:
         return len(self.crawlers)
 
     def first(self, count: int) -> Problem:
-        """Give the problem of the crawlers that joined first."""
+        """Return the problem of the crawlers that joined first."""
         rtt_ms = None if self.rtt_ms is None else self.rtt_ms[:, :count]
         return replace(self, crawlers=self.crawlers.first(count), rtt_ms=rtt_ms)

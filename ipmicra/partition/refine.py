@@ -31,7 +31,7 @@ class Objective:
         return cut_weight(self.graph, part) / self.unit
 
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Give where each vertex's edges start, their ends, and their weights in units."""
+        """Return where each vertex's edges start, their ends, and their weights in units."""
         graph = self.graph
         return graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data / self.unit
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 def attach(
     group: NDArray[np.int64], degree: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give sources and targets of links, each within its group.
+    """Return sources and targets of links, each within its group.
 
     Members join their group in random order, each with so many links as `degree` says. The first of
     a group can only link to itself; such links are left to the caller to sort out.
@@ -35,7 +35,7 @@ def attach(
 
 
 def _group_starts(group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give for each entry of a sorted column where its group begins."""
+    """Return for each entry of a sorted column where its group begins."""
     is_first = np.ones(len(group), bool)
     is_first[1:] = group[1:] != group[:-1]
     begins = np.flatnonzero(is_first)

@@ -27,7 +27,7 @@ class Grain(StrEnum):
 
 
 def country_code(text: str | None) -> int:
-    """Give two letters as a number, 0 for none: the first letter × 256 + the second."""
+    """Return two letters as a number, 0 for none: the first letter × 256 + the second."""
     letters = (text or "").strip().upper()
     is_code = len(letters) == 2 and letters.isascii() and letters.isalpha()  # noqa: PLR2004 - ISO 3166
     return ord(letters[0]) * 256 + ord(letters[1]) if is_code else _NO_COUNTRY
@@ -91,11 +91,11 @@ class SiteTable:
 
     @property
     def has_location(self) -> NDArray[np.bool_]:
-        """Tell which sites have a location."""
+        """Return which sites have a location."""
         return np.isfinite(self.latitude) & np.isfinite(self.longitude)
 
     def vertices(self, grain: Grain) -> tuple[NDArray[np.int64], int]:
-        """Give each site's vertex at a grain, and how many there are.
+        """Return each site's vertex at a grain, and how many there are.
 
         A subnet is the narrowest one known; an address outside all subnets stands for itself.
         """
@@ -109,7 +109,7 @@ class SiteTable:
         return vertex.astype(np.int64), len(distinct)
 
     def taken(self, rows: NDArray[np.int64]) -> SiteTable:
-        """Give some of the sites; addresses keep their numbers without a gap."""
+        """Return some of the sites; addresses keep their numbers without a gap."""
         _, address = np.unique(self.address[rows], return_inverse=True)
         return SiteTable(
             hosts=self.hosts.taken(rows),
@@ -123,5 +123,5 @@ class SiteTable:
         )
 
     def placed_at(self, latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> SiteTable:
-        """Give the same sites at other locations."""
+        """Return the same sites at other locations."""
         return replace(self, latitude=latitude, longitude=longitude)

@@ -12,7 +12,7 @@ from ipmicra.partition.problem import Column, Problem
 
 
 def moved_on_join(method: Method, problem: Problem, column: Column) -> float | None:
-    """Give the share of sites that move when a crawler joins.
+    """Return the share of sites that move when a crawler joins.
 
     One more crawler joins a floating fleet. In a fleet that stands somewhere nobody knows where the next one
     will stand: there the last crawler is taken to have joined last. None where nothing can be said.
@@ -29,7 +29,7 @@ def moved_on_join(method: Method, problem: Problem, column: Column) -> float | N
 
 
 def moved_on_leave(method: Method, problem: Problem, column: Column) -> float | None:
-    """Give the share of sites that move when the last crawler leaves; None for a fleet of one."""
+    """Return the share of sites that move when the last crawler leaves; None for a fleet of one."""
     if problem.parts == 1 or not len(column) or method.is_given:
         return None
     return _moved(method, problem, problem.first(problem.parts - 1), column)

@@ -25,7 +25,7 @@ class LogicalTable:
 
     @classmethod
     def start(cls, logical: int, capacity: float = 1.0) -> LogicalTable:
-        """Give everything to the first crawler."""
+        """Return everything to the first crawler."""
         return cls(owner=np.zeros(logical, np.int32), capacity=np.array([capacity]))
 
     @classmethod

@@ -27,14 +27,14 @@ class VisitedSet(Protocol):
         """Put a URL in; tell whether it is new."""
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether a URL was put in."""
+        """Return whether a URL was put in."""
 
     def __len__(self) -> int:
         """Count the URLs that were new."""
 
 
 def fingerprint(url: str) -> int:
-    """Give 64 bits of a URL, the same on every machine; never 0, which marks an empty slot."""
+    """Return 64 bits of a URL, the same on every machine; never 0, which marks an empty slot."""
     return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=_WORD).digest()) or 1
 
 
@@ -59,7 +59,7 @@ class Fingerprints:
         return True
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether a URL was put in."""
+        """Return whether a URL was put in."""
         return bool(self._slots[self._slot_of(fingerprint(url))])
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class BloomVisited:
         return True
 
     def __contains__(self, url: str) -> bool:
-        """Tell whether a URL was put in, wrongly yes in the share of cases it was made for."""
+        """Return whether a URL was put in, wrongly yes in the share of cases it was made for."""
         return url in self._bloom
 
     def __len__(self) -> int:
@@ -123,6 +123,6 @@ class BloomVisited:
 
 
 def _signed(url: object) -> int:
-    """Give 128 bits as rbloom wants them; Python's own hash differs from run to run."""
+    """Return 128 bits as rbloom wants them; Python's own hash differs from run to run."""
     digest = blake2b(str(url).encode(errors="surrogatepass"), digest_size=2 * _WORD).digest()
     return int.from_bytes(digest, signed=True)

@@ -28,7 +28,7 @@ def completed(line: str, **environment: str) -> list[str]:
 
 
 def test_names_to_complete_are_the_real_ones() -> None:
-    from ipmicra.app.assign import assigning
+    from ipmicra.app.assign import backends
     from ipmicra.app.delegate.options import POLICIES
     from ipmicra.app.fetch import REGISTRY_NAMES
     from ipmicra.assign.coordinate.coordinates import METHODS as COORDINATE_METHODS
@@ -43,7 +43,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     from ipmicra.partition.sites import Grain
 
     assert completion.POLICIES == POLICIES == evaluate.POLICIES
-    assert assigning.BACKENDS == completion.BACKENDS
+    assert backends.BACKENDS == completion.BACKENDS
     assert ("all", *METHODS) == completion.METHODS
     assert tuple(Grain) == completion.GRAINS
     assert tuple(LocationKind) == completion.LOCATIONS

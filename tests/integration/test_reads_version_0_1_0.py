@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from ipmicra import Coordinates, Hierarchy, Overlay
-from ipmicra.assign.balance.kept_overlay import KeptOverlay
+from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.edge.store.ports import OrderRecord
 from ipmicra.edge.store.store import Store
 from ipmicra.wire.answers import decode_error, decode_line

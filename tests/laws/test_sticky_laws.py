@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
-from ipmicra.assign.balance.kept_overlay import KeptOverlay
+from ipmicra.app.assign.backends import BACKENDS, AssignReport, assign
+from ipmicra.app.assign.problem import AssignProblem
+from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
@@ -55,13 +56,22 @@ def address_of(number: int) -> Address:
 @cache
 def first_call(seed: int, backend: str) -> tuple[PointWorld, AssignReport, bytes | None]:
     world = PointWorld(seed)
-    report = assign(world.sites, world.crawlers[:FLEET], world, options(world, backend, None))
+    report = assign(problem(world, backend))
     return world, report, report.overlay.to_bytes() if report.overlay else None
 
 
-def options(world: PointWorld, backend: str, saved: bytes | None) -> AssignOptions:
+def problem(world: PointWorld, backend: str, saved: bytes | None = None, **more: object) -> AssignProblem:
+    """Everything in a world, but for the last crawler, unless told otherwise."""
     kept = KeptOverlay.from_bytes(saved) if saved is not None else None
-    return AssignOptions(backend=backend, pages=world.pages, overlay=kept)
+    plain = AssignProblem(
+        sites=world.sites,
+        crawlers=world.crawlers[:FLEET],
+        trips=world,
+        backend=backend,
+        pages=world.pages,
+        overlay=kept,
+    )
+    return replace(plain, **more)  # type: ignore[arg-type]
 
 
 def moved(world: PointWorld, before: AssignReport, after: AssignReport) -> float:
@@ -83,12 +93,10 @@ def test_a_leave_moves_what_the_leaver_held_and_a_second_call_nothing(
     backend: str, seed: int, leaver: int
 ) -> None:
     world, first, saved = first_call(seed, backend)
-    again = assign(
-        world.sites, world.crawlers[:FLEET], world, options(world, backend, saved), first.assignments
-    )
+    again = assign(problem(world, backend, saved, before=first.assignments))
     assert moved(world, first, again) == again.moved_load == 0
     rest = [one for number, one in enumerate(world.crawlers[:FLEET]) if number != leaver]
-    after = assign(world.sites, rest, world, options(world, backend, saved), first.assignments)
+    after = assign(problem(world, backend, saved, crawlers=rest, before=first.assignments))
     own = held(world, first, world.crawlers[leaver].name)
     if backend == "balance":
         assert moved(world, first, after) <= 2 + 1e-9
@@ -101,7 +109,7 @@ def test_a_leave_moves_what_the_leaver_held_and_a_second_call_nothing(
 @at_most(5)
 def test_a_join_moves_at_most_two_shares_and_only_to_the_newcomer(backend: str, seed: int) -> None:
     world, first, saved = first_call(seed, backend)
-    after = assign(world.sites, world.crawlers, world, options(world, backend, saved), first.assignments)
+    after = assign(problem(world, backend, saved, crawlers=world.crawlers, before=first.assignments))
     had = {one.host: one.crawler for one in first.assignments}
     takers = {one.crawler for one in after.assignments if one.crawler != had[one.host]}
     if backend != "balance":
@@ -115,7 +123,7 @@ def test_a_crawler_without_capacity_leaves_its_zone() -> None:
     world, first, saved = first_call(0, "can")
     idle = replace(world.crawlers[0], capacity=replace(world.crawlers[0].capacity, bandwidth_mbps=0.0))
     fleet = [idle, *world.crawlers[1:FLEET]]
-    after = assign(world.sites, fleet, world, options(world, "can", saved), first.assignments)
+    after = assign(problem(world, "can", saved, crawlers=fleet, before=first.assignments))
     assert "c0" not in {one.crawler for one in after.assignments}
 
 
@@ -124,7 +132,9 @@ def test_another_fleet_altogether_draws_zones_anew() -> None:
     other = PointWorld(1)
     strangers = [replace(one, name=f"x{one.name}") for one in other.crawlers]
     sites = [Site(f"t{number}.example", ip_address((11 << 24) + number)) for number in range(20, 60)]
-    after = assign(sites, strangers, other, options(world, "lbi", saved), first.assignments)
+    after = assign(
+        problem(world, "lbi", saved, sites=sites, crawlers=strangers, trips=other, before=first.assignments)
+    )
     assert after.unassigned == 0
     assert after.overlay is not None
     assert set(after.overlay.crawlers) == {one.name for one in strangers}

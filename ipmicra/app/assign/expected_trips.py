@@ -1,4 +1,4 @@
-"""Round trips that nobody measured, as the delegator's model expects them from all that a store knows."""
+"""Round trips that nobody measured, as the delegator's model expects them from what the store knows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 from ipmicra.model.types import Floats
 
-OF_THE_WAY = {Loss.TIMEOUT, Loss.UNREACHABLE, Loss.RESET, Loss.TLS, Loss.PROTOCOL}
-"""Losses that tell of the way to a site; the others tell of agents, budgets and rules."""
+ON_THE_PATH = {Loss.TIMEOUT, Loss.UNREACHABLE, Loss.RESET, Loss.TLS, Loss.PROTOCOL}
+"""Losses caused by the path to a site; the others are caused by agents, budgets and rules."""
 
 TAUGHT = 20_000
 """Samples, the newest, that the model learns from: some ten seconds."""
@@ -39,11 +39,13 @@ class StoredExpectations:
     taught: int = TAUGHT
 
     def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
-        """Give known round trips as they are, and expected ones for the rest.
+        """Return known round trips unchanged, and expected ones for the rest.
 
         NaN stays where a probe was lost that others did not lose, and where neither the site's place nor a
         sample near it is known.
         """
+        if not np.isnan(known_ms).any():
+            return known_ms  # nothing to estimate, so nothing to learn from thousands of samples
         heard = self._heard()
         places = _Places(self.store, self.hierarchy)
         trips = ExpectedTrips(self.hierarchy, crawlers)
@@ -64,12 +66,12 @@ class StoredExpectations:
         return filled
 
     def _heard(self) -> Mapping[Address, dict[str, Sample]]:
-        """Give the newest sample of each pair, by address; those that cannot be true are left out."""
-        lies = {(mark.crawler, mark.address) for mark in self.store.marks.all()}
+        """Return the newest sample of each pair, by address; implausible ones are left out."""
+        implausible = {(mark.crawler, mark.address) for mark in self.store.marks.all()}
         since_s = self.clock() - DelegatorConfig().lifetime_s
         heard: dict[Address, dict[str, Sample]] = defaultdict(dict)
         for sample in self.store.samples.newest(self.taught, since_s):
-            if (sample.crawler, sample.address) not in lies:
+            if (sample.crawler, sample.address) not in implausible:
                 heard[sample.address][sample.crawler] = sample
         return heard
 
@@ -79,7 +81,7 @@ def _measured(samples: Mapping[str, Sample]) -> dict[str, float]:
 
 
 def _is_lost(sample: Sample | None) -> bool:
-    return sample is not None and sample.rtt_ms is None and sample.loss in OF_THE_WAY
+    return sample is not None and sample.rtt_ms is None and sample.loss in ON_THE_PATH
 
 
 class _Places:
@@ -99,13 +101,13 @@ class _Places:
         return LocatedSites(self._hierarchy)
 
     def of_address(self, address: Address) -> Location | None:
-        """Give the place of an address that was probed."""
+        """Return the place of an address that was probed."""
         if address in self._by_address:
             return self._by_address[address]
         return self._located.location_of(Site(str(address), address), 0)
 
     def of_site(self, site: Site) -> Location | None:
-        """Give the place of a site."""
+        """Return the place of a site."""
         if site.address in self._by_address:
             return self._by_address[site.address]
         result = self._store.results.latest(site.host)

@@ -1,4 +1,4 @@
-"""What is told beside assignments: findings, takeovers, and why a site is where it is."""
+"""What is reported with assignments: findings, takeovers, and why a site is where it is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.balance.load import believed_pages, relative, units_of
-from ipmicra.assign.balance.membership import Held, take_over
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler
 
 
 def page_findings(estimated: int, refused: int) -> list[str]:
-    """Say which page counts were not taken as they were told."""
+    """Report page counts that were estimated."""
     findings = []
     if estimated:
         findings.append(f"{estimated} without a known number of pages: estimated by the median of the others")
@@ -25,18 +24,18 @@ def page_findings(estimated: int, refused: int) -> list[str]:
 
 
 def trip_findings(expected_ms: NDArray[np.float64]) -> list[str]:
-    """Say that some crawlers are not considered for a site, and what helps."""
+    """Report sites for which some crawlers are not considered, and what helps."""
     lacking = int(np.isnan(expected_ms).any(axis=1).sum())
     if not lacking:
         return []
-    told = f"{lacking} go to a crawler that probed them or their subnet, or where room is"
-    return [f"{told}: with a hierarchy (`ipmicra build`) round trips of the others are estimated"]
+    where = f"{lacking} go to a crawler that probed them or their subnet, or where room is"
+    return [f"{where}: with a hierarchy (`ipmicra build`) round trips of the others are estimated"]
 
 
 def fleet_findings(
     crawlers: Sequence[Crawler], units: NDArray[np.float64], assignments: Sequence[Assignment]
 ) -> list[str]:
-    """Say what is wrong with capacities: none at all, or more tasks than crawlers want."""
+    """Report capacities that do not fit: none at all, or more tasks than a crawler wants."""
     findings = []
     idle = [one.name for one, share in zip(crawlers, units, strict=True) if share <= 0]
     if idle:
@@ -58,30 +57,32 @@ def fleet_findings(
 def takeovers(
     crawlers: Sequence[Crawler], assignments: Sequence[Assignment], before: Sequence[Assignment]
 ) -> list[str]:
-    """Say what becomes of sites whose crawler is gone: others start on them again."""
+    """Report what becomes of sites whose crawler is gone: others start on them again from the first page.
+
+    It makes no difference whether a crawler left or failed: no state of a download is carried over (Xu et al.
+    2010). A site without an heir stays without one until it is asked for again.
+    """
     there = {crawler.name for crawler in crawlers}
-    held = [
-        Held(task=_label(one), crawler=one.crawler)
-        for one in before
-        if one.crawler is not None and one.crawler not in there
-    ]
-    heirs = {_label(one): one.crawler for one in assignments if one.crawler is not None}
+    assigned = {_key(one) for one in assignments if one.crawler is not None}
     findings = []
-    for gone in sorted({one.crawler for one in held}):
-        taken, orphans = take_over(held, gone, heirs)
-        told = f"{gone} is gone: {len(taken)} of its sites start again elsewhere"
-        findings.append(told + (f", {len(orphans)} were not asked for or have no heir" if orphans else ""))
+    for gone in sorted({one.crawler for one in before if one.crawler is not None} - there):
+        held = [_key(one) in assigned for one in before if one.crawler == gone]
+        orphans = held.count(False)
+        findings.append(
+            f"{gone} is gone: {held.count(True)} of its sites start again elsewhere"
+            + (f", {orphans} were not asked for or have no heir" if orphans else "")
+        )
     return findings
 
 
-def _label(one: Assignment) -> str:
-    return f"{one.host} {one.piece}/{one.of}"
+def _key(one: Assignment) -> tuple[str, int, int]:
+    return one.host, one.piece, one.of
 
 
 def explain_load(
     host: str, assignments: Sequence[Assignment], crawlers: Sequence[Crawler]
 ) -> list[dict[str, Any]]:
-    """Tell for each piece of a host why it is where it is: reason, and its crawler's load beside the mean."""
+    """Explain why each piece of a host is where it is: reason, and its crawler's load beside the mean."""
     units = dict(
         zip((one.name for one in crawlers), units_of([one.capacity for one in crawlers]), strict=True)
     )
@@ -107,7 +108,7 @@ def explain_load(
 
 
 def describe_assignment(one: Assignment) -> dict[str, Any]:
-    """Give what `--json` prints of an assignment."""
+    """Return what `--json` prints for an assignment."""
     return {
         "host": one.host,
         "piece": f"{one.piece}/{one.of}",

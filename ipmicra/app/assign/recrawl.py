@@ -1,4 +1,4 @@
-"""Crawling again as a use case: what crawlers say is kept, what is due is told."""
+"""Crawling again as a use case: keep what crawlers report, and say what is due."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ipmicra.assign.balance.recrawl import Step
-from ipmicra.assign.balance.schedule import (
+from ipmicra.assign.balance.recrawl import (
+    Step,
     due_s,
     expected_delay_s,
     next_step,
@@ -38,7 +38,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleState:
-    """What is known before a call."""
+    """The schedule, the assignments and the fleet before a call."""
 
     schedule: Sequence[Recrawl]
     before: Sequence[Assignment]
@@ -46,43 +46,44 @@ class ScheduleState:
     """Crawlers of the fleet, by name."""
 
 
-def note_crawled(store: StorePort, words: Iterable[Crawled]) -> tuple[list[Recrawl], list[str]]:
-    """Keep what crawlers say of sites and pieces; give the schedules that changed, and what was refused."""
+def note_crawled(store: StorePort, reports: Iterable[Crawled]) -> tuple[list[Recrawl], list[str]]:
+    """Keep what crawlers report; return the schedules that changed, and what was refused."""
     changed: dict[str, dict[int, Recrawl]] = {}
     touched: set[tuple[str, int]] = set()
     refused = []
     with store.transaction():
-        for word in words:
-            if word.host not in changed:
-                changed[word.host] = {one.piece: one for one in store.recrawls.of(word.host)}
-            known = changed[word.host]
-            wrong = _wrong(word, known)
+        for report in reports:
+            if report.host not in changed:
+                changed[report.host] = {one.piece: one for one in store.recrawls.of(report.host)}
+            known = changed[report.host]
+            wrong = _wrong(report, known)
             if wrong:
-                refused.append(f"{word.host}: {wrong}")
+                refused.append(f"{report.host}: {wrong}")
                 continue
-            piece = word.piece or 1
-            known[piece] = noted(known.get(piece), word)
-            touched.add((word.host, piece))
+            piece = report.piece or 1
+            known[piece] = noted(known.get(piece), report)
+            touched.add((report.host, piece))
         store.recrawls.put_many(one for pieces in changed.values() for one in pieces.values())
     return [changed[host][piece] for host, piece in sorted(touched)], refused
 
 
-def _wrong(word: Crawled, known: dict[int, Recrawl]) -> str | None:
-    """Say why a crawler's word cannot be taken."""
-    ended, began = word.crawled_s, word.started_s
+def _wrong(report: Crawled, known: dict[int, Recrawl]) -> str | None:
+    """Return why a crawler's report cannot be accepted; None if it can."""
+    ended, began = report.crawled_s, report.started_s
     checks = {
         "neither when it began nor when it ended is told": ended is None and began is None,
-        "the number of its pages is not told": ended is not None and (word.pages is None or word.pages < 0),
+        "the number of its pages is not told": ended is not None
+        and (report.pages is None or report.pages < 0),
         "it ended before it began": ended is not None and began is not None and ended < began,
-        "its interval must be above 0": word.interval_s is not None and word.interval_s <= 0,
-        f"it is crawled in {len(known)} pieces: say which": word.piece is None and len(known) > 1,
-        f"there is no piece {word.piece}": word.piece is not None and word.piece not in (known or {1}),
+        "its interval must be above 0": report.interval_s is not None and report.interval_s <= 0,
+        f"it is crawled in {len(known)} pieces: say which": report.piece is None and len(known) > 1,
+        f"there is no piece {report.piece}": report.piece is not None and report.piece not in (known or {1}),
     }
-    return next((told for told, is_wrong in checks.items() if is_wrong), None)
+    return next((reason for reason, is_wrong in checks.items() if is_wrong), None)
 
 
 def due_hosts(state: ScheduleState, now_s: float) -> list[str]:
-    """Name the hosts that are due, earliest first, and then those whose crawler went before it was done."""
+    """Return the hosts that are due, earliest first, and then those whose crawler went before it was done."""
     due = due_s(state.schedule).tolist()
     rows = sorted((at, one.host) for at, one in zip(due, state.schedule, strict=True) if at <= now_s)
     known = {(one.host, one.piece, one.of): one for one in state.schedule}
@@ -101,7 +102,7 @@ def turns_of(
     now_s: float,
     every_s: float | None,
 ) -> list[Turn]:
-    """Say what is to be done with each assignment: what is new or due is submitted, the rest is left."""
+    """Return what is to be done with each assignment: what is new or due is submitted, the rest is left."""
     by_host: dict[str, list[Recrawl]] = {}
     for record in state.schedule:
         by_host.setdefault(record.host, []).append(record)
@@ -129,25 +130,25 @@ def turns_of(
 
 
 def _schedule_of(one: Assignment, known: Sequence[Recrawl]) -> Recrawl | None:
-    """Give the schedule of an assignment; a site cut otherwise than before goes on from what it had."""
+    """Return the schedule of an assignment; a site that was cut differently inherits from its old pieces."""
     same = [other for other in known if (other.piece, other.of) == (one.piece, one.of)]
     return same[0] if same else recut(known, one.piece, one.of)
 
 
 def crawled_pages(schedule: Iterable[Recrawl]) -> dict[str, float]:
-    """Give the pages of hosts that are crawled whole, by the last crawl."""
+    """Return the pages of hosts that are crawled whole, by the last crawl."""
     return {one.host: one.pages for one in schedule if one.of == 1 and one.pages is not None}
 
 
 def crawled_pieces(schedule: Iterable[Recrawl]) -> dict[Key, int]:
-    """Give the pages of pieces, by the last crawl."""
+    """Return the pages of pieces, by the last crawl."""
     return {
         (one.host, one.piece, one.of): one.pages for one in schedule if one.of > 1 and one.pages is not None
     }
 
 
 def delay_findings(turns: Sequence[Turn]) -> list[str]:
-    """Say how late new pages are seen, where downloads were timed."""
+    """Report how late new pages are seen, where downloads were timed."""
     least, most, sites = expected_delay_s([turn.recrawl for turn in turns if turn.recrawl is not None])
     if not sites:
         return []
@@ -156,7 +157,7 @@ def delay_findings(turns: Sequence[Turn]) -> list[str]:
 
 
 def describe_turn(turn: Turn) -> dict[str, Any]:
-    """Give what `--json` prints of a turn beside the assignment."""
+    """Return what `--json` prints of a turn beside the assignment."""
     step = turn.step.value if turn.step is not None else None
     one = turn.recrawl
     if one is None:
@@ -172,14 +173,14 @@ def describe_turn(turn: Turn) -> dict[str, Any]:
 
 
 def describe_recrawl(one: Recrawl) -> dict[str, Any]:
-    """Give what `--json` prints of a schedule by itself."""
-    told = describe_turn(Turn(step=None, recrawl=one))
-    del told["step"]
-    return {"host": one.host, "piece": f"{one.piece}/{one.of}", "pages": one.pages} | told
+    """Return what `--json` prints of a schedule by itself."""
+    schedule = describe_turn(Turn(step=None, recrawl=one))
+    del schedule["step"]
+    return {"host": one.host, "piece": f"{one.piece}/{one.of}", "pages": one.pages} | schedule
 
 
 def _moment(seconds: float | None) -> str | None:
-    """Write a moment as users read it; None for never."""
+    """Format a time for users; None for never."""
     if seconds is None or not 0 <= seconds < _LAST_S:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

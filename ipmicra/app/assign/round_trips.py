@@ -1,9 +1,9 @@
-"""What assigners know of round trips: measured ones from the store, estimated ones by coordinates."""
+"""Round trips that assigners work from: measured ones from the store, estimated ones by coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,61 +24,51 @@ class LatestSamples(Protocol):
     """The part of a store that knows samples."""
 
     def latest(self, address: Address) -> dict[str, Sample]:
-        """Give the newest sample of each crawler to an address."""
+        """Return the newest sample of each crawler to an address."""
 
 
 class RoundTrips(Protocol):
-    """What an assigner asks: how far each site is from each crawler. Delegations can answer it as well."""
+    """The round trips that an assigner works from."""
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
-        """Give the round trips from addresses (rows) to crawlers (columns); NaN where nothing is known."""
+        """Return the round trips from addresses (rows) to crawlers (columns); NaN where nothing is known."""
 
 
 class Expectations(Protocol):
-    """Whoever can say what to expect where nothing was measured."""
+    """Estimates round trips where nothing was measured."""
 
     def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
-        """Give round trips as they are known, (site, crawler), and expected ones where they are NaN."""
+        """Return known round trips (sites × crawlers), with NaN replaced by estimates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampledRoundTrips:
-    """Round trips as measured, the newest sample of each pair."""
+class KnownRoundTrips:
+    """Round trips as measured; where a site was not probed itself, the one its delegation rests on."""
 
     samples: LatestSamples
+    delegated: Mapping[Address, tuple[str, float]] = field(default_factory=dict)
+    """Crawler and round trip of each address's delegation."""
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
-        """Give what was measured; a lost probe is as if there was none."""
+        """Return the newest sample of each pair; a lost probe is as if there was none."""
         column = {crawler.name: number for number, crawler in enumerate(crawlers)}
         found = np.full((len(addresses), len(crawlers)), np.nan)
         rows: dict[Address, Floats] = {}
         for number, address in enumerate(addresses):
             if address not in rows:
-                for name, sample in self.samples.latest(address).items():
-                    if name in column and sample.rtt_ms is not None:
-                        found[number, column[name]] = sample.rtt_ms
-                rows[address] = found[number]
+                rows[address] = self._row(address, column)
             found[number] = rows[address]
         return found
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelegatedRoundTrips:
-    """Round trips as measured, and where a site was not probed itself, those its delegation rests on."""
-
-    measured: RoundTrips
-    delegated: Mapping[Address, tuple[str, float]]
-    """Crawler and round trip of each address's delegation."""
-
-    def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
-        """Give what was measured, and what was expected where nothing was."""
-        found = self.measured.expected_ms(addresses, crawlers)
-        column = {crawler.name: number for number, crawler in enumerate(crawlers)}
-        for row, address in enumerate(addresses):
-            name, rtt_ms = self.delegated.get(address, ("", 0.0))
-            if name in column and np.isnan(found[row, column[name]]):
-                found[row, column[name]] = rtt_ms
-        return found
+    def _row(self, address: Address, column: Mapping[str, int]) -> Floats:
+        row = np.full(len(column), np.nan)
+        for name, sample in self.samples.latest(address).items():
+            if name in column and sample.rtt_ms is not None:
+                row[column[name]] = sample.rtt_ms
+        name, rtt_ms = self.delegated.get(address, ("", 0.0))
+        if name in column and np.isnan(row[column[name]]):
+            row[column[name]] = rtt_ms
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +89,7 @@ class FleetCoordinates:
         return self.coordinates.points(self.samples_ms)
 
     def expected_ms(self) -> Floats:
-        """Give what was measured, and estimates for the rest; NaN in rows of sites without a sample."""
+        """Return what was measured, and estimates for the rest; NaN in rows of sites without a sample."""
         is_known = np.isfinite(self.samples_ms).any(axis=1, keepdims=True)
         return np.where(is_known, self.coordinates.predict(self.samples_ms), np.nan)
 

@@ -112,7 +112,8 @@ def compile_group(group: str) -> None:
 def _auction() -> None:
     import numpy as np
 
-    from ipmicra.assign.balance.assigner import Demand, assign_sites
+    from ipmicra.assign.balance.auction.assigner import assign_sites
+    from ipmicra.assign.balance.demand import Demand
 
     assign_sites(Demand(cost_ms=np.ones((2, 2)), load=np.ones(2), units=np.ones(2)))
 

@@ -85,7 +85,7 @@ def _column(outcomes: Iterable[Outcome], problem: Problem) -> Column:
 
 
 def _place(table: SiteTable | CrawlerTable, row: int) -> Location | None:
-    """Give a place of a table, None where it has none."""
+    """Return a place of a table, None where it has none."""
     latitude, longitude = float(table.latitude[row]), float(table.longitude[row])
     if not (np.isfinite(latitude) and np.isfinite(longitude)):
         return None

@@ -124,7 +124,7 @@ def _told(findings: list[str]) -> list[str]:
 def _decider(
     rows: SiteRows, crawler_rows: CrawlerRows | None, hierarchy: Hierarchy | None
 ) -> WorldDecider | None:
-    """Give a delegator, where there is a hierarchy for it and everybody has an address."""
+    """Return a delegator, where there is a hierarchy for it and everybody has an address."""
     fleet = crawler_rows.addresses if crawler_rows else []
     if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
         return None
@@ -138,7 +138,7 @@ def _decider(
 
 
 def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:
-    """Give the named sites with what files tell of them; all of a file if none was named."""
+    """Return the named sites with what files tell of them; all of a file if none was named."""
     path = inputs.sites
     words = list(inputs.seeds)
     tables = [word for word in words if _is_site_table(word)]
@@ -161,7 +161,7 @@ def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[
 
 
 def _is_site_table(word: str) -> bool:
-    """Tell whether a word names a file that starts like a table of sites."""
+    """Return whether a word names a file that starts like a table of sites."""
     try:
         return "://" not in word and Path(word).is_file() and has_site_header(Path(word))
     except (OSError, ValueError):
@@ -330,7 +330,7 @@ def _links(inputs: PartitionInputs, hosts: list[str], sites: SiteTable, notes: l
 
 
 def _round_trips(world: WorldRecords, rows: SiteRows, crawlers: CrawlerTable) -> NDArray[np.float64]:
-    """Give a world's round trips, (site, crawler); a pair that is missing stands for a lost probe."""
+    """Return a world's round trips, (site, crawler); a pair that is missing stands for a lost probe."""
     rtt_ms, _ = world.matrix(crawlers.names, rows.addresses)
     if np.isnan(rtt_ms).all():
         raise InputError(f"{world.name}: there is no round trip between its crawlers and these sites")

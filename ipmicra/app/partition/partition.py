@@ -21,7 +21,7 @@ ALL = "all"
 
 
 def choose_methods(names: list[str], assigned: Mapping[str, Path], gathered: Gathered) -> list[Method]:
-    """Give the methods that were named or handed in as columns; `all` means all that can run."""
+    """Return the methods that were named or handed in as columns; `all` means all that can run."""
     given = {name: _assigned_method(name, path, gathered) for name, path in assigned.items()}
     known = {**METHODS, **given}
     unknown = [name for name in names if name not in {ALL, *known}]

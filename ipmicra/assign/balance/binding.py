@@ -20,7 +20,7 @@ _NO_LIVES: Rows = np.zeros(0, dtype=np.int64)
 
 
 class Lives:
-    """How long crawlers were there, as far as seen: what they tell about those that are there now."""
+    """How long crawlers stayed, as far as observed: the basis for how long those of now will stay."""
 
     def __init__(self) -> None:
         """Start without experience."""
@@ -35,7 +35,7 @@ class Lives:
         return len(self._ended)
 
     def end(self, life: float) -> None:
-        """Learn that a crawler was there for so long."""
+        """Record that a crawler stayed for so long."""
         insort(self._ended, life)
         self.width = max(self._ended[-1], _LEAST_LIFE) / _AGES
         grid = np.arange(_AGES + 1) * self.width
@@ -44,10 +44,10 @@ class Lives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matter:
-    """What is known about pieces and crawlers; arrays may change between calls."""
+class BindingWorld:
+    """What is known about pieces and crawlers; its arrays may change between calls."""
 
-    told_ms: Floats
+    expected_ms: Floats
     """Expected round trip from each crawler (row) to each site (column)."""
     site: Rows
     """Site of each piece."""
@@ -64,24 +64,24 @@ class Matter:
 class Binder:
     """Chooses pieces for free connections, and free connections for pieces.
 
-    It wants near pieces, those that the crawler crawled before, and long ones first; it shuns what will
-    probably not be done before the crawler goes. Times are in the unit of `Matter.step_ms`.
+    It prefers near pieces, those that the crawler crawled before, and long ones; it avoids what will probably
+    not be done before the crawler leaves. Times are in the unit of `BindingWorld.step_ms`.
     """
 
-    def __init__(self, matter: Matter, config: BindingConfig) -> None:
+    def __init__(self, world: BindingWorld, config: BindingConfig) -> None:
         """Start with crawlers whose lives are unknown."""
-        self.matter = matter
+        self.world = world
         self.config = config
         self.lives = Lives()
-        self._since = np.zeros(len(matter.told_ms))
-        per_step = 1 / matter.step_ms
-        length = config.long_first * matter.pages * per_step  # what a millisecond of each page is worth
-        self._slope, self._offset = 1 - length, -length * matter.fixed_ms
-        self._weights = np.array([config.stay_ms, config.risk, matter.fixed_ms, per_step, 1.0])
+        self._since = np.zeros(len(world.expected_ms))
+        per_step = 1 / world.step_ms
+        length = config.long_first * world.pages * per_step  # what a millisecond of each page is worth
+        self._slope, self._offset = 1 - length, -length * world.fixed_ms
+        self._weights = np.array([config.stay_ms, config.risk, world.fixed_ms, per_step, 1.0])
         self._counts = _NO_LIVES
 
     def joined(self, crawler: int, now: float) -> None:
-        """Take note of a crawler's start."""
+        """Record when a crawler joined."""
         self._since[crawler] = now
 
     def left(self, crawler: int, now: float) -> None:
@@ -101,13 +101,13 @@ class Binder:
         return int(found) if found >= 0 else None
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
-        matter = self.matter
+        world = self.world
         return (
-            matter.told_ms,
-            matter.site,
-            matter.pages,
+            world.expected_ms,
+            world.site,
+            world.pages,
             self._slope,
             self._offset,
-            matter.last_crawler,
+            world.last_crawler,
             self._weights,
         )

@@ -1,4 +1,4 @@
-"""Every tuning number of fair load.
+"""Every tuning number of load balancing.
 
 [1] Xu, Zhang, Zhang & Fang, IEICE Trans. 2010. [2] Bertsekas, Annals of Operations Research 1988 (auctions).
 Where none is cited the number is ours; docs/balance.md says what was measured with it.
@@ -34,7 +34,7 @@ LBI_RTT = LbiConfig(distance_weight=0.5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingConfig:
-    """How a free connection chooses among waiting pieces; all weights are in milliseconds a page."""
+    """How a free connection chooses among waiting pieces; all weights are in milliseconds per page."""
 
     stay_ms: float = 60.0
     """What it is worth that a piece is crawled where it was crawled last."""
@@ -63,21 +63,40 @@ class AuctionConfig:
     slack: float = 0.05
     """Room above its fair share that every crawler has: sites are indivisible."""
     patience: int = 400
-    """Bids per site after which what is still homeless goes where most room is left."""
+    """Bids per site after which sites that still have no crawler go where most room is left."""
     tolerance: float = 0.1
     """Load above its share at which a crawler gives sites away; more than `slack`, or it never rests."""
     most_moves: float = 1.9
-    """Load that a new assignment moves at most, in fair shares of one crawler, beside what it must move."""
+    """Load that a new assignment moves at most, in fair shares of one crawler, besides what must move."""
     gain: float = 0.1
     """Part of its cost that a site must save before a joining crawler draws it away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageConfig:
-    """What is believed about the number of pages of a site."""
+    """How many pages a site is assumed to have."""
 
     unknown: int = 9_500
     """Pages of a site of which nothing is known while no other site is known either; the mean in [1]."""
     least: int = 1
     most: int = 100_000_000
     """More than this is taken for a mistake and replaced by an estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PieceConfig:
+    """How sites are cut."""
+
+    most: int = 4
+    """Pieces of one site at most [1], section 5.2."""
+    key_share: float = 0.9
+    """Part of the pages that the key directories hold together [1], section 5.2."""
+    least_pages: int = 2_000
+    """Smaller sites stay whole: a piece costs a connection, and gains little."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        if self.most < 1 or not 0 < self.key_share <= 1:
+            raise InputError(
+                "a site has at least one piece, and key directories hold between 0 and all pages"
+            )

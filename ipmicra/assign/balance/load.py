@@ -18,19 +18,19 @@ from ipmicra.model.types import Floats
 
 
 def units(capacity: Capacity) -> float:
-    """Give what a crawler can bear: the lesser of Mb/s and GB; 1 where the operator did not say.
+    """Return the capacity of a crawler: the lesser of Mb/s and GB; 1 where the operator did not say.
 
     Nothing, negative numbers and NaN are a capacity of 0: such a crawler gets no work.
     """
-    told = [value for value in (capacity.bandwidth_mbps, capacity.memory_gb) if value is not None]
-    least = min(told, default=1.0)
-    if capacity.max_pieces == 0 or capacity.connections == 0 or any(math.isnan(value) for value in told):
+    limits = [value for value in (capacity.bandwidth_mbps, capacity.memory_gb) if value is not None]
+    least = min(limits, default=1.0)
+    if capacity.max_pieces == 0 or capacity.connections == 0 or any(math.isnan(value) for value in limits):
         return 0.0
     return max(least, 0.0)
 
 
 def units_of(capacities: Sequence[Capacity]) -> Floats:
-    """Give the units of a fleet; one without a limit counts as much as the largest that has one."""
+    """Return the units of a fleet; one without a limit counts as much as the largest that has one."""
     found = np.array([units(capacity) for capacity in capacities], dtype=np.float64)
     is_bounded = np.isfinite(found)
     most = found[is_bounded].max(initial=0.0)
@@ -38,7 +38,7 @@ def units_of(capacities: Sequence[Capacity]) -> Floats:
 
 
 def threshold_of(capacity: Capacity, config: LbiConfig) -> float:
-    """Give the relative task load above which a crawler is overloaded (equation 4).
+    """Return the relative task load above which a crawler is overloaded (equation 4).
 
     A contributor's own limit of pieces decides where there is one, and never falls below the connections.
     """
@@ -56,29 +56,30 @@ def relative(amounts: ArrayLike, capacity_units: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCounts:
-    """Pages of sites as they are reckoned with."""
+    """Numbers of pages that load is computed from."""
 
     pages: NDArray[np.int64]
     estimated: int
     """Sites of which nothing was known."""
     refused: int
-    """Sites whose count is beyond belief: below 0, not a number, or too large."""
+    """Sites whose count is implausible: below 0, not a number, or too large."""
 
 
-def believed_pages(told: Sequence[float | None], config: PageConfig | None = None) -> PageCounts:
+def believed_pages(counts: Sequence[float | None], config: PageConfig | None = None) -> PageCounts:
     """Take the page counts of the last crawl; estimate what is unknown by the median of what is known.
 
-    0 pages count as one: somebody must look at the site again. Absurd counts are estimated and counted.
+    0 pages count as one: somebody must look at the site again. Implausible counts are replaced by the
+    estimate, and counted.
     """
     config = config or PageConfig()
-    given = np.array([np.nan if count is None else float(count) for count in told], dtype=np.float64)
-    is_unknown = np.array([count is None for count in told], dtype=bool)
-    is_absurd = ~is_unknown & ~((given >= 0) & (given <= config.most))
-    is_known = ~is_unknown & ~is_absurd
+    given = np.array([np.nan if count is None else float(count) for count in counts], dtype=np.float64)
+    is_unknown = np.array([count is None for count in counts], dtype=bool)
+    is_implausible = ~is_unknown & ~((given >= 0) & (given <= config.most))
+    is_known = ~is_unknown & ~is_implausible
     middle = float(np.median(given[is_known])) if is_known.any() else config.unknown
     pages = np.where(is_known, given, middle)
     return PageCounts(
         pages=np.maximum(config.least, np.round(pages)).astype(np.int64),
         estimated=int(is_unknown.sum()),
-        refused=int(is_absurd.sum()),
+        refused=int(is_implausible.sum()),
     )

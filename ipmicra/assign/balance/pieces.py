@@ -1,39 +1,29 @@
-"""Pieces of a large site, cut by its key first-level directories: those that hold most of its pages.
+"""Pieces of a large site, cut by its key first-level directories, and what cutting costs.
+
+Key directories are those that hold most of a site's pages. Costs are pages that several pieces download and
+pages that none finds, as in figure 11 of [1].
 
 [1] Xu, Zhang, Zhang & Fang 2010, section 5.2.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 
+from ipmicra.assign.balance.config import PieceConfig
 from ipmicra.errors import InputError
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PieceConfig:
-    """How sites are cut."""
-
-    most: int = 4
-    """Pieces of one site at most [1]."""
-    key_share: float = 0.9
-    """Part of the pages that the key directories hold together [1]."""
-    least_pages: int = 2_000
-    """Smaller sites stay whole: a piece costs a connection, and gains little."""
-
-    def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
-        if self.most < 1 or not 0 < self.key_share <= 1:
-            raise InputError(
-                "a site has at least one piece, and key directories hold between 0 and all pages"
-            )
+MAIN_PAGE = "/"
+_LOC = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*(.*?)\s*(?:\]\]>)?\s*</(?:\w+:)?loc>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Part of a site: whoever crawls it starts at the main page and takes what the filters let through."""
+    """Part of a site: its crawler starts at the main page and takes what passes the filters."""
 
     number: int
     """From 1."""
@@ -50,17 +40,22 @@ class Piece:
 
     @property
     def label(self) -> str:
-        """Name it: `piece 2/3`."""
+        """Its name: `piece 2/3`."""
         return f"piece {self.number}/{self.of}"
 
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """Its directories, and `-/news/` for those that are not part of the rest."""
+        return (*self.directories, *(f"-{name}" for name in self.others))
+
     def admits(self, path: str) -> bool:
-        """Tell whether a path (or URL) passes the filters."""
+        """Return whether a path (or URL) passes the filters."""
         directory = directory_of(path)
         return directory in self.directories or (self.is_rest and directory not in self.others)
 
 
 def path_of(url: str) -> str:
-    """Give the path of a URL without query and fragment: `https://a.org/b/c?d` has `/b/c`."""
+    """Return the path of a URL without query and fragment: `https://a.org/b/c?d` has `/b/c`."""
     rest = url.split("://", 1)[-1] if "://" in url else url
     if "://" in url or not rest.startswith("/"):
         slash = rest.find("/")
@@ -69,14 +64,14 @@ def path_of(url: str) -> str:
 
 
 def directory_of(url: str) -> str:
-    """Give the first-level directory of a URL's path, `/news/`; a page at the top has `/`."""
+    """Return the first-level directory of a URL's path, `/news/`; a page at the top has `/`."""
     path = path_of(url)
     end = path.find("/", 1)
     return path[: end + 1] if end > 0 else "/"
 
 
 def directories_of(urls: Iterable[str]) -> Counter[str]:
-    """Count known pages by first-level directory; a URL given twice counts once."""
+    """Count known pages by first-level directory; a repeated URL counts once."""
     return Counter(directory_of(path) for path in {path_of(url) for url in urls if url.strip()})
 
 
@@ -105,7 +100,7 @@ def cut_site(directories: Mapping[str, int], config: PieceConfig | None = None) 
 
 
 def _key_directories(directories: Mapping[str, int], config: PieceConfig) -> list[str]:
-    """Give the largest directories that hold the key share together; pages at the top are in none."""
+    """Return the largest directories that hold the key share together; pages at the top are in none."""
     named = sorted((name for name in directories if name != "/"), key=lambda one: (-directories[one], one))
     wanted = config.key_share * sum(directories.values())
     keys: list[str] = []
@@ -129,4 +124,73 @@ def _piece(number: int, parts: list[list[str]], pages: int, keys: list[str]) -> 
     others = tuple(sorted(set(keys) - set(own))) if is_rest else ()
     return Piece(
         number=number + 1, of=len(parts), directories=own, is_rest=is_rest, others=others, pages=pages
+    )
+
+
+# --- what cutting costs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PieceReport:
+    """Overlap and coverage of a site's pieces."""
+
+    pieces: int
+    pages: int
+    """Pages that a crawl of the whole site finds."""
+    overlap: float
+    """Downloads beyond one per page, as a part of the pages found."""
+    coverage: float
+    """Part of the whole crawl's pages that the pieces find together."""
+    sizes: tuple[int, ...]
+    """Pages found by each piece."""
+
+
+def report_links(pieces: Sequence[Piece], links: Mapping[str, Iterable[str]]) -> PieceReport:
+    """Crawl the whole site and each piece over its link graph, from the main page on.
+
+    `links` has the paths (or URLs) that each page links to. A piece's crawler follows only links that pass
+    its filters, so that pages behind a foreign directory are missed, and everybody downloads the main page.
+    """
+    graph = {path_of(page): [path_of(one) for one in linked] for page, linked in links.items()}
+    whole = _reached(graph, None)
+    found = [_reached(graph, piece) for piece in pieces]
+    return _report(whole, found)
+
+
+def report_urls(pieces: Sequence[Piece], urls: Iterable[str]) -> PieceReport:
+    """Report on a bare list of URLs: pages are found by the pieces that admit them, the main page by all."""
+    pages = {path_of(url) for url in urls} | {MAIN_PAGE}
+    found = [{page for page in pages if page == MAIN_PAGE or piece.admits(page)} for piece in pieces]
+    return _report(pages, found)
+
+
+def urls_of_sitemap(text: str) -> list[str]:
+    """Return the URLs of a sitemap, or the lines of a plain list; an index of sitemaps is refused."""
+    if "<sitemapindex" in text:
+        raise InputError("this is an index of sitemaps: download the sitemaps it names and give those")
+    if "<urlset" in text or "<loc>" in text:
+        return [unescape(url) for url in _LOC.findall(text)]
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _reached(graph: Mapping[str, Sequence[str]], piece: Piece | None) -> set[str]:
+    """Follow links from the main page to all that passes the filters."""
+    seen, open_pages = {MAIN_PAGE}, [MAIN_PAGE]
+    while open_pages:
+        for page in graph.get(open_pages.pop(), ()):
+            if page not in seen and (piece is None or piece.admits(page)):
+                seen.add(page)
+                open_pages.append(page)
+    return seen
+
+
+def _report(whole: set[str], found: Sequence[set[str]]) -> PieceReport:
+    together = set().union(*found) if found else set()
+    downloads = sum(len(one) for one in found)
+    return PieceReport(
+        pieces=len(found),
+        pages=len(whole),
+        overlap=(downloads - len(together)) / len(together) if together else 0.0,
+        coverage=len(together & whole) / len(whole),
+        sizes=tuple(len(one) for one in found),
     )

@@ -62,27 +62,27 @@ class Blend:
 
     def estimates_of(self, placed: Sequence[Embedding], rtt_ms: Floats) -> Floats:
         """Estimate round trips of hosts that have been placed in every embedding."""
-        told = [one.distances(member.crawlers) for one, member in zip(placed, self.members, strict=True)]
-        mean = mean_log(told, self.members, self.floor_ms)
+        estimates = [one.distances(member.crawlers) for one, member in zip(placed, self.members, strict=True)]
+        mean = mean_log(estimates, self.members, self.floor_ms)
         if self.ridge is not None:
             at_landmarks = np.exp(mean[:, self.landmarks]) - self.floor_ms
             mean += self.ridge.corrections(likeness(rtt_ms[:, self.landmarks], at_landmarks, self.floor_ms))
         return np.maximum(np.exp(mean) - self.floor_ms, 0.0)
 
 
-def mean_log(told_ms: Sequence[Floats], members: Sequence[Member], floor_ms: float) -> Floats:
+def mean_log(estimated_ms: Sequence[Floats], members: Sequence[Member], floor_ms: float) -> Floats:
     """Average estimates in logarithms, by the members' weights."""
-    total = np.zeros_like(told_ms[0])
-    for one, member in zip(told_ms, members, strict=True):
+    total = np.zeros_like(estimated_ms[0])
+    for one, member in zip(estimated_ms, members, strict=True):
         total += member.weight * np.log(one + floor_ms)
     return total / sum(member.weight for member in members)
 
 
-def mean_regret(told_ms: Floats, true_ms: Floats, floor_ms: float) -> float:
-    """Say how much farther than the nearest crawler the one is that estimates name; NaN is no truth."""
+def mean_regret(estimated_ms: Floats, true_ms: Floats, floor_ms: float) -> float:
+    """Return how much farther than the nearest crawler the estimated one is (logarithms); NaN is no truth."""
     is_known = np.isfinite(true_ms)
     rows = np.flatnonzero(is_known.any(axis=1))
-    named = np.where(is_known, told_ms, np.inf)[rows].argmin(axis=1)
+    named = np.where(is_known, estimated_ms, np.inf)[rows].argmin(axis=1)
     logs = np.log(true_ms + floor_ms)[rows]
     return float(np.mean(logs[np.arange(len(rows)), named] - np.nanmin(logs, axis=1)))
 
@@ -107,8 +107,8 @@ def fit_vivaldi(
     crawlers = place_by_vivaldi(mutual_ms, config, rng)
     placing = GnpConfig(dimensions=config.dimensions, has_height=True)
     member = Member(config=placing, crawlers=crawlers, regret=0.0)
-    told = member.placed(_only(mutual_ms, landmarks)).distances(crawlers)
-    return Member(config=placing, crawlers=crawlers, regret=mean_regret(told, mutual_ms, floor_ms))
+    estimates = member.placed(_only(mutual_ms, landmarks)).distances(crawlers)
+    return Member(config=placing, crawlers=crawlers, regret=mean_regret(estimates, mutual_ms, floor_ms))
 
 
 def fit_members(
@@ -131,8 +131,8 @@ def blend(
     ridge = None
     if has_ridge:
         samples = _only(mutual_ms, landmarks)
-        told = [member.placed(samples).distances(member.crawlers) for member in members]
-        mean = mean_log(told, members, floor_ms)
+        estimates = [member.placed(samples).distances(member.crawlers) for member in members]
+        mean = mean_log(estimates, members, floor_ms)
         known = likeness(mutual_ms[:, landmarks], np.exp(mean[:, landmarks]) - floor_ms, floor_ms)
         ridge = fit_ridge(known, np.log(mutual_ms + floor_ms) - mean, config.ridge)
     return Blend(landmarks=landmarks, members=members, floor_ms=floor_ms, ridge=ridge)

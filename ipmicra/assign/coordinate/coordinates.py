@@ -68,7 +68,7 @@ class Coordinates:
         return cls(_fitted(mutual, chosen, method, config, rng), method=method, update=config.update)
 
     def __repr__(self) -> str:
-        """Say what it holds."""
+        """Show method and counts."""
         return (
             f"<Coordinates {self.method}: {self.crawlers} crawlers, {len(self.landmarks)} landmarks, "
             f"{len(self._book)} subnets>"
@@ -85,12 +85,12 @@ class Coordinates:
         return self._blend.landmarks
 
     def points(self, rtt_ms: ArrayLike | None = None) -> Floats:
-        """Give coordinates in the first embedding: of the crawlers, or of hosts with these samples."""
+        """Return coordinates in the first embedding: of the crawlers, or of hosts with these samples."""
         first = self._blend.members[0]
         return (first.crawlers if rtt_ms is None else first.placed(self._samples(rtt_ms))).points
 
     def errors(self, rtt_ms: ArrayLike) -> Floats:
-        """Give each host's mean relative error in the first embedding; NaN for hosts without samples."""
+        """Return each host's mean relative error in the first embedding; NaN for hosts without samples."""
         return self._blend.members[0].placed(self._samples(rtt_ms)).error
 
     def predict(self, rtt_ms: ArrayLike) -> Floats:
@@ -99,7 +99,7 @@ class Coordinates:
         return np.where(np.isfinite(samples), samples, self._blend.estimates(samples))
 
     def nearest(self, rtt_ms: ArrayLike, count: int = 1) -> NDArray[np.intp]:
-        """Name the crawlers most likely to be the nearest, best first.
+        """Return the crawlers most likely to be the nearest, best first.
 
         Of the crawlers that measured a host only the best can be the nearest one: the others come last.
         """
@@ -148,12 +148,12 @@ class Coordinates:
         return samples
 
 
-def rank(told_ms: Floats, samples: Floats, count: int) -> NDArray[np.intp]:
+def rank(estimated_ms: Floats, samples: Floats, count: int) -> NDArray[np.intp]:
     """Order crawlers by how likely each is the nearest; see `Coordinates.nearest`."""
     is_measured = np.isfinite(samples)
     best = np.where(is_measured, samples, np.inf).min(axis=1, keepdims=True)
     is_beaten = is_measured & (samples > best)
-    return np.lexsort((told_ms, is_beaten), axis=1)[:, :count]
+    return np.lexsort((estimated_ms, is_beaten), axis=1)[:, :count]
 
 
 def _landmarks(mutual_ms: Floats, wanted: int | Sequence[int], config: BlendConfig) -> Rows:

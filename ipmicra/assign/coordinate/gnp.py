@@ -29,11 +29,11 @@ class Embedding:
             + np.einsum("ij,ij->i", other.points, other.points)
             - 2 * self.points @ other.points.T
         )
-        told: Floats = np.sqrt(np.maximum(squares, 0)) + self.heights[:, None] + other.heights
-        return told
+        estimated: Floats = np.sqrt(np.maximum(squares, 0)) + self.heights[:, None] + other.heights
+        return estimated
 
     def part(self, rows: NDArray[np.intp]) -> Embedding:
-        """Give some of the hosts."""
+        """Return some of the hosts."""
         return Embedding(points=self.points[rows], heights=self.heights[rows], error=self.error[rows])
 
 
@@ -98,11 +98,11 @@ def embedded(state: Floats, rtt_ms: Floats, anchors: Anchors) -> Embedding:
     points = state[:, :dimensions]
     heights = state[:, dimensions] if state.shape[1] > dimensions else np.zeros(len(state))
     blank = np.zeros(len(anchors.points))
-    told = Embedding(points=points, heights=heights, error=heights).distances(
+    estimated = Embedding(points=points, heights=heights, error=heights).distances(
         Embedding(points=anchors.points, heights=anchors.heights, error=blank)
     )
     is_known = np.isfinite(rtt_ms)
-    relative = np.where(is_known, np.abs(told - rtt_ms) / np.where(is_known, rtt_ms, 1.0), 0.0)
+    relative = np.where(is_known, np.abs(estimated - rtt_ms) / np.where(is_known, rtt_ms, 1.0), 0.0)
     counts = is_known.sum(axis=1)
     error = np.where(counts > 0, relative.sum(axis=1) / np.maximum(counts, 1), np.nan)
     return Embedding(points=points, heights=heights, error=error)

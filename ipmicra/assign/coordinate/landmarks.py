@@ -85,7 +85,7 @@ class _Pairs:
         self.has_height = config.has_height
 
     def descended(self, start: Floats, config: DescentConfig) -> tuple[Floats, float]:
-        """Give the end of the descent from a start, and its error (sum of squares)."""
+        """Return the end of the descent from a start, and its error (sum of squares)."""
         state = np.column_stack([start, np.zeros(len(start))]) if self.has_height else start
         slopes, misfit = self._misfit(state)
         error, damping = float((misfit * misfit).sum()), config.first_damping
@@ -103,17 +103,17 @@ class _Pairs:
         return state, error
 
     def _misfit(self, state: Floats) -> tuple[Floats, Floats]:
-        """Give the weighted errors of the pairs, and how each changes with either of its landmarks."""
+        """Return the weighted errors of the pairs, and how each changes with either of its landmarks."""
         apart = state[self.first, : self.dimensions] - state[self.second, : self.dimensions]
         distance = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + _TINY
         direction = apart * (self.weights / distance)[:, None]
         slopes = np.stack([direction, -direction])
-        told = distance
+        estimated = distance
         if self.has_height:
-            told = told + state[self.first, -1] + state[self.second, -1]
-            weights = np.broadcast_to(self.weights[:, None], (2, len(told), 1))
+            estimated = estimated + state[self.first, -1] + state[self.second, -1]
+            weights = np.broadcast_to(self.weights[:, None], (2, len(estimated), 1))
             slopes = np.concatenate([slopes, weights], axis=2)
-        return slopes, (told - self.rtt_ms) * self.weights
+        return slopes, (estimated - self.rtt_ms) * self.weights
 
     def _stepped(self, state: Floats, slopes: Floats, misfit: Floats, damping: float) -> Floats:
         """Take one damped step; heights stay at or above 0.

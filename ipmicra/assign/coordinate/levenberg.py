@@ -38,7 +38,7 @@ class Task:
     """What a millisecond away from there counts, one a host."""
 
     def part(self, chosen: slice | NDArray[np.intp]) -> Task:
-        """Give the task of some hosts."""
+        """Return the task of some hosts."""
         return Task(
             rtt_ms=self.rtt_ms[chosen],
             weights=self.weights[chosen],
@@ -48,7 +48,7 @@ class Task:
 
 
 def descend(anchors: Anchors, task: Task, start: Floats, config: DescentConfig) -> tuple[Floats, Floats]:
-    """Give the coordinates that fit each host best, from its start, and the errors (sums of squares).
+    """Return the coordinates that fit each host best, from its start, and the errors (sums of squares).
 
     A start has one number more than an anchor's point if hosts have heights; heights stay at or above 0.
     """
@@ -89,23 +89,23 @@ def _descend(anchors: Anchors, task: Task, start: Floats, config: DescentConfig)
 
 
 def _is_done(error: Floats, trial_error: Floats, damping: Floats, config: DescentConfig) -> NDArray[np.bool_]:
-    """Tell which hosts have arrived: a good step gained hardly anything, or no step helps any more."""
+    """Return which hosts have arrived: a good step gained hardly anything, or no step helps any more."""
     gain = error - trial_error
     is_flat = (gain >= 0) & (gain <= config.enough * error)
     return is_flat | (damping > 1 / _TINY)
 
 
 def _misfit(anchors: Anchors, task: Task, state: Floats) -> tuple[Floats, Floats]:
-    """Give the weighted errors of all samples and how they change with the coordinates."""
+    """Return the weighted errors of all samples and how they change with the coordinates."""
     dimensions = anchors.points.shape[1]
     apart = state[:, None, :dimensions] - anchors.points[None]
     distance = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart)) + _TINY
     slopes = apart * (task.weights / distance)[:, :, None]
-    told = distance + anchors.heights
+    estimated = distance + anchors.heights
     if state.shape[1] > dimensions:
-        told += state[:, dimensions:]
+        estimated += state[:, dimensions:]
         slopes = np.concatenate([slopes, task.weights[:, :, None]], axis=2)
-    misfit = (told - task.rtt_ms) * task.weights
+    misfit = (estimated - task.rtt_ms) * task.weights
     if task.expected is None or task.pull is None:
         return slopes, misfit
     pull = task.pull[:, None]

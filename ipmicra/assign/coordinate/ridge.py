@@ -51,18 +51,18 @@ class Ridge:
     """Corrections of the crawlers, each found without its own row."""
 
     def corrections(self, hosts: Likeness) -> Floats:
-        """Give the mean correction of all settings."""
+        """Return the mean correction of all settings."""
         total = np.zeros((len(hosts.samples), len(self.known.samples)))
         for setting, dual in zip(self.settings, self.duals, strict=True):
             total += _kernel(hosts, self.known, setting, self.scale, self.unit) @ dual
         return total / len(self.settings)
 
 
-def likeness(rtt_ms: Floats, told_ms: Floats, floor_ms: float) -> Likeness:
+def likeness(rtt_ms: Floats, estimated_ms: Floats, floor_ms: float) -> Likeness:
     """Make what hosts are compared by; a missing sample is filled with the embedding's word."""
-    told = np.log(told_ms + floor_ms)
-    samples = np.where(np.isfinite(rtt_ms), np.log(rtt_ms + floor_ms), told)
-    return Likeness(samples=samples, surprise=samples - told)
+    estimated = np.log(estimated_ms + floor_ms)
+    samples = np.where(np.isfinite(rtt_ms), np.log(rtt_ms + floor_ms), estimated)
+    return Likeness(samples=samples, surprise=samples - estimated)
 
 
 def fit_ridge(known: Likeness, errors: Floats, config: RidgeConfig) -> Ridge:
@@ -93,14 +93,14 @@ def fit_ridge(known: Likeness, errors: Floats, config: RidgeConfig) -> Ridge:
 
 
 def _solved(kernel: Floats, target: Floats, penalty: float) -> tuple[Floats, Floats]:
-    """Give the weights, and the prediction of each row made without it."""
+    """Return the weights, and the prediction of each row made without it."""
     inverse = np.linalg.inv(kernel + penalty * np.eye(len(kernel)))
     dual = inverse @ target
     return dual, target - dual / np.diag(inverse)[:, None]
 
 
 def _kernel(one: Likeness, other: Likeness, setting: Setting, scale: float, unit: float) -> Floats:
-    """Say how alike hosts are."""
+    """Return how alike hosts are."""
     bell = np.exp(-_squares(one.samples, other.samples) / (scale * setting.width))
     line: NDArray[np.float64] = one.surprise @ other.surprise.T / (one.surprise.shape[1] * unit)
     kernel: Floats = bell + setting.slope * line
@@ -108,7 +108,7 @@ def _kernel(one: Likeness, other: Likeness, setting: Setting, scale: float, unit
 
 
 def _squares(one: Floats, other: Floats) -> Floats:
-    """Give mean squared differences of all pairs of rows."""
+    """Return mean squared differences of all pairs of rows."""
     total = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
     squares: Floats = np.maximum(total, 0) / one.shape[1]
     return squares

@@ -41,7 +41,7 @@ class Space:
         return np.clip(np.asarray(points, dtype=np.float64), self.low, self.high)
 
     def moved(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Tell which points clamping moves."""
+        """Return which points clamping moves."""
         values = np.asarray(points, dtype=np.float64)
         return np.asarray(((values < self.low) | (values > self.high)).any(axis=-1))
 

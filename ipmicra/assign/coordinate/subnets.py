@@ -58,14 +58,14 @@ class SubnetBook:
     def predict(self, subnets: Sequence[int], lineage_of: LineageOf | None) -> Floats:
         """Estimate the round trips of subnets to all crawlers; NaN where nothing is known."""
         width = len(self._blend.members[0].crawlers.points)
-        told = np.full((len(subnets), width), np.nan)
+        found = np.full((len(subnets), width), np.nan)
         self._place([subnet for subnet in subnets if subnet in self.samples], lineage_of)
         for number, subnet in enumerate(subnets):
             if subnet in self.samples:
-                told[number] = self._estimates[subnet]
+                found[number] = self._estimates[subnet]
             elif lineage_of is not None:
-                told[number] = self._inherited(subnet, lineage_of, width)
-        return told
+                found[number] = self._inherited(subnet, lineage_of, width)
+        return found
 
     def restore(self, samples: Samples) -> None:
         """Put back what was saved; lineages are learnt anew as they are given."""
@@ -85,7 +85,7 @@ class SubnetBook:
             self._under.setdefault(int(holder), set()).add(subnet)
 
     def _row(self, subnet: int, width: int) -> Floats:
-        """Give the median sample of each crawler; NaN where there is none."""
+        """Return the median sample of each crawler; NaN where there is none."""
         row = np.full(width, np.nan)
         for crawler, kept in self.samples[subnet].items():
             row[crawler] = float(np.median(kept))
@@ -103,14 +103,14 @@ class SubnetBook:
             middle = member.crawlers.points.mean(axis=0)
             points = np.array([self._expected(subnet, number, middle, lineage_of) for subnet in changed])
             placed.append(member.placed(samples, Expectation(points=points, pull=self.config.pull)))
-        told = self._blend.estimates_of(placed, samples)
-        told = np.where(np.isfinite(samples), samples, told)
+        found = self._blend.estimates_of(placed, samples)
+        found = np.where(np.isfinite(samples), samples, found)
         for number, subnet in enumerate(changed):
-            self._estimates[subnet] = told[number]
+            self._estimates[subnet] = found[number]
             self._places[subnet] = [one.points[number] for one in placed]
 
     def _expected(self, subnet: int, member: int, middle: Floats, lineage_of: LineageOf | None) -> Floats:
-        """Give where a subnet is expected: its placed siblings' mean, or the fleet's middle."""
+        """Return where a subnet is expected: its placed siblings' mean, or the fleet's middle."""
         for group in self._groups(subnet, lineage_of):
             near = [self._places[one][member] for one in group if one in self._places and one != subnet]
             if near:
@@ -118,7 +118,7 @@ class SubnetBook:
         return middle
 
     def _inherited(self, subnet: int, lineage_of: LineageOf, width: int) -> Floats:
-        """Give the mean estimate (in logarithms) of the nearest relatives that have samples."""
+        """Return the mean estimate (in logarithms) of the nearest relatives that have samples."""
         for group in self._groups(subnet, lineage_of):
             relatives = sorted(group & self.samples.keys())
             if relatives:
@@ -128,7 +128,7 @@ class SubnetBook:
         return np.full(width, np.nan)
 
     def _groups(self, subnet: int, lineage_of: LineageOf | None) -> list[set[int]]:
-        """Give the measured subnets under each holder of a subnet, narrowest holder first."""
+        """Return the measured subnets under each holder of a subnet, narrowest holder first."""
         if lineage_of is None:
             return []
         holders = reversed([int(holder) for holder in lineage_of(subnet)])

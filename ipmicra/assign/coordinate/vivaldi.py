@@ -55,16 +55,16 @@ def _move(
     lots = rng.normal(size=apart.shape)  # two on one point part in a random direction
     lots /= np.linalg.norm(lots, axis=1, keepdims=True)
     direction = np.where(flat[:, None] > _TINY, apart / np.maximum(flat, _TINY)[:, None], lots)
-    told = flat + heights + heights[other]
+    estimated = flat + heights + heights[other]
     trust = error / np.maximum(error + error[other], _TINY)
-    missed = np.abs(told - rtt) / rtt
+    missed = np.abs(estimated - rtt) / rtt
     gain = config.error_gain * trust
-    step = np.where(is_known, config.step_gain * trust * (rtt - told), 0.0)
+    step = np.where(is_known, config.step_gain * trust * (rtt - estimated), 0.0)
     error[:] = np.where(
         is_known, np.clip(missed * gain + error * (1 - gain), 0, 2 * config.first_error), error
     )
     # Heights add in a difference of two coordinates, so the unit vector's height is (h1 + h2) / length.
-    share = 1 / np.maximum(told, _TINY)
+    share = 1 / np.maximum(estimated, _TINY)
     points += direction * (step * flat * share)[:, None] + np.where(
         flat[:, None] > _TINY, 0.0, direction * step[:, None]
     )

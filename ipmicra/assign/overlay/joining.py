@@ -32,57 +32,57 @@ class View:
         self.joined_share = len(overlay) / overlay.expected if overlay.expected else 0.0
 
     def low(self, zone: int) -> Floats:
-        """Give the lower corner of a zone."""
+        """Return the lower corner of a zone."""
         low: Floats = self._tree.low[zone]
         return low
 
     def high(self, zone: int) -> Floats:
-        """Give the upper corner of a zone."""
+        """Return the upper corner of a zone."""
         high: Floats = self._tree.high[zone]
         return high
 
     def next_axis(self, zone: int) -> int:
-        """Give the dimension after the one that the zone was made by."""
+        """Return the dimension after the one that the zone was made by."""
         return int(kernels.next_axis(self._tree, zone))
 
     def owner_point(self, zone: int) -> Floats:
-        """Give where a zone's crawler stands."""
+        """Return where a zone's crawler stands."""
         point: Floats = self._overlay.points[self._tree.owner[zone]]
         return point
 
     def owner_original(self, zone: int) -> Floats:
-        """Give where a zone's crawler stands before clamping."""
+        """Return where a zone's crawler stands before clamping."""
         point: Floats = self._overlay.originals[self._tree.owner[zone]]
         return point
 
     def sites(self, zone: int) -> Floats:
-        """Give the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
+        """Return the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
         return self._overlay.sites.points[self._inside(zone)]
 
     def site_originals(self, zone: int) -> Floats:
-        """Give the coordinates of the same sites before clamping."""
+        """Return the coordinates of the same sites before clamping."""
         return self._overlay.sites.originals[self._inside(zone)]
 
     def _inside(self, zone: int) -> list[int]:
         return self._overlay.sites.within(int(self._tree.owner[zone]), self.low(zone), self.high(zone))
 
     def load(self, zone: int) -> float:
-        """Give the load of a zone's crawler."""
+        """Return the load of a zone's crawler."""
         return float(self._overlay.sites.load(int(self._tree.owner[zone])))
 
     def neighbours(self, zone: int) -> list[int]:
-        """Give the zones that share a face with one."""
+        """Return the zones that share a face with one."""
         found: list[int] = self._overlay.zones.neighbours(zone, is_torus=self.options.is_torus).tolist()
         return found
 
     def most_loaded(self) -> int:
-        """Give a zone of the crawler with the highest load of all; the newcomer's where there is no load."""
+        """Return a zone of the crawler with the highest load; the newcomer's where there is no load."""
         busiest = self._overlay.sites.busiest
         return self.zone if busiest is None else int(self._overlay.zone_of[busiest])
 
 
 def fast_code(overlay: Overlay) -> int | None:
-    """Give the number of a scheme that compiled code can carry out as things stand; None for the others."""
+    """Return the number of a scheme that compiled code can carry out as things stand; None for the others."""
     is_plain = not overlay.more_zones and not overlay.sites.holder.size
     return overlay.code if is_plain else None
 

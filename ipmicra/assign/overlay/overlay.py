@@ -76,7 +76,7 @@ class Overlay:
             raise InputError("a random half needs a generator")
 
     def __repr__(self) -> str:
-        """Say what it holds."""
+        """Show scheme and counts."""
         return f"<Overlay {self.scheme}: {len(self)} crawlers, {len(self.sites)} sites>"
 
     def __len__(self) -> int:
@@ -126,7 +126,7 @@ class Overlay:
         return np.arange(first, first + len(places))
 
     def _found(self, crawler: int) -> None:
-        """Give the first crawler the whole space."""
+        """Let the first crawler own the whole space."""
         self.zones.tree.owner[0] = crawler
         self.zone_of[crawler] = 0
         self._joined = crawler + 1
@@ -187,14 +187,14 @@ class Overlay:
     # --- sites and owners
 
     def owner(self, point: ArrayLike) -> int:
-        """Give the crawler whose zone holds a coordinate."""
+        """Return the crawler whose zone holds a coordinate."""
         place = self._clamped_one(point)
         if not self._alive:
             raise OverlayError("the overlay is empty: let a crawler join first")
         return int(self.zones.tree.owner[self.zones.holding(place)])
 
     def owners(self, points: ArrayLike) -> Rows:
-        """Give the crawlers whose zones hold coordinates."""
+        """Return the crawlers whose zones hold coordinates."""
         places = self._clamped(points)
         if not self._alive:
             raise OverlayError("the overlay is empty: let a crawler join first")
@@ -213,34 +213,34 @@ class Overlay:
         return counts[self.crawlers()]
 
     def crawlers(self) -> Rows:
-        """Give the numbers of the crawlers that are there."""
+        """Return the numbers of the crawlers that are there."""
         return np.flatnonzero(self.zone_of[: self._joined] >= 0)
 
     def zones_of(self, crawler: int) -> list[int]:
-        """Give the zones that a crawler owns: one, or more after it took some over."""
+        """Return the zones that a crawler owns: one, or more after it took some over."""
         if not 0 <= crawler < self._joined or self.zone_of[crawler] < 0:
             raise OverlayError(f"crawler {crawler} is not in the overlay")
         return [int(self.zone_of[crawler]), *self.more_zones.get(crawler, [])]
 
     def bounds(self, zone: int) -> tuple[Floats, Floats]:
-        """Give the lower and upper corner of a zone."""
+        """Return the lower and upper corner of a zone."""
         return self.zones.tree.low[zone].copy(), self.zones.tree.high[zone].copy()
 
     def is_in_zone(self, crawler: int) -> bool:
-        """Tell whether a crawler stands in a zone of its own."""
+        """Return whether a crawler stands in a zone of its own."""
         return int(self.zones.tree.owner[self.zones.holding(self.points[crawler])]) == crawler
 
     # --- neighbours and routing
 
     def neighbours(self, crawler: int) -> list[int]:
-        """Give the crawlers that own a zone beside one of this crawler's."""
+        """Return the crawlers that own a zone beside one of this crawler's."""
         mine = self.zones_of(crawler)
         beside = [self.zones.neighbours(zone, is_torus=self.options.is_torus) for zone in mine]
         owners = {int(owner) for zones in beside for owner in self.zones.tree.owner[zones]}
         return sorted(owners - {crawler})
 
     def route(self, crawler: int, point: ArrayLike) -> list[int]:
-        """Give the crawlers that a message passes on its way to a coordinate, the owner last.
+        """Return the crawlers that a message passes on its way to a coordinate, the owner last.
 
         Each hands it to the neighbouring zone nearest to the coordinate; steps between zones of one crawler
         are no hop.
@@ -285,7 +285,7 @@ class Overlay:
         return Departure(crawler=crawler, takers=takers, sites=sites, is_failure=is_failure)
 
     def move(self, crawler: int, point: ArrayLike) -> int:
-        """Give a crawler its new coordinate; it rejoins, under a new number, if it drifted too far.
+        """Return a crawler its new coordinate; it rejoins, under a new number, if it drifted too far.
 
         Too far is farther from the centre of its zone than the zone's diagonal is long (Xu et al. 2010).
         """

@@ -33,7 +33,7 @@ class Sites:
         return numbers
 
     def of(self, crawler: int) -> list[int]:
-        """Give the sites that a crawler holds."""
+        """Return the sites that a crawler holds."""
         return self._held.get(crawler, [])
 
     def load(self, crawler: int) -> int:
@@ -41,7 +41,7 @@ class Sites:
         return len(self._held.get(crawler, ()))
 
     def within(self, crawler: int, low: Floats, high: Floats) -> list[int]:
-        """Give the sites of a crawler that lie in a box; whoever asks knows that boxes are cut half-open."""
+        """Return the sites of a crawler that lie in a box; the caller knows that boxes are half-open."""
         held = self.of(crawler)
         if not held:
             return []
@@ -57,7 +57,7 @@ class Sites:
         self.holder[numbers] = crawler
 
     def hand_over(self, crawler: int, takers: Rows) -> list[int]:
-        """Give all sites of a crawler that goes to others, one a site; give the sites."""
+        """Hand the sites of a leaving crawler to others, one per site; return the sites."""
         moved = self._held.pop(crawler, [])
         for number, taker in zip(moved, takers.tolist(), strict=True):
             self._held.setdefault(taker, []).append(number)
@@ -66,7 +66,7 @@ class Sites:
 
     @property
     def busiest(self) -> int | None:
-        """Give the crawler with most sites, the earliest among equals; None where there are no sites."""
+        """Return the crawler with most sites, the earliest among equals; None where there are no sites."""
         if not self._held:
             return None
         return min(self._held, key=lambda crawler: (-len(self._held[crawler]), crawler))

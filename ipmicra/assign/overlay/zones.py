@@ -42,11 +42,11 @@ class Zones:
         self.tree = larger
 
     def holding(self, point: Floats) -> int:
-        """Give the zone that holds a point of the space."""
+        """Return the zone that holds a point of the space."""
         return int(kernels.leaf_of(self.tree, point))
 
     def holding_many(self, points: Floats) -> ZoneRows:
-        """Give the zones that hold points of the space."""
+        """Return the zones that hold points of the space."""
         leaves = np.empty(len(points), np.int32)
         kernels.leaves_of(self.tree, points, leaves)
         return leaves
@@ -57,11 +57,11 @@ class Zones:
         return int(kernels.split(self.tree, zone, axis, position))
 
     def can_cut(self, zone: int, axis: int, position: float) -> bool:
-        """Tell whether a cut lies strictly inside a zone, so that both halves have a volume."""
+        """Return whether a cut lies strictly inside a zone, so that both halves have a volume."""
         return bool(self.tree.low[zone, axis] < position < self.tree.high[zone, axis])
 
     def loop_cut(self, zone: int) -> tuple[int, float]:
-        """Give the axis and place of the middle cut; axis -1 for a zone too small for any."""
+        """Return the axis and place of the middle cut; axis -1 for a zone too small for any."""
         axis, position = kernels.loop_cut(self.tree, zone)
         return int(axis), float(position)
 
@@ -75,18 +75,18 @@ class Zones:
         self.tree.child[parent] = -1
 
     def sibling(self, zone: int) -> int:
-        """Give the other half of what a zone was split from; -1 for the whole space."""
+        """Return the other half of what a zone was split from; -1 for the whole space."""
         if zone == 0:
             return -1
         first = int(self.tree.child[self.tree.parent[zone]])
         return first + 1 if zone == first else first
 
     def is_leaf(self, zone: int) -> bool:
-        """Tell whether a zone is not split."""
+        """Return whether a zone is not split."""
         return bool(self.tree.axis[zone] < 0)
 
     def neighbours(self, zone: int, *, is_torus: bool) -> ZoneRows:
-        """Give the zones that share a face with a zone, in ascending order."""
+        """Return the zones that share a face with a zone, in ascending order."""
         found = np.empty(64, np.int32)
         count = faces.neighbours_of(self.tree, zone, is_torus, found)
         if count > len(found):
@@ -96,7 +96,7 @@ class Zones:
         return unique
 
     def path(self, start: int, point: Floats, *, is_torus: bool) -> ZoneRows:
-        """Give the zones of a greedy walk to the one that holds a point, without the start."""
+        """Return the zones of a greedy walk to the one that holds a point, without the start."""
         path = np.empty(int(self.tree.counts[0]) + 1, np.int32)
         hops = faces.route(self.tree, start, point, is_torus, path)
         walked: ZoneRows = path[:hops].copy()
@@ -109,12 +109,12 @@ class Zones:
         return counted
 
     def volume(self, zone: int) -> float:
-        """Give the volume of a zone as a share of the space."""
+        """Return the volume of a zone as a share of the space."""
         widths = (self.tree.high[zone] - self.tree.low[zone]) / (self.space.high - self.space.low)
         return float(np.prod(widths))
 
     def leaves(self) -> NDArray[np.intp]:
-        """Give all zones that are in use and not split."""
+        """Return all zones that are in use and not split."""
         used = int(self.tree.counts[0])
         is_free = np.zeros(used, bool)
         freed = self.tree.free[: int(self.tree.counts[1])]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ipmicra.assign.balance.config import LbiConfig
-from ipmicra.assign.balance.forwarding import forwarded
+from ipmicra.assign.balance.lbi import forwarded
 from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.assign.coordinate.space import learn_space_moving
 from ipmicra.assign.overlay.overlay import Overlay

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
+from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.build.build import BuildReport, build
 from ipmicra.app.build.compiling import AUCTION, HIERARCHY, PARAGRAPHS, STATISTICS, compile_missing
 from ipmicra.app.build.kernels import once

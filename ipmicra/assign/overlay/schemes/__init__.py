@@ -18,7 +18,7 @@ __all__ = ["SCHEMES", "Cut", "JoinView", "Scheme", "scheme_named"]
 
 
 def scheme_named(name: str) -> Scheme:
-    """Give a scheme by its name; `MP_30_NH` splits as MP for the first 30 % of crawlers, then as NH."""
+    """Return a scheme by its name; `MP_30_NH` splits as MP for the first 30 % of crawlers, then as NH."""
     parts = name.upper().split("_")
     if len(parts) == 1 and parts[0] in SCHEMES:
         return SCHEMES[parts[0]]

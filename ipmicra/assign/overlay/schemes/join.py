@@ -38,34 +38,34 @@ class JoinView(Protocol):
     """Crawlers that have joined, as a part of those expected."""
 
     def low(self, zone: int) -> Floats:
-        """Give the lower corner of a zone."""
+        """Return the lower corner of a zone."""
 
     def high(self, zone: int) -> Floats:
-        """Give the upper corner of a zone."""
+        """Return the upper corner of a zone."""
 
     def next_axis(self, zone: int) -> int:
-        """Give the dimension after the one that the zone was made by."""
+        """Return the dimension after the one that the zone was made by."""
 
     def owner_point(self, zone: int) -> Floats:
-        """Give where a zone's crawler stands, clamped to the space."""
+        """Return where a zone's crawler stands, clamped to the space."""
 
     def owner_original(self, zone: int) -> Floats:
-        """Give where a zone's crawler stands before clamping."""
+        """Return where a zone's crawler stands before clamping."""
 
     def sites(self, zone: int) -> Floats:
-        """Give the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
+        """Return the coordinates of the sites that a zone's crawler holds in it, clamped to the space."""
 
     def site_originals(self, zone: int) -> Floats:
-        """Give the coordinates of the same sites before clamping."""
+        """Return the coordinates of the same sites before clamping."""
 
     def load(self, zone: int) -> float:
-        """Give the load of a zone's crawler."""
+        """Return the load of a zone's crawler."""
 
     def neighbours(self, zone: int) -> list[int]:
-        """Give the zones that share a face with one."""
+        """Return the zones that share a face with one."""
 
     def most_loaded(self) -> int:
-        """Give a zone of the crawler with the highest load of all."""
+        """Return a zone of the crawler with the highest load of all."""
 
 
 Scheme = Callable[[JoinView], Cut]

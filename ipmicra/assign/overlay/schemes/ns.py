@@ -60,7 +60,7 @@ def ns(view: JoinView) -> Cut:
 
 
 def _side_costs(places: Floats, below: Floats, above: Floats) -> tuple[Floats, Floats]:
-    """Give the places half-way between successive sites, and what distances and uneven halves cost there."""
+    """Return the places half-way between sites, and what distances and uneven halves cost there."""
     order = np.argsort(places, kind="stable")
     ordered = places[order]
     under = np.cumsum(below[order])[:-1]
@@ -72,7 +72,7 @@ def _side_costs(places: Floats, below: Floats, above: Floats) -> tuple[Floats, F
 
 
 def _damage(places: Floats, sites: Floats, apart: float) -> Floats:
-    """Give what the sites close to each place cost."""
+    """Return what the sites close to each place cost."""
     if apart == 0:
         return np.zeros(len(places))
     away = np.abs(places[:, None] - sites) / (CONFIG.reach * apart)

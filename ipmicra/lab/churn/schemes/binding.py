@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ipmicra.assign.balance.binding import Binder, Matter
+from ipmicra.assign.balance.binding import Binder, BindingWorld
 from ipmicra.assign.balance.config import BindingConfig
 from ipmicra.lab.churn.crawling import QUEUED
 from ipmicra.lab.churn.scheme import Fifo, Setting
@@ -17,15 +17,15 @@ _MANY = 1 << 40
 def binder_of(setting: Setting, config: BindingConfig) -> Binder:
     """Make a binder that knows what coordinates tell and learns what crawls show."""
     work, churn = setting.crawling.work, setting.config
-    matter = Matter(
-        told_ms=setting.world.told_ms.copy(),
+    known = BindingWorld(
+        expected_ms=setting.world.told_ms.copy(),
         site=work.site,
         pages=work.pages,
         last_crawler=setting.crawling.last_crawler,
         fixed_ms=churn.fixed_ms,
         step_ms=churn.step_ms,
     )
-    return Binder(matter, config)
+    return Binder(known, config)
 
 
 class Pool(Fifo):
@@ -63,7 +63,7 @@ class Pool(Fifo):
 
     def measured(self, piece: int, crawler: int, rtt_ms: float) -> None:
         """Remember the round trip that a crawl has shown."""
-        self.binder.matter.told_ms[crawler, self.crawling.work.site[piece]] = rtt_ms
+        self.binder.world.expected_ms[crawler, self.crawling.work.site[piece]] = rtt_ms
 
 
 class Neighbourly(Lbi):
@@ -101,4 +101,4 @@ class Neighbourly(Lbi):
 
     def measured(self, piece: int, crawler: int, rtt_ms: float) -> None:
         """Remember the round trip that a crawl has shown."""
-        self.binder.matter.told_ms[crawler, self.crawling.work.site[piece]] = rtt_ms
+        self.binder.world.expected_ms[crawler, self.crawling.work.site[piece]] = rtt_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ipmicra.assign.balance.config import LbiConfig
-from ipmicra.assign.balance.forwarding import forwarded
+from ipmicra.assign.balance.lbi import forwarded
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.lab.churn.scheme import Fifo, Setting

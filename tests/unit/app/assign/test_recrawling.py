@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.assign.assigning import AssignReport
+from ipmicra.app.assign.assign import AssignRequest, assign_seeds
+from ipmicra.app.assign.backends import AssignReport
 from ipmicra.app.assign.recrawl import Turn, describe_turn, note_crawled
-from ipmicra.app.assign.seeds import AssignRequest, assign_seeds
 from ipmicra.edge.store.ports import Member
 from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import Crawler, CrawlerState

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.assign.balance.binding import Binder, Lives, Matter
+from ipmicra.assign.balance.binding import Binder, BindingWorld, Lives
 from ipmicra.assign.balance.config import BindingConfig
 from tests.reference.slow_balance import dying_chance
 
@@ -15,8 +15,8 @@ FIXED_MS, STEP_MS = 180.0, 20_000.0
 
 
 def binder_of(told: np.ndarray, pages: list[int], last: list[int], **settings: float) -> Binder:
-    matter = Matter(
-        told_ms=told,
+    matter = BindingWorld(
+        expected_ms=told,
         site=np.arange(len(pages)),
         pages=np.array(pages),
         last_crawler=np.array(last),

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.assign.balance.piece_report import report_links, report_urls, urls_of_sitemap
-from ipmicra.assign.balance.pieces import PieceConfig, cut_site, directories_of, directory_of, path_of
+from ipmicra.assign.balance.config import PieceConfig
+from ipmicra.assign.balance.pieces import (
+    cut_site,
+    directories_of,
+    directory_of,
+    path_of,
+    report_links,
+    report_urls,
+    urls_of_sitemap,
+)
 from ipmicra.errors import InputError
 
 NEWS = {"/news/": 5000, "/sport/": 3000, "/img/": 1500, "/a/": 100, "/": 50}

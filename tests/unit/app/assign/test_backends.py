@@ -8,10 +8,11 @@ from ipaddress import ip_address
 import numpy as np
 import pytest
 
-from ipmicra.app.assign.assigning import BACKENDS, AssignOptions, AssignReport, assign
+from ipmicra.app.assign.backends import BACKENDS, AssignReport, assign
 from ipmicra.app.assign.findings import explain_load
-from ipmicra.app.assign.round_trips import RoundTrips, SampledRoundTrips, fleet_coordinates
-from ipmicra.assign.balance.pieces import PieceConfig
+from ipmicra.app.assign.problem import AssignProblem
+from ipmicra.app.assign.round_trips import KnownRoundTrips, RoundTrips, fleet_coordinates
+from ipmicra.assign.balance.config import PieceConfig
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
@@ -56,8 +57,8 @@ def assigned(
     crawlers: Sequence[Crawler] = CRAWLERS,
     **more: object,
 ) -> AssignReport:
-    before = more.pop("before", ())
-    return assign(sites, crawlers, trips or LineWorld(), AssignOptions(**more), before)  # type: ignore[arg-type]
+    problem = AssignProblem(sites=sites, crawlers=crawlers, trips=trips or LineWorld(), **more)  # type: ignore[arg-type]
+    return assign(problem)
 
 
 def test_sites_go_to_the_nearest_while_there_is_room() -> None:
@@ -106,6 +107,13 @@ def test_a_crawler_that_left_loses_its_sites_and_only_those() -> None:
         assert before.crawler == "ath" or after.crawler == before.crawler
     count = sum(one.crawler == "ath" for one in first.assignments)
     assert f"ath is gone: {count} of its sites start again elsewhere" in left.findings
+    some = assigned(sites[:5], crawlers=CRAWLERS[1:], before=first.assignments)
+    again = sum(one.crawler == "ath" for one in first.assignments[:5])
+    assert 0 < again < count
+    assert (
+        f"ath is gone: {again} of its sites start again elsewhere, "
+        f"{count - again} were not asked for or have no heir"
+    ) in some.findings
 
 
 def test_the_load_decision_can_be_explained() -> None:
@@ -197,7 +205,7 @@ def test_samples_of_the_store_are_round_trips_and_losses_are_not(memory_store: S
             Sample(crawler="zzz", address=address, rtt_ms=1.0, taken_s=1.0),
         ]
     )
-    found = SampledRoundTrips(samples=memory_store.samples).expected_ms([address, address], CRAWLERS[:2])
+    found = KnownRoundTrips(samples=memory_store.samples).expected_ms([address, address], CRAWLERS[:2])
     assert found[:, 0].tolist() == [7.0, 7.0]
     assert np.isnan(found[:, 1]).all()
 

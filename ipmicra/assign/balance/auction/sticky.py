@@ -12,10 +12,10 @@ from ipmicra.model.types import NOBODY, Floats, Rows
 def settled(
     cost: NDArray[np.float32], load: Floats, share: Floats, previous: Rows, config: AuctionConfig
 ) -> Rows:
-    """Decide which sites stay where they were; give each its crawler, -1 for those that need a new one.
+    """Decide which sites stay where they were: the crawler of each, -1 for those that need a new one.
 
-    `share` is each crawler's fair share of the load. First those become homeless whose crawler is gone; then
-    newcomers draw the sites that gain most; then crawlers far above their share give some away. Beside the
+    `share` is each crawler's fair share of the load. First, sites whose crawler is gone lose it; then
+    newcomers draw the sites that gain most; then crawlers far above their share give some away. Besides the
     first, load of `config.most_moves` mean shares moves at most.
     """
     can_stay = (previous >= 0) & np.isfinite(cost[np.arange(len(cost)), np.maximum(previous, 0)])

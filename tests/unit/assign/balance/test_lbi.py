@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.assign.balance.config import LbiConfig
-from ipmicra.assign.balance.forwarding import forwarded, weighed
+from ipmicra.assign.balance.lbi import forwarded, weighed
 from tests.reference.slow_balance import forwarding_path
 
 LINE = [[1], [0, 2], [1, 3], [2, 4], [3]]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from ipmicra.assign.balance.assigner import Demand, Placement, assign_sites
+from ipmicra.assign.balance.auction.assigner import assign_sites
 from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.assign.balance.demand import AssignedSites, Demand
 from ipmicra.errors import InputError
 from ipmicra.lab.worlds.populations import KingLike, king_like
 from tests.reference.slow_balance import cheapest_assignment
@@ -23,7 +24,7 @@ def demand(cost: np.ndarray, load: np.ndarray | None = None, **more: np.ndarray)
     return Demand(cost_ms=cost, load=np.ones(sites) if load is None else load, units=units, **more)
 
 
-def total(cost: np.ndarray, placement: Placement) -> float:
+def total(cost: np.ndarray, placement: AssignedSites) -> float:
     return float(cost[np.arange(len(cost)), placement.crawler].sum())
 
 
@@ -76,8 +77,8 @@ def test_no_crawler_gets_more_than_its_share_by_capacity(cost: np.ndarray) -> No
 def test_without_pressure_everybody_gets_the_nearest(cost: np.ndarray) -> None:
     spread = np.where(np.arange(40) == np.arange(600)[:, None] % 40, 1.0, 50.0)
     placement = assign_sites(demand(spread))
-    assert (placement.crawler == placement.nearest).all()
-    assert (placement.nearest == np.arange(600) % 40).all()
+    assert (placement.crawler == placement.preferred).all()
+    assert (placement.preferred == np.arange(600) % 40).all()
 
 
 def test_sites_of_one_address_stay_together(cost: np.ndarray) -> None:
@@ -178,7 +179,7 @@ def test_unreachable_sites_are_left_and_missing_round_trips_are_never_chosen(cos
     table[0] = np.nan
     table[1, 1:] = np.inf
     placement = assign_sites(demand(table))
-    assert (placement.crawler[0], placement.nearest[0]) == (-1, -1)
+    assert (placement.crawler[0], placement.preferred[0]) == (-1, -1)
     assert placement.crawler[1] == 0
 
 

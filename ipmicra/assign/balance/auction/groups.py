@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.model.types import Floats, Rows
+from ipmicra.model.types import NOBODY, Floats, Rows
+
+_LEAST = 1e-9
+"""Weight of a site without load: its round trips still count where nothing else does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,7 @@ class Groups:
     """Of each group."""
 
     def mean_cost(self, cost: NDArray[np.float32], load: Floats) -> NDArray[np.float32]:
-        """Give each group's cost: the mean of its sites', weighed by load."""
+        """Return each group's cost: the mean of its sites', weighed by load."""
         if self.of_row is None:
             return cost
         order = np.argsort(self.of_row, kind="stable")
@@ -37,10 +40,10 @@ class Groups:
         return mean
 
     def first_of(self, values: Rows) -> Rows:
-        """Give one value of each group: that of the most rows that have any, by lot of order if equal."""
+        """Return one value per group: the one that most of its rows have; of several, the highest."""
         if self.of_row is None:
             return values
-        chosen = np.full(len(self.load), -1)
+        chosen = np.full(len(self.load), NOBODY)
         known = np.flatnonzero(values >= 0)
         pairs, counts = np.unique(np.stack([self.of_row[known], values[known]]), axis=1, return_counts=True)
         order = np.argsort(counts, kind="stable")
@@ -48,12 +51,8 @@ class Groups:
         return chosen
 
     def spread(self, values: Rows) -> Rows:
-        """Give each row its group's value."""
+        """Return the group's value for each row."""
         return values if self.of_row is None else values[self.of_row]
-
-
-_LEAST = 1e-9
-"""Weight of a site without load: its round trips still count where nothing else does."""
 
 
 def group_rows(group: Rows | None, load: Floats) -> Groups:

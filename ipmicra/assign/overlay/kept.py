@@ -1,4 +1,26 @@
-"""An overlay that is kept from call to call: zones, crawlers by name, and where sites stand in its frame."""
+"""An overlay that is kept from call to call: zones, crawlers by name, and where sites stand in its frame.
+
+Theory of operation ------------------- `ipmicra assign` is called again and again: round trips are measured
+anew, crawlers come and go. Each call fits coordinates from scratch, and two fits of the same samples differ
+by a turn, a mirror and a shift. Zones drawn anew from each fit would hand most sites to other crawlers
+although nothing changed on the net. So the zones of the first call are kept, with the coordinates of sites
+and crawlers *in the frame of that first fit*, and later fits are brought into that frame:
+
+1. *Anchors* are crawlers, and sites with samples, that exist in both fits. With fewer anchors than dimensions
+   plus one the frames cannot be aligned: `carry` returns False and the caller begins a new overlay.
+2. *Drift* decides who really moved. It is the median change of a thing's distances to the crawlers of both
+   fits, which does not depend on frames. Comparing aligned coordinates instead would see drift where a fit
+   merely folded a point over to the other side of the fleet.
+3. Crawlers that are gone or drifted farther than their zone's diagonal leave, in the order of their numbers;
+   then newcomers and drifted ones join, in the order of the fleet. Takeover and splitting are the overlay's.
+4. Sites that drifted farther than the diagonal of their zone, or had no sample before and have one now, are
+   inserted anew; all others keep the coordinate by which they were inserted. So a site changes its owner only
+   if its zone did, or it moved out of its zone.
+
+Invariants: `crawlers` names exactly the overlay's crawlers; every site has a coordinate in the overlay's
+frame; `known` is a subset of `sites`; what depends on order (leaves, joins) follows an order that the input
+fixes, so that the same calls give the same zones.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +36,7 @@ from ipmicra.assign.coordinate.space import learn_space_moving
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.assign.packing import pack, unpack
 from ipmicra.errors import CorruptStateError
-from ipmicra.model.types import Floats
+from ipmicra.model.types import Floats, Rows
 
 KIND = "kept overlay"
 SCHEME = "DL"
@@ -31,6 +53,19 @@ class Standing:
     points: Floats
     is_known: NDArray[np.bool_]
     """False for what has no sample and stands anywhere."""
+
+    def taken(self, rows: Rows) -> Standing:
+        """Return some of them."""
+        return Standing(
+            names=[self.names[row] for row in rows.tolist()],
+            points=self.points[rows],
+            is_known=self.is_known[rows],
+        )
+
+    def distinct(self) -> Standing:
+        """Return each name once, where it is first."""
+        first = {name: row for row, name in reversed(list(enumerate(self.names)))}
+        return self.taken(np.array(list(first.values()), dtype=np.int64))
 
 
 @dataclass(slots=True)
@@ -54,7 +89,7 @@ class KeptOverlay:
         return kept
 
     def owners(self, sites: Sequence[str]) -> list[str | None]:
-        """Name the crawler in whose zone each site lies; None for sites that were never inserted."""
+        """Return the crawler in whose zone each site lies, by name; None for sites never inserted."""
         inside = [name for name in sites if name in self.sites]
         if not inside or not len(self.overlay):
             return [None] * len(sites)
@@ -64,7 +99,7 @@ class KeptOverlay:
         return [owner.get(name) for name in sites]
 
     def carry(self, crawlers: Standing, sites: Standing) -> bool:
-        """Let the fleet of now leave and join; False if too little is left of the old one to go on.
+        """Let crawlers leave and join to match the fleet; return False if too few of the old one remain.
 
         A crawler or site that was there keeps its zone or coordinate, unless it drifted farther than the
         zone's diagonal: such a crawler rejoins, such a site is inserted anew.
@@ -105,17 +140,17 @@ class KeptOverlay:
         return pairs
 
     def _points_of(self, names: Sequence[str]) -> Floats:
-        """Give where crawlers stood when they joined."""
+        """Return where crawlers stood when they joined."""
         points: Floats = self.overlay.originals[[self.crawlers[name] for name in names]]
         return points
 
     def _is_far(self, crawler: str, ms: float) -> bool:
-        """Tell whether a drift is longer than a crawler's zone."""
+        """Return whether a drift is longer than a crawler's zone."""
         low, high = self.overlay.bounds(self.overlay.zones_of(self.crawlers[crawler])[0])
         return bool(ms > np.linalg.norm(high - low))
 
     def _drifted_sites(self, sites: Standing, fleet: tuple[Floats, Floats]) -> list[str]:
-        """Name the sites that have their first sample, or drifted farther than their zone is long."""
+        """Return the sites that have their first sample, or drifted farther than their zone's diagonal."""
         rows = [row for row, name in enumerate(sites.names) if sites.is_known[row] and name in self.sites]
         if not rows:
             return []
@@ -165,10 +200,10 @@ class KeptOverlay:
 
 
 def drift(things: tuple[Floats, Floats], fleet: tuple[Floats, Floats]) -> Floats:
-    """Give how far things have drifted against a fleet, each in the frames of then and of now.
+    """Return how far things have drifted relative to a fleet, each in the frames of then and now.
 
-    It is the middle of the changes of their distances to the crawlers, which a turned or mirrored frame
-    leaves alone: two fits of the same samples may fold a point over, and that is no drift.
+    It is the median of the changes of their distances to the crawlers, which a turned or mirrored frame
+    leaves alone: two fits of the same samples may fold a point over, which is not drift.
     """
     then, now = (
         np.linalg.norm(points[:, None, :] - crawlers[None, :, :], axis=2)

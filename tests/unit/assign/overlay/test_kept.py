@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ipmicra.assign.balance.kept_overlay import KIND, KeptOverlay, Standing, drift
 from ipmicra.assign.coordinate.align import aligned
+from ipmicra.assign.overlay.kept import KIND, KeptOverlay, Standing, drift
 from ipmicra.assign.packing import pack, unpack
 from ipmicra.errors import CorruptStateError
 

@@ -1,0 +1,137 @@
+"""`ipmicra assign`: from seeds and files to assignments kept in the store.
+
+`seeds.py` reads what the user named, `problem.py` holds it with what the store knows, `backends.py` assigns,
+and here the result is kept. The answer is `model.Assignment` from the backend to the store and the screen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ipmicra.app.assign.backends import AssignReport, assign, check_backend
+from ipmicra.app.assign.expected_trips import StoredExpectations
+from ipmicra.app.assign.problem import AssignProblem
+from ipmicra.app.assign.recrawl import (
+    ScheduleState,
+    crawled_pages,
+    crawled_pieces,
+    delay_findings,
+    due_hosts,
+    turns_of,
+)
+from ipmicra.app.assign.round_trips import KnownRoundTrips
+from ipmicra.app.assign.seeds import Unresolved, read_pages, read_urls, sites_of
+from ipmicra.assign.balance.config import PieceConfig
+from ipmicra.assign.overlay.kept import KeptOverlay
+from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.errors import CorruptStateError
+from ipmicra.model.address import Address
+from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.site import Site
+
+_OVERLAY = "assign overlay"
+"""Name of the saved zones from which backends with an overlay continue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignRequest:
+    """What a user asked for."""
+
+    texts: Sequence[str]
+    backend: str = "balance"
+    pages: Path | None = None
+    urls: tuple[Path, ...] = ()
+    pieces: int = 4
+    is_kept: bool = True
+    every_s: float | None = None
+    """How often these sites are crawled; None leaves that as it is."""
+    is_due_only: bool = False
+    """Also take the sites that are due, and report only what is to be done."""
+    dns: DnsConfig = field(default_factory=DnsConfig)
+
+
+def assign_seeds(
+    store: StorePort,
+    request: AssignRequest,
+    hierarchy: Hierarchy | None = None,
+    clock: Callable[[], float] = time.time,
+) -> tuple[AssignReport, Unresolved]:
+    """Assign seeds by the samples and delegations in the store; keep the result unless asked not to.
+
+    With a hierarchy, the delegator's model estimates round trips where nothing was measured.
+    """
+    check_backend(request.backend)
+    now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
+    overlay, damaged = _kept_overlay(store)
+    pages = crawled_pages(schedule) | (read_pages(request.pages) if request.pages else {})
+    urls = read_urls(request.urls)
+    crawlers = [member.crawler for member in store.crawlers.all((CrawlerState.JOINED,))]
+    state = ScheduleState(schedule=schedule, before=before, there={one.name for one in crawlers})
+    due = due_hosts(state, now_s) if request.is_due_only else []
+    sites, unresolved = sites_of(store, [*request.texts, *due], request.dns)
+    learning = (
+        None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock)
+    )
+    report = assign(
+        AssignProblem(
+            sites=sites,
+            crawlers=crawlers,
+            trips=KnownRoundTrips(samples=store.samples, delegated=_delegated(store, sites)),
+            expectations=learning,
+            before=before,
+            backend=request.backend,
+            pages=pages,
+            piece_pages=crawled_pieces(schedule),
+            urls=urls,
+            pieces=PieceConfig(most=request.pieces),
+            overlay=overlay,
+        )
+    )
+    report.turns = turns_of(report.assignments, state, now_s, request.every_s)
+    if request.is_kept:
+        _keep(store, report, now_s)
+    report.findings += [*damaged, *delay_findings(report.turns)]
+    return (only_due(report) if request.is_due_only else report), unresolved
+
+
+def only_due(report: AssignReport) -> AssignReport:
+    """Leave out what is not to be done now."""
+    rows = [row for row, turn in enumerate(report.turns) if turn.step is not None]
+    return replace(
+        report,
+        assignments=[report.assignments[row] for row in rows],
+        turns=[report.turns[row] for row in rows],
+    )
+
+
+def _keep(store: StorePort, report: AssignReport, now_s: float) -> None:
+    """Store assignments, schedules and zones together."""
+    with store.transaction():
+        store.assignments.put_many([replace(one, assigned_s=now_s) for one in report.assignments])
+        store.recrawls.put_many(turn.recrawl for turn in report.turns if turn.recrawl is not None)
+        if report.overlay is not None:
+            store.states.put(_OVERLAY, report.overlay.to_bytes(), now_s)
+
+
+def _kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
+    """Return the zones of the call before; damaged ones are drawn anew, with a finding."""
+    saved = store.states.get(_OVERLAY)
+    try:
+        return (KeptOverlay.from_bytes(saved) if saved is not None else None), []
+    except CorruptStateError as error:
+        return None, [f"{error}: zones are drawn anew, so that more sites may move than must"]
+
+
+def _delegated(store: StorePort, sites: list[Site]) -> dict[Address, tuple[str, float]]:
+    """Return the crawler that each site was delegated to, and the round trip that this rests on."""
+    found = {}
+    for site in sites:
+        result = store.results.latest(site.host)
+        if result is not None and result.rtt_ms is not None:
+            found[site.address] = result.crawler, result.rtt_ms
+    return found

@@ -1,0 +1,185 @@
+"""Assigning by a backend: the nearest crawler with room (auction), or zones of an overlay (CAN, LBI).
+
+Each backend turns rows of tasks into an array of crawlers; what it chose is written down here, once, as
+`Assignment`, the noun that the store keeps and the screen shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.app.assign.findings import fleet_findings, page_findings, takeovers, trip_findings
+from ipmicra.app.assign.problem import AssignProblem, TaskTable
+from ipmicra.app.assign.recrawl import Turn
+from ipmicra.app.assign.round_trips import FleetCoordinates, fleet_coordinates
+from ipmicra.assign.balance.auction.assigner import assign_sites
+from ipmicra.assign.balance.config import LBI_RTT, LbiConfig
+from ipmicra.assign.balance.demand import AssignedSites
+from ipmicra.assign.balance.lbi import assign_by_zones
+from ipmicra.assign.overlay.kept import KeptOverlay, Standing
+from ipmicra.errors import InputError
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.types import NOBODY, Floats, Rows
+
+OVERLAYS: dict[str, LbiConfig | None] = {
+    "can": None,
+    "lbi": LbiConfig(),
+    "lbi-rtt": LBI_RTT,
+    "lbi-split": LbiConfig(),
+}
+"""Backends that answer from the overlay, with how they balance."""
+BACKENDS = (*OVERLAYS, "balance")
+CUTTING = {"lbi-split", "balance"}
+"""Backends that cut large sites into pieces."""
+
+
+@dataclass(slots=True)
+class AssignReport:
+    """Assignments, and what a user should know about them."""
+
+    assignments: list[Assignment]
+    findings: list[str] = field(default_factory=list)
+    """One sentence each."""
+    moved_load: float = 0.0
+    """Part of the load that changed crawlers."""
+    overlay: KeptOverlay | None = None
+    """Zones from which the next call continues, where the backend has any."""
+    turns: list[Turn] = field(default_factory=list)
+    """What to do with each assignment now, where a schedule is kept."""
+
+    @property
+    def unassigned(self) -> int:
+        """Count what has no crawler."""
+        return sum(one.crawler is None for one in self.assignments)
+
+
+def assign(problem: AssignProblem) -> AssignReport:
+    """Assign sites to crawlers; what was assigned before stays where it can."""
+    check_backend(problem.backend)
+    if not problem.crawlers:
+        raise InputError("there is no crawler: add one with `ipmicra crawler add NAME ADDRESS`")
+    if not problem.sites:
+        return AssignReport(assignments=[])
+    table = TaskTable(problem, is_cutting=problem.backend in CUTTING)
+    if not table.units.any():
+        reasons = ["no crawler has any capacity"] * len(table)
+        report = _report(table, np.full(len(table), NOBODY), reasons, table.known_ms)
+    elif problem.backend == "balance":
+        report = _by_auction(table)
+    else:
+        report = _by_zones(table)
+    report.findings += [
+        *page_findings(table.counts.estimated, table.counts.refused),
+        *fleet_findings(problem.crawlers, table.units, report.assignments),
+        *takeovers(problem.crawlers, report.assignments, problem.before),
+    ]
+    return report
+
+
+def check_backend(name: str) -> None:
+    """Refuse a backend that does not exist."""
+    if name not in BACKENDS:
+        raise InputError(f"no backend named {name!r}; there are {', '.join(BACKENDS)}")
+
+
+def _by_auction(table: TaskTable) -> AssignReport:
+    """Assign by the auction; sites without any sample go where room is."""
+    problem, findings = table.problem, []
+    if problem.expectations is not None:
+        sites = [task.site for task in table.tasks]
+        expected = problem.expectations.filled(sites, problem.crawlers, table.known_ms)
+    else:
+        found = fleet_coordinates(problem.trips, problem.crawlers, table.known_ms)
+        expected = table.known_ms if found is None else found.expected_ms()
+        findings = trip_findings(expected)
+    is_blind: NDArray[np.bool_] = np.asarray(np.isnan(expected).all(axis=1))
+    rest = expected[~is_blind]
+    usual = float(np.nanmedian(rest)) if len(rest) else 1.0
+    demand = table.demand(np.where(is_blind[:, None], usual, expected), problem.before)
+    assigned = assign_sites(demand, problem.auction)
+    reasons = _reasons(table, assigned, ("nearest", "is nearer"))
+    for row in np.flatnonzero(is_blind & (assigned.crawler >= 0)).tolist():
+        reasons[row] = "no sample: where room is"
+    report = _report(table, assigned.crawler, reasons, expected)
+    report.moved_load, report.findings = assigned.moved_load, findings
+    return report
+
+
+def _by_zones(table: TaskTable) -> AssignReport:
+    """Assign by the overlay, whose zones are those of the call before as far as the fleet is the same."""
+    problem = table.problem
+    found = fleet_coordinates(problem.trips, problem.crawlers, table.known_ms)
+    if found is None:
+        raise InputError(
+            f"{problem.backend} needs round trips between at least four crawlers: "
+            "`ipmicra probe ADDRESS... --from all` with the crawlers' own addresses"
+        )
+    expected = found.expected_ms()
+    same = [one for one in problem.before if one.backend == problem.backend]
+    assigned, overlay = assign_by_zones(
+        table.demand(expected, same), *_standing(table, found), OVERLAYS[problem.backend], problem.overlay
+    )
+    reasons = _reasons(table, assigned, ("owner of its zone", "owns its zone"))
+    report = _report(table, assigned.crawler, reasons, expected)
+    report.moved_load, report.overlay = assigned.moved_load, overlay
+    return report
+
+
+def _standing(table: TaskTable, found: FleetCoordinates) -> tuple[Standing, Standing]:
+    """Return where crawlers and tasks stand; tasks of one address stand in one place."""
+    names = [crawler.name for crawler in table.problem.crawlers]
+    return (
+        Standing(names=names, points=found.crawler_points, is_known=np.ones(len(names), bool)),
+        Standing(
+            names=[str(task.site.address) for task in table.tasks],
+            points=found.site_points(),
+            is_known=np.asarray(np.isfinite(found.samples_ms).any(axis=1)),
+        ),
+    )
+
+
+def _reasons(table: TaskTable, assigned: AssignedSites, words: tuple[str, str]) -> list[str]:
+    """Explain each choice; `words` say that a crawler is the preferred one, and that another one would be."""
+    names = [crawler.name for crawler in table.problem.crawlers]
+    own, other = words
+    reasons = []
+    for taker, preferred, is_kept in zip(
+        assigned.crawler.tolist(), assigned.preferred.tolist(), assigned.is_kept.tolist(), strict=True
+    ):
+        if taker < 0:
+            reasons.append("no crawler with capacity has reached it")
+        elif taker == preferred:
+            reasons.append(own)
+        elif is_kept:
+            reasons.append(f"kept: {names[preferred]} {other}")
+        else:
+            reasons.append(f"forwarded from {names[preferred]}: load")
+    return reasons
+
+
+def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms: Floats) -> AssignReport:
+    """Write the answers down."""
+    assignments = []
+    for row, task in enumerate(table.tasks):
+        number = int(crawler[row])
+        ms = float(expected_ms[row, number]) if number >= 0 else np.nan
+        host, piece, of = task.key
+        assignments.append(
+            Assignment(
+                host=host,
+                piece=piece,
+                of=of,
+                address=task.site.address,
+                crawler=table.problem.crawlers[number].name if number >= 0 else None,
+                reason=f"{task.piece.label}, {reasons[row]}" if task.piece else reasons[row],
+                backend=table.problem.backend,
+                expected_ms=ms if np.isfinite(ms) else None,
+                pages=int(table.load[row]) if task.pages is not None else None,
+                filters=task.piece.filters if task.piece else (),
+            )
+        )
+    return AssignReport(assignments=assignments)

@@ -1,0 +1,163 @@
+"""What is to be assigned, with all that is known, and how it becomes the rows of a demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ipmicra.app.assign.round_trips import Expectations, RoundTrips
+from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
+from ipmicra.assign.balance.demand import Demand
+from ipmicra.assign.balance.load import PageCounts, believed_pages, units_of
+from ipmicra.assign.balance.pieces import Piece, cut_site, directories_of
+from ipmicra.assign.overlay.kept import KeptOverlay
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.site import Site
+from ipmicra.model.types import NOBODY, Floats, Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignProblem:
+    """Sites to assign to crawlers, what is known about them, and how to do it."""
+
+    sites: Sequence[Site]
+    crawlers: Sequence[Crawler]
+    trips: RoundTrips
+    expectations: Expectations | None = None
+    """Estimates what nobody measured; without it, coordinates do if crawlers measured each other."""
+    before: Sequence[Assignment] = ()
+    """All earlier assignments, of these sites and of others; they stay where they can."""
+    backend: str = "balance"
+    pages: Mapping[str, float] = field(default_factory=dict)
+    """Pages of hosts, by the last crawl."""
+    piece_pages: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
+    """Pages of pieces (host, number, pieces in all), by the last crawl."""
+    urls: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
+    pieces: PieceConfig = field(default_factory=PieceConfig)
+    auction: AuctionConfig = field(default_factory=AuctionConfig)
+    overlay: KeptOverlay | None = None
+    """Zones of the call before, from which backends with an overlay continue."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A site or a piece of one, before it has a crawler."""
+
+    site: Site
+    piece: Piece | None = None
+    pages: float | None = None
+    """None if nothing is known."""
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Host, number and count of pieces: what tells assignments apart."""
+        return (self.site.host, self.piece.number, self.piece.of) if self.piece else (self.site.host, 1, 1)
+
+
+class TaskTable:
+    """The tasks of a problem in rows, with their loads and what crawlers hold besides."""
+
+    def __init__(self, problem: AssignProblem, *, is_cutting: bool) -> None:
+        """Cut large sites where the backend does, and work out loads and capacities."""
+        self.problem = problem
+        self.tasks = _tasks(problem, is_cutting=is_cutting)
+        self.counts: PageCounts = believed_pages([task.pages for task in self.tasks])
+        self.load: Floats = self.counts.pages.astype(np.float64)
+        self.units = units_of([crawler.capacity for crawler in problem.crawlers])
+        self.known_ms = problem.trips.expected_ms(
+            [task.site.address for task in self.tasks], problem.crawlers
+        )
+
+    def __len__(self) -> int:
+        """Count the tasks."""
+        return len(self.tasks)
+
+    def demand(self, cost_ms: Floats, before: Sequence[Assignment]) -> Demand:
+        """Return what an assigner is asked; `before` are the assignments that it continues from."""
+        held_sites, held = self._held()
+        return Demand(
+            cost_ms=cost_ms,
+            load=self.load,
+            units=self.units,
+            group=self._groups(),
+            previous=self._previous(before),
+            held=held,
+            held_sites=held_sites,
+        )
+
+    def _held(self) -> tuple[Floats, Floats]:
+        """Count tasks and pages that crawlers hold of sites that are not asked for now."""
+        asked = {task.site.host for task in self.tasks}
+        column = self._columns()
+        others = [one for one in self.problem.before if one.host not in asked and one.crawler in column]
+        rows = np.array([column[one.crawler or ""] for one in others], dtype=np.int64)
+        pages = believed_pages([one.pages for one in others]).pages
+        count = len(column)
+        return (
+            np.bincount(rows, minlength=count).astype(np.float64),
+            np.bincount(rows, pages, count).astype(np.float64),
+        )
+
+    def _groups(self) -> Rows:
+        """Number tasks by address, so that hosts of one address stay together; each piece stands alone."""
+        numbers: dict[Any, int] = {}
+        keys = [task.site.address if task.piece is None else task.key for task in self.tasks]
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+    def _previous(self, before: Sequence[Assignment]) -> Rows | None:
+        """Return the crawler that had each task, by number; None if none had any."""
+        column = self._columns()
+        had = {(one.host, one.piece, one.of): column.get(one.crawler or "", NOBODY) for one in before}
+        if not had:
+            return None
+        return np.array([had.get(task.key, NOBODY) for task in self.tasks], dtype=np.int64)
+
+    def _columns(self) -> dict[str, int]:
+        return {crawler.name: number for number, crawler in enumerate(self.problem.crawlers)}
+
+
+def _tasks(problem: AssignProblem, *, is_cutting: bool) -> list[Task]:
+    """Return one task per site, or per piece of a large one; page counts of earlier calls are remembered."""
+    remembered = {one.host: one.pages for one in problem.before if one.of == 1 and one.pages is not None}
+    earlier = earlier_pieces(problem.before)
+    tasks = []
+    for site in {site.host: site for site in problem.sites}.values():
+        pages = problem.pages.get(site.host, remembered.get(site.host))
+        urls = problem.urls.get(site.host, ()) if is_cutting else ()
+        pieces = cut_site(directories_of(urls), problem.pieces) if urls else earlier.get(site.host, [])
+        if is_cutting and 1 < len(pieces) <= problem.pieces.most:
+            counted = problem.piece_pages
+            tasks += [
+                Task(site=site, piece=one, pages=counted.get((site.host, one.number, one.of), one.pages))
+                for one in pieces
+            ]
+        else:
+            tasks.append(Task(site=site, pages=pages if pages is not None else len(urls) or None))
+    return tasks
+
+
+def earlier_pieces(before: Iterable[Assignment]) -> dict[str, list[Piece]]:
+    """Return the pieces into which hosts were cut before; hosts that are whole are left out."""
+    found: dict[str, list[Piece]] = {}
+    for one in before:
+        if one.of > 1:
+            found.setdefault(one.host, []).append(_piece_of(one))
+    return found
+
+
+def _piece_of(one: Assignment) -> Piece:
+    """Read a piece back from its filters; only the rest piece names directories that are not part of it."""
+    others = tuple(name[1:] for name in one.filters if name.startswith("-"))
+    return Piece(
+        number=one.piece,
+        of=one.of,
+        directories=tuple(name for name in one.filters if not name.startswith("-")),
+        is_rest=bool(others),
+        others=others,
+        pages=int(believed_pages([one.pages]).pages[0]),
+    )
