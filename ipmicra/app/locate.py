@@ -11,17 +11,17 @@ from typing import Any
 from ipmicra.app.lookup.lookup import lineage_of
 from ipmicra.edge.dns.location import DnsClues, LocationDns
 from ipmicra.edge.files.locations import fetch_feed, open_text, read_crawlers, read_samples
-from ipmicra.edge.files.targets import Target, host_of, is_host_name, read_texts
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.edge.hierarchy_file import Hierarchy, shown
-from ipmicra.errors import AddressError, FetchError, InputError
+from ipmicra.errors import FetchError, InputError
 from ipmicra.locate.agreement import count_agreements, count_hits
 from ipmicra.locate.chain import DEFAULT_ORDER
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.known import KnownTable, read_geofeed, read_table
 from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
-from ipmicra.model.address import Address, read_range
+from ipmicra.model.address import Address
 from ipmicra.model.location import Heuristic, Hint, Location
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -62,14 +62,15 @@ class _Asked:
 
     text: str
     name: HostName | None = None
-    target: Target | None = None
+    seed: Seed | None = None
+    """With its address, once that is known."""
     problem: str = ""
     dns: DnsClues = field(default_factory=DnsClues)
 
     @property
     def address(self) -> Address | None:
         """The address, or the first of a range or of a name's several."""
-        return self.target.first if self.target else None
+        return self.seed.first if self.seed else None
 
 
 class LocateRun:
@@ -120,7 +121,7 @@ class LocateRun:
 
     def locate(self, words: Iterable[str]) -> list[LocatedTarget]:
         """Locate all targets, in order."""
-        asked = [self._read(text) for text in read_texts(words)]
+        asked = [self._read(text) for text in read_seeds(list(words))]
         self._ask_dns([one for one in asked if not one.problem])
         located = [self._locate(one) for one in asked]
         self.findings += self.locator.tables.known.findings
@@ -129,7 +130,7 @@ class LocateRun:
 
     def locate_site(self, host: str, address: Address) -> Located:
         """Locate a site whose address is known; the DNS is not asked."""
-        asked = _Asked(host, target=Target(text=host, first=address, last=address))
+        asked = _Asked(host, seed=Seed(text=host, host=host).at(address))
         name = read_host_name(host, load_registered_domain()) if host != str(address) else ""
         if not isinstance(name, str):
             asked.name = name
@@ -137,19 +138,13 @@ class LocateRun:
 
     def _read(self, text: str) -> _Asked:
         """Read a target: address, prefix, range, URL or host name."""
-        name = host_of(text)
-        try:
-            first, last = read_range(name.partition("%")[0])
-        except AddressError:
-            pass
-        else:
-            return _Asked(text, target=Target(text=text, first=first, last=last))
-        read = read_host_name(name, load_registered_domain())
-        if isinstance(read, str):
-            return _Asked(text, problem=read)
-        if not is_host_name(name):
-            return _Asked(text, problem="no address, prefix, range, host name or file")
-        return _Asked(text, name=read)
+        seed = parse_seed(text)
+        if isinstance(seed, UnresolvedSeed):
+            return _Asked(seed.text, problem=seed.reason)
+        if seed.first is not None:
+            return _Asked(seed.text, seed=seed)
+        name = read_host_name(seed.host, load_registered_domain())
+        return _Asked(seed.text, problem=name) if isinstance(name, str) else _Asked(seed.text, name=name)
 
     def _ask_dns(self, asked: list[_Asked]) -> None:
         if self._options.is_offline or not asked:
@@ -159,13 +154,15 @@ class LocateRun:
         for one, clues in zip(asked, self._dns.gather(pairs, with_loc=with_loc), strict=True):
             one.dns = clues
             if clues.addresses:
-                one.target = Target(text=one.text, first=clues.addresses[0], last=clues.addresses[0])
+                one.seed = Seed(text=one.text, host=one.text).at(clues.addresses[0])
 
     def _locate(self, asked: _Asked) -> LocatedTarget:
         if asked.problem:
             nowhere = Located(location=None, heuristic=None, findings=(asked.problem,))
             return LocatedTarget(text=asked.text, address=None, located=nowhere)
-        lineage = tuple(lineage_of(self._hierarchy, asked.target)) if self._hierarchy and asked.target else ()
+        seed, lineage = asked.seed, tuple[Subnet, ...]()
+        if self._hierarchy and seed and seed.first and seed.last:
+            lineage = tuple(lineage_of(self._hierarchy, seed.first, seed.last))
         self._fetch_feeds(lineage)
         names = [asked.name.text] if asked.name else []
         clues = Clues(
@@ -177,7 +174,7 @@ class LocateRun:
             samples=tuple(self._samples.get(asked.address, ())) if asked.address else (),
             findings=tuple(asked.dns.findings),
         )
-        address = asked.target.address if asked.target else None
+        address = seed.range_text if seed else None
         return LocatedTarget(text=asked.text, address=address, located=self.locator.locate(clues))
 
     def _around(self, lineage: Sequence[Subnet]) -> tuple[str | None, ...]:

@@ -11,9 +11,10 @@ from typing import Any
 from ipmicra.app.fleet.fleet import Fleet, time_text
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
-from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
+from ipmicra.edge.dns.bulk import NO_SITE, grouped, resolve_seeds
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
@@ -135,25 +136,21 @@ async def _sites(
     store: StorePort, texts: Sequence[str], options: ProbeOptions, report: ProbeReport
 ) -> list[Site]:
     """Resolve targets and pin their addresses, or leave that to the crawlers."""
-    if options.is_resolved_there:
-        seeds = [read_seed(text) for text in texts]
-        report.unresolved += [seed for seed in seeds if isinstance(seed, UnresolvedSeed)]
-        return [
-            Site(seed.host, seed.address or UNRESOLVED, seed.scheme, seed.port)
-            for seed in seeds
-            if isinstance(seed, Seed)
-        ]
-    if all(isinstance(seed := read_seed(text), Seed) and seed.address for text in texts):
-        return [Site(s.host, s.address, s.scheme, s.port) for s in map(read_seed, texts)]  # type: ignore[arg-type, union-attr]
     sites: list[Site] = []
-    async with DnsClient(options.dns) as client:
-        async for found in BulkResolver(client, store.names).resolve(texts):
-            if isinstance(found, Site):
-                pinned = store.sites.get(found.host)
-                sites.append(found if pinned is None else replace(found, address=pinned.address))
+    if options.is_resolved_there:
+        for seed in map(parse_seed, texts):
+            if isinstance(seed, UnresolvedSeed):
+                report.unresolved.append(seed)
+            elif seed.is_range:
+                report.unresolved.append(UnresolvedSeed(text=seed.text, reason=NO_SITE))
             else:
-                report.unresolved.append(found)
-    store.sites.put_many(sites, time.time())
+                sites.append(Site(seed.host, seed.address or UNRESOLVED, seed.scheme, seed.port))
+        return sites
+    async for found in resolve_seeds(texts, store, options.dns):
+        if isinstance(found, UnresolvedSeed):
+            report.unresolved.append(found)
+        else:
+            sites.append(found)
     return sites
 
 

@@ -68,7 +68,7 @@ def assign(
     """
     from ipmicra.app.assign.assign import AssignRequest, assign_seeds
     from ipmicra.edge.files.crawled import read_interval
-    from ipmicra.edge.files.targets import read_texts
+    from ipmicra.edge.files.seeds import read_seeds, redacted
     from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
@@ -78,7 +78,7 @@ def assign(
     if not seeds and not due and crawled is None:
         raise InputError("nothing to assign: name seeds, or --due for what is due, or --crawled FILE")
     request = AssignRequest(
-        texts=list(read_texts(seeds or [])),
+        texts=list(read_seeds(seeds or [])),
         backend=backend,
         pages=pages,
         urls=tuple(urls or ()),
@@ -88,7 +88,7 @@ def assign(
         is_due_only=due,
     )
     url = store_url(context, store)
-    named = " ".join(seeds or ())
+    named = redacted(*(seeds or ()))
     lock = nullcontext() if dry_run else one_at_a_time(url, "assign", f"ipmicra assign {named}".rstrip())
     with lock, Store.open(url) as opened, hierarchy_if_there(context, hierarchy_file) as hierarchy:
         refused = _noted(opened, crawled, print_format, is_all=not seeds and not due) if crawled else []
@@ -96,8 +96,8 @@ def assign(
             raise typer.Exit(DONE_IN_PART if refused else 0)
         report, unresolved = assign_seeds(opened, request, hierarchy)
     _print(report, print_format)
-    for text, reason in unresolved:
-        say(f"{text}: {reason}")
+    for seed in unresolved:
+        say(f"{seed.text}: {seed.reason}")
     if report.unassigned or unresolved or refused:
         raise typer.Exit(DONE_IN_PART if report.unassigned < len(report.assignments) else 1)
 

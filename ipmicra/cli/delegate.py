@@ -165,14 +165,14 @@ def _run(
 ) -> None:
     from ipmicra.app.delegate.batch import Batch
     from ipmicra.app.delegate.facade import describe_decision
-    from ipmicra.edge.files.targets import read_texts
+    from ipmicra.edge.files.seeds import read_seeds, redacted
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.lock import one_at_a_time
     from ipmicra.edge.store.store import Store
 
     with (
         Hierarchy.open(places[0]) as hierarchy,
-        one_at_a_time(places[1], "delegate", f"ipmicra delegate {' '.join(seeds)}"),
+        one_at_a_time(places[1], "delegate", redacted("ipmicra delegate", *seeds)),
         Store.open(places[1]) as opened,
     ):
         stream = RecordStream(COLUMNS, WIDTHS, print_format)
@@ -186,7 +186,7 @@ def _run(
                 opened, hierarchy, options, lambda result: stream.add(describe_decision(result)), progress
             )
             batches.append(batch.report)
-            report = batch.run(seeds, read_texts(seeds))
+            report = batch.run(seeds, read_seeds(seeds))
     _tell(report)
     if page is None:
         say("to see it on a page: `ipmicra report --last`, or --report FILE next time")
@@ -201,6 +201,7 @@ def _reported(
     """Write a report on the batch that is put into the list, whether all of it was done or not."""
     from ipmicra.app.report.loaders.holders import with_hierarchy
     from ipmicra.app.report.loaders.store import StoreContents
+    from ipmicra.edge.files.seeds import redacted
 
     batches: list[BatchReport] = []
     try:
@@ -208,7 +209,9 @@ def _reported(
     finally:
         if page is not None and batches and batches[0].batch and store.results.count(batches[0].batch):
             data = StoreContents(store=store, batch=batches[0].batch).load()
-            report_written(with_hierarchy(data, hierarchy), page, f"delegate {shlex.join(seeds)}")
+            report_written(
+                with_hierarchy(data, hierarchy), page, f"delegate {shlex.join(map(redacted, seeds))}"
+            )
 
 
 def _tell(report: BatchReport) -> None:
@@ -245,7 +248,7 @@ def _summary(report: BatchReport) -> str:
 
 def _plan(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], print_format: Format) -> None:
     from ipmicra.app.delegate.plan import plan_batch
-    from ipmicra.edge.files.targets import read_texts
+    from ipmicra.edge.files.seeds import read_seeds
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.store import Store
 
@@ -254,7 +257,7 @@ def _plan(seeds: list[str], options: DelegateOptions, places: tuple[Path, str], 
         Store.open(places[1]) as opened,
         _progress(seeds) as (progress, task),
     ):
-        texts = read_texts(seeds)
+        texts = read_seeds(seeds)
         plan = plan_batch(
             opened, hierarchy, options, texts, lambda read: progress.update(task, completed=read)
         )
@@ -292,7 +295,7 @@ def _progress(seeds: list[str]) -> Iterator[tuple[Progress, TaskID]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from ipmicra.edge.files.targets import count_texts
+    from ipmicra.edge.files.seeds import count_seeds
 
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -302,4 +305,4 @@ def _progress(seeds: list[str]) -> Iterator[tuple[Progress, TaskID]]:
     )
     is_shown = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_shown) as progress:
-        yield progress, progress.add_task("resolving", total=count_texts(seeds) if is_shown else None)
+        yield progress, progress.add_task("resolving", total=count_seeds(seeds) if is_shown else None)

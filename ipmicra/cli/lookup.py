@@ -19,8 +19,7 @@ from ipmicra.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from ipmicra.edge.files.targets import Target
-    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.app.lookup.lookup import Found
     from ipmicra.model.subnet import Subnet
 
 
@@ -41,42 +40,36 @@ def lookup(
 
     Widest first. A name is looked up for each of its addresses.
     """
-    from ipmicra.app.lookup.lookup import open_hierarchy
-    from ipmicra.edge.dns import Resolver
-    from ipmicra.edge.files.targets import Unresolved, read_targets
+    from ipmicra.app.lookup.lookup import Found, look_up, open_hierarchy
 
     print_format = chosen(output_format, as_json)
     hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
-    found: list[Target] = []
-    is_complete = True
-    for target in read_targets(targets, Resolver().addresses_of):
-        if isinstance(target, Unresolved):
-            say(f"{target.text}: {target.reason}")
-            is_complete = False
+    kept: list[dict[str, Any]] = []
+    found = missing = 0
+    for one in look_up(hierarchy, targets):
+        if not isinstance(one, Found):
+            say(f"{one.text}: {one.reason}")
+            missing += 1
+            continue
+        found += 1
+        if print_format is Format.TABLE:
+            print_lineage(one)
+        elif print_format is Format.JSONL:
+            print_records([one.describe()], print_format)
         else:
-            found.append(target)
-    _print(hierarchy, found, print_format)
-    if not is_complete:
+            kept.append(one.describe() if print_format is Format.JSON else _flat(one))
+    if print_format is not Format.JSONL:
+        print_records(kept, print_format)
+    if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
 
 
-def _print(hierarchy: Hierarchy, targets: list[Target], print_format: Format) -> None:
-    from ipmicra.app.lookup.lookup import describe_target, lineage_of
-
-    if print_format is Format.TABLE:
-        for target in targets:
-            print_lineage(target, lineage_of(hierarchy, target))
-    elif print_format in {Format.CSV, Format.PARQUET}:
-        print_records([_flat(hierarchy, target) for target in targets], print_format)
-    else:
-        print_records([describe_target(hierarchy, target) for target in targets], print_format)
-
-
-def print_lineage(target: Target, lineage: list[Subnet]) -> None:
+def print_lineage(found: Found) -> None:
     """Print a lineage as an indented list."""
-    title = target.text if target.text == target.address else f"{target.text} ({target.address})"
+    text, address = found.seed.text, found.seed.range_text
+    title = text if text == address else f"{text} ({address})"
     columns = ("subnet", "netname", "organisation", "registry", "country", "status")
-    print_table(title, columns, [_row(subnet) for subnet in lineage])
+    print_table(title, columns, [_row(subnet) for subnet in found.lineage])
     typer.echo()
 
 
@@ -86,12 +79,11 @@ def _row(subnet: Subnet) -> tuple[Any, ...]:
     return label, subnet.netname, organisation, subnet.registry.label, subnet.country, subnet.status
 
 
-def _flat(hierarchy: Hierarchy, target: Target) -> dict[str, Any]:
-    """Give a target with its narrowest subnet, one value a column."""
+def _flat(found: Found) -> dict[str, Any]:
+    """Describe a target with its narrowest subnet, one value per column."""
     from ipmicra.app.describe import describe_subnet
-    from ipmicra.app.lookup.lookup import lineage_of
 
-    described = describe_subnet(lineage_of(hierarchy, target)[-1])
+    described = describe_subnet(found.lineage[-1])
     organisation = described.pop("organisation") or {"handle": None, "name": None}
     holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}
-    return {"target": target.text, "address": target.address, **described, **holder}
+    return {"target": found.seed.text, "address": found.seed.range_text, **described, **holder}

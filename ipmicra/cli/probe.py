@@ -92,7 +92,7 @@ def probe(
     from ipmicra.edge.agent.access import read_token
     from ipmicra.edge.coordinator.agent_client import AgentAccess
     from ipmicra.edge.coordinator.orders import DeskConfig
-    from ipmicra.edge.files.targets import read_texts
+    from ipmicra.edge.files.seeds import read_seeds
     from ipmicra.edge.store.store import Store
 
     print_format = chosen(output_format, as_json)
@@ -107,13 +107,12 @@ def probe(
         is_resolved_there=resolve_there,
     )
     with Store.open(store_url(context, store)) as opened:
-        report = probe_targets(Fleet(opened), opened, list(read_texts(targets)), options)
+        report = probe_targets(Fleet(opened), opened, list(read_seeds(targets)), options)
     _print(report, print_format)
 
 
 def _print(report: ProbeReport, print_format: Format) -> None:
     from ipmicra.app.probe import describe_sample
-    from ipmicra.edge.dns.one_by_one import REASONS
 
     records = [describe_sample(target, sample) for target, sample in report.samples]
     if print_format is Format.TABLE:
@@ -122,7 +121,7 @@ def _print(report: ProbeReport, print_format: Format) -> None:
     else:
         print_records(records, print_format)
     for seed in report.unresolved:
-        say(f"{seed.text}: {REASONS[seed.status.value]}")
+        say(f"{seed.text}: {seed.reason}")
     lost = sum(record["loss"] is not None for record in records)
     if lost:
         say(f"{lost} of {len(records)} probes without a round trip")

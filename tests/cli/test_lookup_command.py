@@ -106,8 +106,34 @@ def test_standard_input_and_files_hold_targets(hierarchy: Path, tmp_path: Path) 
     assert [each["target"] for each in answers] == ["192.0.2.1", *listed, "192.0.2.2"]
 
 
-def test_empty_list_of_targets_has_no_answers(hierarchy: Path) -> None:
-    assert found(hierarchy, "-", stdin="# nothing\n") == []
+def test_empty_list_of_targets_is_a_mistake_that_is_said(hierarchy: Path) -> None:
+    done = ran("lookup", "--hierarchy", hierarchy, "--json", "-", stdin=b"# nothing\n")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert "there are no seeds in standard input" in told(done)
+
+
+def test_host_with_a_port_table_with_a_header_and_process_substitution_are_looked_up(
+    hierarchy: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "sites.csv"
+    table.write_bytes("\ufeffhost,pages\r\n10.1.0.7:8080,3\r\n".encode())
+    assert [each["address"] for each in found(hierarchy, "10.1.0.7:443", str(table))] == ["10.1.0.7"] * 2
+    command = f'"$0" -m ipmicra lookup --hierarchy "{hierarchy}" --json <(echo 10.1.0.7)'
+    done = subprocess.run(["bash", "-c", command, sys.executable], capture_output=True, check=True, cwd=ROOT)
+    assert [each["target"] for each in json.loads(done.stdout)] == ["10.1.0.7"]
+
+
+def test_mistyped_file_is_said_to_be_missing(hierarchy: Path) -> None:
+    done = ran("lookup", "--hierarchy", hierarchy, "10.1.0.7", "targets.txt")
+    assert (done.returncode, told(done).strip()) == (2, "ipmicra: there is no file targets.txt")
+
+
+def test_password_in_a_url_is_not_echoed(hierarchy: Path) -> None:
+    words = ["http://me:secret@10.1.0.7/", "http://me:secret@10.0.0.256/"]
+    done = ran("lookup", "--hierarchy", hierarchy, "--json", *words)
+    assert done.returncode == 3
+    assert "secret" not in f"{done.stdout!r}{done.stderr!r}"
+    assert [each["target"] for each in json.loads(done.stdout)] == ["http://10.1.0.7/"]
 
 
 @pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
@@ -126,9 +152,7 @@ def test_input_that_is_no_text_is_told_and_the_rest_answered(locale: str, hierar
     assert [each["target"] for each in json.loads(done.stdout)] == ["10.1.0.7"]
 
 
-@pytest.mark.parametrize(
-    "word", ["10.0.0.256", "10.0.0.0/33", "10.9.0.0-10.0.0.0", "a b", "x" * 300, "..", "-1.2", "/etc"]
-)
+@pytest.mark.parametrize("word", ["10.0.0.256", "10.0.0.0/33", "10.9.0.0-10.0.0.0", "a b", "x" * 300, "-1.2"])
 def test_what_is_no_target_is_told(word: str, hierarchy: Path) -> None:
     result = invoked("lookup", "--hierarchy", hierarchy, "--json", "--", word)
     assert (result.exit_code, json.loads(result.stdout)) == (1, [])

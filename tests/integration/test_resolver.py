@@ -9,9 +9,11 @@ from ipaddress import ip_address
 import pytest
 
 from ipmicra.edge.dns import Resolver
-from ipmicra.edge.dns.bulk import BulkResolver, Seed, UnresolvedSeed, grouped, read_seed
+from ipmicra.edge.dns.bulk import NO_SITE, BulkResolver, grouped
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
-from ipmicra.edge.store.ports import NamesPort, NameStatus
+from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.files.seeds import NO_SEED, UnresolvedSeed
+from ipmicra.edge.store.ports import NamesPort, SitesPort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.site import Site
@@ -53,11 +55,12 @@ def resolved(
     cache: NamesPort | None = None,
     now_s: float = 1000.0,
     first_timeout_s: float = PATIENCE_S,
+    pins: SitesPort | None = None,
 ) -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
     async def run() -> tuple[list[Site | UnresolvedSeed], BulkResolver]:
         config = asking(server, first_timeout_s=first_timeout_s)
         async with DnsClient(config, clock=lambda: now_s) as client:
-            bulk = BulkResolver(client, cache, clock=lambda: now_s)
+            bulk = BulkResolver(client, cache, pins, clock=lambda: now_s)
             return [one async for one in bulk.resolve(texts)], bulk
 
     return asyncio.run(run())
@@ -66,18 +69,17 @@ def resolved(
 def test_batch_goes_on_and_says_what_is_missing(server: DnsServer) -> None:
     texts = ["a.example", "nowhere.example", "fails.example", "silent.example", "none.example", "bad name"]
     texts += ["https://both.example:8443/x", "192.0.2.200"]
-    found, bulk = resolved(server, texts, first_timeout_s=0.3)
-    assert [one.status for one in found if isinstance(one, UnresolvedSeed)] == [
-        *(NameStatus.NXDOMAIN, NameStatus.SERVFAIL, NameStatus.TIMEOUT, NameStatus.NO_ADDRESS),
-        NameStatus.BAD_NAME,
+    found, _ = resolved(server, texts, first_timeout_s=0.3)
+    assert [one.reason for one in found if isinstance(one, UnresolvedSeed)] == [
+        *(REASONS[status] for status in ("nxdomain", "servfail", "timeout", "no-address")),
+        NO_SEED,
     ]
     assert [one for one in found if isinstance(one, Site)] == [
         Site("a.example", ip_address("192.0.2.1")),
         Site("both.example", ip_address("192.0.2.5"), "https", 8443),
         Site("192.0.2.200", ip_address("192.0.2.200")),
     ]
-    assert bulk.counts[NameStatus.FOUND] == 3
-    assert sum(bulk.counts.values()) == len(found) == 8
+    assert len(found) == 8
 
 
 @pytest.mark.parametrize(
@@ -97,10 +99,11 @@ def test_name_is_resolved(server: DnsServer, name: str, address: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "status"),
-    [("garbage.example", NameStatus.TIMEOUT), ("refuses.example", NameStatus.REFUSED)],
+    [("garbage.example", "timeout"), ("refuses.example", "refused")],
 )
-def test_answer_without_sense_is_no_answer(server: DnsServer, name: str, status: NameStatus) -> None:
-    assert resolved(server, [name], first_timeout_s=0.02)[0] == [UnresolvedSeed(text=name, status=status)]
+def test_answer_without_sense_is_no_answer(server: DnsServer, name: str, status: str) -> None:
+    expected = UnresolvedSeed(text=name, reason=REASONS[status])
+    assert resolved(server, [name], first_timeout_s=0.02)[0] == [expected]
 
 
 def test_second_server_helps_where_the_first_fails(server: DnsServer) -> None:
@@ -160,26 +163,48 @@ def test_single_look_up_gives_all_addresses_ipv4_first(server: DnsServer) -> Non
         resolver.addresses_of("none.example")
 
 
-@pytest.mark.parametrize(
-    ("text", "host", "port"),
-    [
-        ("Example.ORG.", "example.org", None),
-        ("https://example.org:8443/a?b#c", "example.org", 8443),
-        ("example.org:8080", "example.org", 8080),
-        ("[2001:db8::1]:81", "2001:db8::1", 81),
-        ("2001:DB8::1", "2001:db8::1", None),
-        ("http://user:secret@example.org/", "example.org", None),
-        ("bücher.example", "bücher.example", None),
-    ],
-)
-def test_seed_is_taken_apart(text: str, host: str, port: int | None) -> None:
-    seed = read_seed(text)
-    assert isinstance(seed, Seed)
-    assert (seed.host, seed.port) == (host, port)
+def test_single_look_up_takes_the_seeds_that_other_commands_take(server: DnsServer) -> None:
+    texts = ["http://u:secret@both.example:8080/x", "192.0.2.0/24", "nowhere.example", "a b"]
+    found = list(Resolver(asking(server)).resolve(texts))
+    assert [(one.text, one.range_text) for one in found[:3] if not isinstance(one, UnresolvedSeed)] == [
+        ("http://both.example:8080/x", "192.0.2.5"),
+        ("http://both.example:8080/x", "2001:db8::5"),
+        ("192.0.2.0/24", "192.0.2.0 - 192.0.2.255"),
+    ]
+    assert [one.reason for one in found[3:] if isinstance(one, UnresolvedSeed)] == [
+        REASONS["nxdomain"],
+        NO_SEED,
+    ]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "ftp://a.example", "a b", "1.2.3", "http://", "a:99999", "http://[::1", "300.1.2.3"]
-)
-def test_text_that_is_no_seed_is_told_so(text: str) -> None:
-    assert read_seed(text) == UnresolvedSeed(text=text, status=NameStatus.BAD_NAME)
+def test_pinned_host_keeps_its_address_and_is_not_asked_for(server: DnsServer) -> None:
+    with Store.open("sqlite://") as store:
+        store.sites.put_many([Site("a.example", ip_address("198.51.100.1"))], 1.0)
+        found, _ = resolved(server, ["https://a.example:8443/", "both.example"], pins=store.sites)
+        assert found == [
+            Site("a.example", ip_address("198.51.100.1"), "https", 8443),
+            Site("both.example", ip_address("192.0.2.5")),
+        ]
+        assert "a.example" not in server.asked
+        assert store.sites.get("both.example") == Site("both.example", ip_address("192.0.2.5"))
+
+
+def test_site_is_pinned_before_it_is_handed_over(server: DnsServer) -> None:
+    async def first_of(store: Store) -> Site | UnresolvedSeed:
+        async with DnsClient(asking(server)) as client:
+            bulk = BulkResolver(client, store.names, store.sites)
+            return await anext(aiter(bulk.resolve(["a.example"])))
+
+    with Store.open("sqlite://") as store:
+        found = asyncio.run(first_of(store))
+        assert store.sites.get("a.example") == found
+
+
+def test_prefix_is_no_site(server: DnsServer) -> None:
+    assert resolved(server, ["192.0.2.0/24"])[0] == [UnresolvedSeed(text="192.0.2.0/24", reason=NO_SITE)]
+
+
+def test_path_like_seed_that_is_no_host_may_be_a_mistyped_file(server: DnsServer) -> None:
+    ((found,), _) = resolved(server, ["my.lists/today"])
+    assert isinstance(found, UnresolvedSeed)
+    assert found.reason == "there is no such host name, nor a file of this name"

@@ -23,10 +23,12 @@ from ipmicra.app.assign.recrawl import (
     turns_of,
 )
 from ipmicra.app.assign.round_trips import KnownRoundTrips
-from ipmicra.app.assign.seeds import Unresolved, read_pages, read_urls, sites_of
 from ipmicra.assign.balance.config import PieceConfig
 from ipmicra.assign.overlay.kept import KeptOverlay
+from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.files.pages import read_pages, read_urls
+from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.errors import CorruptStateError
@@ -60,7 +62,7 @@ def assign_seeds(
     request: AssignRequest,
     hierarchy: Hierarchy | None = None,
     clock: Callable[[], float] = time.time,
-) -> tuple[AssignReport, Unresolved]:
+) -> tuple[AssignReport, list[UnresolvedSeed]]:
     """Assign seeds by the samples and delegations in the store; keep the result unless asked not to.
 
     With a hierarchy, the delegator's model estimates round trips where nothing was measured.
@@ -73,7 +75,7 @@ def assign_seeds(
     crawlers = [member.crawler for member in store.crawlers.all((CrawlerState.JOINED,))]
     state = ScheduleState(schedule=schedule, before=before, there={one.name for one in crawlers})
     due = due_hosts(state, now_s) if request.is_due_only else []
-    sites, unresolved = sites_of(store, [*request.texts, *due], request.dns)
+    sites, unresolved = find_sites([*request.texts, *due], store, request.dns)
     learning = (
         None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock)
     )

@@ -13,8 +13,7 @@ from ipmicra.app.delegate.opening import ALL_SILENT
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
 from ipmicra.delegate.subnets import key_of
-from ipmicra.edge.dns.bulk import UnresolvedSeed
-from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.files.seeds import UnresolvedSeed, redacted
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
@@ -101,7 +100,7 @@ class Batch:
             self._gave_up,
             self.registrations,
             key=batch_key(words, self.options),
-            words=f"delegate {' '.join(words)}",
+            words=redacted("delegate", *words),
         )
         async with session:
             self.report.batch, self.report.resumed = session.batch.id, session.resumed
@@ -132,7 +131,7 @@ class Batch:
         async for found in session.sites(texts):
             self._read += 1
             if isinstance(found, UnresolvedSeed):
-                self.report.miss(found.text, REASONS[found.status.value])
+                self.report.miss(found.text, found.reason)
                 continue
             if hash(found.host) in self._seen:
                 self.report.doubles += 1
@@ -152,7 +151,7 @@ class Batch:
         )
         for result in known.values():
             self._told(result)
-        for site in session.pinned([site for site in sites if site.host not in known]):
+        for site in (one for one in sites if one.host not in known):
             if session.grafter is not None and key_of(session.tree, site.address) < 0:
                 self._outside.append(site)
             else:

@@ -15,8 +15,7 @@ from ipmicra.app.delegate.session import Session
 from ipmicra.app.home import Home, find_home
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess
-from ipmicra.edge.dns.bulk import UnresolvedSeed
-from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.ports import ResultRecord, StorePort
@@ -158,12 +157,11 @@ class Delegator:
         waiting: list[asyncio.Future[Decision]] = []
         async for found in self._session.sites(seeds):
             if isinstance(found, UnresolvedSeed):
-                raise InputError(f"{found.text}: {REASONS[found.status.value]}")
-            (site,) = self._session.pinned([found])
+                raise InputError(f"{found.text}: {found.reason}")
             future = asyncio.get_running_loop().create_future()
-            self._waiting.setdefault(site.host, []).append(future)
+            self._waiting.setdefault(found.host, []).append(future)
             waiting.append(future)
-            await self._arrive(site)
+            await self._arrive(found)
         self._session.driver.flush()
         return list(await asyncio.gather(*waiting))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +12,11 @@ from ipmicra.app.delegate.batch import EXAMPLES
 from ipmicra.app.delegate.grafting import grafted
 from ipmicra.app.delegate.opening import make_roster
 from ipmicra.app.delegate.options import DelegateOptions
-from ipmicra.app.delegate.session import NamesOnDemand
 from ipmicra.delegate.config import DelegatorConfig, PredictConfig
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
-from ipmicra.edge.dns.bulk import BulkResolver, UnresolvedSeed
-from ipmicra.edge.dns.one_by_one import REASONS
+from ipmicra.edge.dns.bulk import resolve_seeds
+from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.crawler import CrawlerState
@@ -90,20 +88,17 @@ async def _plan(
     keys: set[int] = set()
     hosts: set[int] = set()
     read = 0
-    async with AsyncExitStack() as stack:
-        resolver = BulkResolver(NamesOnDemand(options.dns, stack), store.names)
-        async for found in resolver.resolve(texts):
-            if isinstance(found, UnresolvedSeed):
-                plan.missing += 1
-                if len(plan.examples) < EXAMPLES:
-                    plan.examples.append((found.text, REASONS[found.status.value]))
-            elif hash(found.host) not in hosts:
-                hosts.add(hash(found.host))
-                pin = None if found.host == str(found.address) else store.sites.get(found.host)
-                keys.add(_key(tree, pin or found, is_single=is_single))
-            read += 1
-            if read % TELL_EVERY == 0:
-                progress(read)
+    async for found in resolve_seeds(texts, store, options.dns, is_pinning=False):
+        if isinstance(found, UnresolvedSeed):
+            plan.missing += 1
+            if len(plan.examples) < EXAMPLES:
+                plan.examples.append((found.text, found.reason))
+        elif hash(found.host) not in hosts:
+            hosts.add(hash(found.host))
+            keys.add(_key(tree, found, is_single=is_single))
+        read += 1
+        if read % TELL_EVERY == 0:
+            progress(read)
     plan.sites, plan.subnets = len(hosts), len(keys)
     plan.held = _held(store, tree, keys)
     _count(plan, store, options)

@@ -24,34 +24,17 @@ from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
-from ipmicra.edge.dns.bulk import BulkConfig, BulkResolver, UnresolvedSeed
-from ipmicra.edge.dns.client import DnsClient, DnsConfig
+from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
+from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
-from ipmicra.edge.store.ports import BatchRecord, NameAnswer, ResultRecord, StorePort
+from ipmicra.edge.store.ports import BatchRecord, ResultRecord, StorePort
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.site import Site
 
 events = EventLog("delegate")
-
-
-class NamesOnDemand:
-    """Asks the DNS; its sockets are opened with the first name, for addresses need none."""
-
-    def __init__(self, config: DnsConfig, stack: AsyncExitStack) -> None:
-        """Close with a stack."""
-        self._config, self._stack = config, stack
-        self._client: DnsClient | None = None
-        self._lock = asyncio.Lock()
-
-    async def ask(self, name: str) -> NameAnswer:
-        """Give the addresses of a name."""
-        async with self._lock:
-            if self._client is None:
-                self._client = await self._stack.enter_async_context(DnsClient(self._config))
-        return await self._client.ask(name)
 
 
 @dataclass(slots=True)
@@ -109,6 +92,7 @@ class Session:
         self.carrying = carry_delegations(self.store, self.tree, self.hierarchy.content_hash, self.clock())
         self.notes += self.carrying.lines()
         self._http = await self._stack.enter_async_context(aiohttp.ClientSession())
+        self.store.names.prune(self.clock())
         self._names = NamesOnDemand(self.options.dns, self._stack)
         await self._look_after(roster)
         self.batch = self.store.batches.begin(self.key, self.words, self.clock())
@@ -257,21 +241,9 @@ class Session:
 
     async def sites(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
         """Resolve seeds; a host keeps the address it was once given."""
-        resolver = BulkResolver(self._names, self.store.names, BulkConfig(), self.clock)
+        resolver = BulkResolver(self._names, self.store.names, self.store.sites, clock=self.clock)
         async for found in resolver.resolve(texts):
             yield found
-
-    def pinned(self, sites: list[Site]) -> list[Site]:
-        """Pin the addresses of hosts; those that had one keep it. An address is its own pin."""
-        named = [site for site in sites if site.host != str(site.address)]
-        if not named:
-            return sites
-        self.store.sites.put_many(named, self.clock())
-        pins = {site.host: self.store.sites.get(site.host) for site in named}
-        return [
-            site if (pin := pins.get(site.host)) is None else replace(site, address=pin.address)
-            for site in sites
-        ]
 
     async def until(self, is_done: Callable[[], bool]) -> None:
         """Wait for the driver; raise what went wrong."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.carrying import EDITION
 from ipmicra.app.delegate.grafting import grafted
-from ipmicra.app.delegate.session import NamesOnDemand
 from ipmicra.app.fleet.fleet import PRESENT, time_text
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
-from ipmicra.edge.dns.bulk import BulkResolver, UnresolvedSeed, read_seed
+from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
-from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, ResultRecord, StorePort
 from ipmicra.errors import InputError
@@ -95,26 +91,10 @@ def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
 
 
 def _find_site(store: StorePort, text: str, dns: DnsConfig) -> Site:
-    """Find a site by its pin, its address, or the DNS."""
-    seed = read_seed(text)
-    if isinstance(seed, UnresolvedSeed):
-        raise InputError(f"{text}: {REASONS[seed.status.value]}")
-    pinned = store.sites.get(seed.host)
-    if pinned is not None:
-        return pinned
-    if seed.address is not None:
-        return Site(seed.host, seed.address, seed.scheme, seed.port)
-    found = asyncio.run(_resolved(store, text, dns))
-    if isinstance(found, UnresolvedSeed):
-        raise InputError(f"{text}: {REASONS[found.status.value]}")
-    return found
-
-
-async def _resolved(store: StorePort, text: str, dns: DnsConfig) -> Site | UnresolvedSeed:
-    async with AsyncExitStack() as stack:
-        resolver = BulkResolver(NamesOnDemand(dns, stack), store.names)
-        (found,) = [one async for one in resolver.resolve([text])]
-        return found
+    sites, unresolved = find_sites([text], store, dns, is_pinning=False)
+    for seed in unresolved:
+        raise InputError(f"{seed.text}: {seed.reason}")
+    return sites[0]
 
 
 def _decided(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ipmicra.app.describe import describe_organisation, describe_subnet
-from ipmicra.edge.files.targets import Target
+from ipmicra.edge.dns import Resolver
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, read_seeds
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.model.address import Address
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.subnet import Subnet
 
@@ -19,23 +21,38 @@ def open_hierarchy(path: Path) -> Hierarchy:
     return Hierarchy.open(path)
 
 
-def lineage_of(hierarchy: Hierarchy, target: Target) -> list[Subnet]:
-    """Give the subnets that hold a whole target, widest first; the range as registered decides."""
-    lineage = hierarchy.lineage(target.first)
-    if target.first == target.last:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A target with the subnets that hold it."""
+
+    seed: Seed
+    lineage: list[Subnet]
+    """Widest first."""
+
+    def describe(self) -> dict[str, Any]:
+        """Describe it as JSON does."""
+        return {
+            "target": self.seed.text,
+            "address": self.seed.range_text,
+            "lineage": [describe_subnet(subnet) for subnet in self.lineage],
+        }
+
+
+def look_up(hierarchy: Hierarchy, words: Sequence[str]) -> Iterator[Found | UnresolvedSeed]:
+    """Look up what a user names, in order; a host name once for each of its addresses."""
+    for seed in Resolver().resolve(read_seeds(words)):
+        if isinstance(seed, UnresolvedSeed):
+            yield seed
+        elif seed.first is not None and seed.last is not None:  # as all that are resolved
+            yield Found(seed=seed, lineage=lineage_of(hierarchy, seed.first, seed.last))
+
+
+def lineage_of(hierarchy: Hierarchy, first: Address, last: Address) -> list[Subnet]:
+    """Return the subnets that hold a whole range, widest first; the ranges as registered decide."""
+    lineage = hierarchy.lineage(first)
+    if first == last:
         return lineage
-    return [
-        subnet for subnet in lineage if int(target.last) <= int(hierarchy.registered_range(subnet.row)[1])
-    ]
-
-
-def describe_target(hierarchy: Hierarchy, target: Target) -> dict[str, Any]:
-    """Describe a target with its lineage."""
-    return {
-        "target": target.text,
-        "address": target.address,
-        "lineage": [describe_subnet(subnet) for subnet in lineage_of(hierarchy, target)],
-    }
+    return [subnet for subnet in lineage if int(last) <= int(hierarchy.registered_range(subnet.row)[1])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

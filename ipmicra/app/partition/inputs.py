@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from ipmicra.app.partition.delegated import WorldDecider
 from ipmicra.edge.dns import Resolver
+from ipmicra.edge.dns.bulk import NO_SITE
 from ipmicra.edge.files.partition import (
     CrawlerRows,
     SiteRows,
     crawlers_of,
     has_site_header,
-    plain_host,
     read_crawlers,
     read_links,
     read_sites,
     sites_of,
 )
-from ipmicra.edge.files.targets import Target, host_of, read_targets
+from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
@@ -37,7 +37,6 @@ from ipmicra.partition.placing import place_by_subnet
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import UNKNOWN, SiteTable, country_code
 
-_UNASKED = "address not asked for"
 _PREFIXES = {4: (24, 20, 16, 12, 8), 6: (64, 48, 32, 24, 16)}
 """Lengths of the prefixes that stand for subnets where there is no hierarchy, narrow to wide."""
 _LEVELS = 6
@@ -175,28 +174,27 @@ def _named_sites(
     row_of = {host: row for row, host in enumerate(told.hosts)}
     row_of |= {str(one): row for row, one in reversed(list(enumerate(told.addresses))) if one is not None}
     resolver = Resolver()
-
-    def resolve(name: str) -> list[Address]:
-        if not inputs.resolve or plain_host(name) in row_of:
-            raise InputError(_UNASKED)
-        return resolver.addresses_of(name)
-
     named = SiteRows()
     seen: set[str] = set()
     unusable = 0
-    for target in read_targets(words, resolve):
-        host = plain_host(host_of(target.text))
-        if host in seen:
+    for seed in map(parse_seed, read_seeds(words)):
+        if isinstance(seed, UnresolvedSeed) or seed.is_range:
+            reason = seed.reason if isinstance(seed, UnresolvedSeed) else NO_SITE
+            notes.append(f"{seed.text}: {reason}")
+            unusable += 1
             continue
-        if isinstance(target, Target) and target.first != target.last:
-            notes.append(f"{target.text}: a range is no site")
-            unusable += 1
-        elif isinstance(target, Target) or target.reason == _UNASKED:
-            seen.add(host)
-            _take(named, told, row_of.get(host), (host, target.first if isinstance(target, Target) else None))
-        else:
-            notes.append(f"{target.text}: {target.reason}")
-            unusable += 1
+        if seed.host in seen:
+            continue
+        address = seed.address
+        if address is None and inputs.resolve and seed.host not in row_of:
+            try:
+                address = resolver.addresses_of(seed.host)[0]
+            except InputError as error:
+                notes.append(f"{seed.text}: {error}")
+                unusable += 1
+                continue
+        seen.add(seed.host)
+        _take(named, told, row_of.get(seed.host), (seed.host, address))
     return named, unusable
 
 

@@ -1,41 +1,43 @@
-"""Seeds by the million to sites: streamed, bounded, cached, in the order in which they came."""
+"""Seeds to sites: the one way from what a user names to a host with the address that is probed and crawled.
+
+Theory of operation
+-------------------
+Seeds come by the million, names take anything from a millisecond to several seconds, and results leave in
+the order in which seeds came. `BulkResolver.resolve` therefore keeps a queue of seeds, each with the task
+that asks for its name (or none, if the address is known), and hands over from its head:
+
+- Seeds are taken in parts of `cached_at_once`. Each part is first looked for among the *pins* (the address
+  that a host was given once and keeps, so that all its samples and delegations speak of one machine), then
+  in the *cache* of DNS answers, and only then asked for.
+- A name has at most one task at a time, however often it comes.
+- The queue has at most `window` entries. A slow name at its head holds up what is handed over, not what is
+  asked: up to `window` names are under way behind it.
+- A site is pinned before it is handed over. A crash in between may ask for a name again, but no answer ever
+  rests on an address that the next run does not know.
+
+Why not one task per seed and `asyncio.gather`? A million tasks are a gigabyte, and nothing would leave
+before the slowest name. Why not in the order of arrival? Results would differ from run to run.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from itertools import islice
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from ipmicra.edge.store.ports import NameAnswer, NamesPort, NameStatus
-from ipmicra.errors import AddressError
-from ipmicra.model.address import Address, read_address
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
+from ipmicra.edge.dns.one_by_one import reason_of
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
+from ipmicra.edge.store.ports import NameAnswer, NamesPort, SitesPort, StorePort
+from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
-_SCHEMES = {"http", "https"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seed:
-    """What a user wants crawled: a host, a URL or an address, taken apart."""
-
-    text: str
-    host: str
-    address: Address | None = None
-    scheme: str | None = None
-    port: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnresolvedSeed:
-    """A seed without an address, and why."""
-
-    text: str
-    status: NameStatus
+NO_SITE = "a prefix or range is no site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,39 @@ class Asking(Protocol):
     """Whoever asks the DNS."""
 
     async def ask(self, name: str) -> NameAnswer:
-        """Give the addresses of a name."""
+        """Return the addresses of a name."""
         ...
+
+
+class NamesOnDemand:
+    """Asks the DNS; its sockets are opened with the first name, for addresses need none."""
+
+    def __init__(self, config: DnsConfig, stack: AsyncExitStack) -> None:
+        """Close with a stack."""
+        self._config, self._stack = config, stack
+        self._client: DnsClient | None = None
+        self._lock = asyncio.Lock()
+
+    async def ask(self, name: str) -> NameAnswer:
+        """Return the addresses of a name."""
+        async with self._lock:
+            if self._client is None:
+                self._client = await self._stack.enter_async_context(DnsClient(self._config))
+        return await self._client.ask(name)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A seed on its way."""
+
+    seed: Seed | UnresolvedSeed
+    address: Address | None = None
+    """Of the seed, or of its pin."""
+    task: asyncio.Task[NameAnswer] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        return self.task is None or self.task.done()
 
 
 @dataclass(slots=True)
@@ -62,44 +95,52 @@ class BulkResolver:
 
     client: Asking
     cache: NamesPort | None = None
+    pins: SitesPort | None = None
+    """Where hosts keep the address they were given; None for addresses as the DNS has them now."""
     config: BulkConfig = field(default_factory=BulkConfig)
     clock: Callable[[], float] = time.time
-    counts: Counter[NameStatus] = field(default_factory=Counter)
-    """Seeds by what became of them."""
+    is_pinning: bool = True
+    """Whether new hosts are pinned."""
     _asking: dict[str, asyncio.Task[NameAnswer]] = field(default_factory=dict, init=False)
     _fresh: dict[str, NameAnswer] = field(default_factory=dict, init=False)
     """Answers that are not in the cache yet."""
 
     async def resolve(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
-        """Give a site or a reason for each text, in order."""
-        waiting: deque[tuple[Seed | UnresolvedSeed, asyncio.Task[NameAnswer] | None]] = deque()
+        """Return a site or a reason for each text, in order."""
+        waiting: deque[_Waiting] = deque()
         try:
             for part in _parts(texts, self.config.cached_at_once):
                 waiting.extend(self._begin(part))
-                while waiting and (len(waiting) > self.config.window or _is_ready(waiting[0])):
-                    yield await self._end(*waiting.popleft())
+                for found in await self._ready(waiting, self.config.window):
+                    yield found
             while waiting:
-                yield await self._end(*waiting.popleft())
+                for found in await self._ready(waiting, len(waiting) - 1):
+                    yield found
         finally:
-            for _, task in waiting:
-                if task is not None:
-                    task.cancel()
+            for one in waiting:
+                if one.task is not None:
+                    one.task.cancel()
             self._keep(0)
 
-    def _begin(
-        self, texts: list[str]
-    ) -> Iterable[tuple[Seed | UnresolvedSeed, asyncio.Task[NameAnswer] | None]]:
-        """Start asking for the names that neither the cache nor a question under way answers."""
-        seeds = [read_seed(text) for text in texts]
-        names = {seed.host for seed in seeds if isinstance(seed, Seed) and seed.address is None}
+    def _begin(self, texts: list[str]) -> Iterator[_Waiting]:
+        """Start asking for the names that neither a pin, the cache nor a question under way answers."""
+        seeds = [parse_seed(text) for text in texts]
+        names = {seed.host for seed in seeds if isinstance(seed, Seed) and seed.first is None}
+        pinned = {name: pin.address for name in names if self.pins and (pin := self.pins.get(name))}
+        names -= pinned.keys()
         known = self.cache.get_many(names - self._asking.keys(), self.clock()) if self.cache else {}
         for seed in seeds:
-            task = None
-            if isinstance(seed, Seed) and seed.address is None:
+            if isinstance(seed, UnresolvedSeed):
+                yield _Waiting(seed)
+            elif seed.is_range:
+                yield _Waiting(UnresolvedSeed(text=seed.text, reason=NO_SITE))
+            elif seed.host in names:
                 task = self._asking.get(seed.host) or self._start(
                     seed.host, known.get(seed.host) or self._fresh.get(seed.host)
                 )
-            yield seed, task
+                yield _Waiting(seed, task=task)
+            else:
+                yield _Waiting(seed, seed.address or pinned[seed.host])
 
     def _start(self, name: str, known: NameAnswer | None) -> asyncio.Task[NameAnswer]:
         async def answer() -> NameAnswer:
@@ -112,22 +153,31 @@ class BulkResolver:
         self._asking[name] = asyncio.get_running_loop().create_task(answer())
         return self._asking[name]
 
-    async def _end(
-        self, seed: Seed | UnresolvedSeed, task: asyncio.Task[NameAnswer] | None
-    ) -> Site | UnresolvedSeed:
+    async def _ready(self, waiting: deque[_Waiting], most: int) -> list[Site | UnresolvedSeed]:
+        """Take what is ready from the head of the queue, and wait until no more than `most` are left."""
+        found: list[Site | UnresolvedSeed] = []
+        fresh: list[Site] = []
+        while waiting and (len(waiting) > most or waiting[0].is_ready):
+            one = waiting.popleft()
+            result = await self._end(one)
+            found.append(result)
+            if one.task is not None and isinstance(result, Site):
+                fresh.append(result)
+        if self.pins is not None and self.is_pinning and fresh:
+            self.pins.put_many(fresh, self.clock())
+        return found
+
+    async def _end(self, one: _Waiting) -> Site | UnresolvedSeed:
+        seed, address = one.seed, one.address
         if isinstance(seed, UnresolvedSeed):
-            self.counts[seed.status] += 1
             return seed
-        address = seed.address
-        if task is not None:
-            answer = await task
+        if one.task is not None:
+            answer = await one.task
             self._asking.pop(seed.host, None)
             self._keep(self.config.cached_at_once)
             if not answer.addresses:
-                self.counts[answer.status] += 1
-                return UnresolvedSeed(text=seed.text, status=answer.status)
+                return UnresolvedSeed(text=seed.text, reason=reason_of(answer, seed.text))
             address = answer.addresses[0]
-        self.counts[NameStatus.FOUND] += 1
         return Site(host=seed.host, address=address, scheme=seed.scheme, port=seed.port)  # type: ignore[arg-type]
 
     def _keep(self, over: int) -> None:
@@ -139,71 +189,40 @@ class BulkResolver:
             self._fresh.clear()
 
 
-def _is_ready(entry: tuple[Seed | UnresolvedSeed, asyncio.Task[NameAnswer] | None]) -> bool:
-    return entry[1] is None or entry[1].done()
+def _parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    source = iter(texts)
+    return iter(lambda: list(islice(source, size)), [])
 
 
-def _parts(texts: Iterable[str], size: int) -> Iterable[list[str]]:
-    part: list[str] = []
-    for text in texts:
-        part.append(text)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part
+async def resolve_seeds(
+    texts: Iterable[str],
+    store: StorePort,
+    dns: DnsConfig,
+    *,
+    is_pinning: bool = True,
+    clock: Callable[[], float] = time.time,
+) -> AsyncIterator[Site | UnresolvedSeed]:
+    """Return the site of each seed, or why it has none, in order: by its pin, its address, or the DNS."""
+    async with AsyncExitStack() as stack:
+        client = NamesOnDemand(dns, stack)
+        resolver = BulkResolver(client, store.names, store.sites, clock=clock, is_pinning=is_pinning)
+        async for found in resolver.resolve(texts):
+            yield found
 
 
-def read_seed(text: str) -> Seed | UnresolvedSeed:
-    """Take a seed apart: `https://a.example:8443/x`, `a.example`, `192.0.2.1`, `[2001:db8::1]`."""
-    bad = UnresolvedSeed(text=text, status=NameStatus.BAD_NAME)
-    word = text.strip()
-    plain = _plain_address(word)
-    if plain is not None:
-        return Seed(text=text, host=str(plain), address=plain, scheme=None, port=None)
-    try:
-        parts = urlsplit(word if "://" in word else f"//{_bracketed(word)}")
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return bad
-    scheme = parts.scheme.lower() or None
-    if scheme not in {None, *_SCHEMES} or not _is_host(host):
-        return bad
-    try:
-        address = read_address(host)
-    except AddressError:
-        address = None
-    return Seed(text=text, host=str(address or host), address=address, scheme=scheme, port=port)
+def find_sites(
+    texts: Iterable[str], store: StorePort, dns: DnsConfig, *, is_pinning: bool = True
+) -> tuple[list[Site], list[UnresolvedSeed]]:
+    """Return the sites of seeds, and the seeds that have none."""
 
+    async def find() -> list[Site | UnresolvedSeed]:
+        return [one async for one in resolve_seeds(texts, store, dns, is_pinning=is_pinning)]
 
-def _plain_address(word: str) -> Address | None:
-    """Read a bare IPv4 address, as most of the longest lists have them; the long way reads them the same."""
-    if not word[:1].isdigit() or not word[-1:].isdigit() or ":" in word:
-        return None
-    try:
-        return read_address(word)
-    except AddressError:
-        return None
-
-
-def _bracketed(word: str) -> str:
-    """Put a bare IPv6 address into brackets, as URLs want it."""
-    try:
-        return f"[{word}]" if ip_address(word).version == 6 else word  # noqa: PLR2004 - IPv6
-    except ValueError:
-        return word
-
-
-def _is_host(host: str) -> bool:
-    """Tell whether a text can be a host: no spaces, and if the last label is all digits, an address."""
-    if not 0 < len(host) <= 253 or any(letter.isspace() or letter in "/\\@%" for letter in host):  # noqa: PLR2004
-        return False
-    if host.rsplit(".", 1)[-1].isdigit():
-        try:
-            ip_address(host)
-        except ValueError:
-            return False
-    return True
+    found = asyncio.run(find())
+    return (
+        [one for one in found if isinstance(one, Site)],
+        [one for one in found if isinstance(one, UnresolvedSeed)],
+    )
 
 
 def grouped(sites: Iterable[Site]) -> dict[Address, list[Site]]:

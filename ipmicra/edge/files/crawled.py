@@ -1,17 +1,16 @@
-"""Files in which crawlers tell what they crawled, and the times and intervals in them."""
+"""Reports of crawlers on what they crawled, and the times and intervals in them."""
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ipmicra.edge.files.targets import host_of
+from ipmicra.edge.files.seeds import host_of
+from ipmicra.edge.files.tables import read_records
 from ipmicra.errors import InputError
 from ipmicra.model.recrawl import Crawled
 
@@ -46,34 +45,25 @@ def _date_of(text: str) -> float:
 
 
 def read_crawled(path: Path) -> tuple[list[Crawled], list[str]]:
-    """Read what crawlers say, a CSV (`-` is standard input); give it, and the lines that make no sense."""
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
-        rows = [row for row in csv.reader(text.splitlines()) if row and not row[0].startswith("#")]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        told = f"cannot be read: give a CSV with lines of {','.join(COLUMNS[:3])}"
-        raise InputError(f"{path}: {told}") from error
-    names: tuple[str, ...] = COLUMNS
-    if rows and rows[0][0].strip().lower() == "host":
-        names = tuple(name.strip().lower() for name in rows.pop(0))
-        unknown = set(names) - set(COLUMNS)
+    """Read what crawlers report (`-` is standard input); return it, and the rows that make no sense."""
+    reports: list[Crawled] = []
+    findings: list[str] = []
+    for where, record in read_records(path, COLUMNS[:1], findings.append, order=COLUMNS):
+        unknown = sorted(record.keys() - set(COLUMNS))
         if unknown:
-            told = f"there are {', '.join(COLUMNS)}"
-            raise InputError(f"{path}: no column is called {', '.join(sorted(unknown))}; {told}")
-    words, findings = [], []
-    for number, row in enumerate(rows, start=1):
+            raise InputError(
+                f"{where}: no column is called {', '.join(unknown)}; there are {', '.join(COLUMNS)}"
+            )
         try:
-            words.append(_word(dict(zip(names, (cell.strip() for cell in row), strict=False))))
+            reports.append(_report({name: cell for name, cell in record.items() if cell}))
         except InputError as error:
-            findings.append(f"{path}, row {number}: {error}")
-    return words, findings
+            findings.append(f"{where}: {error}")
+    return reports, findings
 
 
-def _word(cells: Mapping[str, str]) -> Crawled:
-    """Read one row."""
-    given = {name: cell for name, cell in cells.items() if cell}
+def _report(given: Mapping[str, str]) -> Crawled:
     return Crawled(
-        host=host_of(given.get("host", "")).lower().rstrip("."),
+        host=host_of(given.get("host", "")),
         pages=_count(given["pages"]) if "pages" in given else None,
         crawled_s=read_moment(given["crawled"]) if "crawled" in given else None,
         piece=_count(given["piece"]) if "piece" in given else None,

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ipmicra.edge.files.tables import read_records
+from ipmicra.edge.files.seeds import host_of
+from ipmicra.edge.files.tables import open_table, read_records
 from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import Address, read_address
 
@@ -54,11 +55,6 @@ class CrawlerRows:
     capacity: list[float] = field(default_factory=list)
 
 
-def plain_host(text: str) -> str:
-    """Write a host name the one way: lower case, no dot at the end."""
-    return text.strip().lower().rstrip(".")
-
-
 def read_sites(path: Path) -> SiteRows:
     """Read `host,address[,latitude,longitude,country,pages,holder]`."""
     return sites_of(_records(path, ("host",)))
@@ -69,7 +65,7 @@ def sites_of(records: Iterable[Mapping[str, str]]) -> SiteRows:
     rows = SiteRows()
     seen: set[str] = set()
     for record in records:
-        host = plain_host(record["host"])
+        host = host_of(record["host"])
         if not host or host in seen:
             rows.repeated += 1
             continue
@@ -113,15 +109,13 @@ def crawlers_of(records: Iterable[Mapping[str, str]], name: str) -> CrawlerRows:
 
 def read_links(path: Path) -> tuple[list[str], list[str], list[float]]:
     """Read sources, targets and counts: the columns `source`, `target` and, if there is one, `links`."""
-    if path.suffix.lower() in {".parquet", ".pq"}:
-        return _parquet_links(path)
     sources, targets, counts = [], [], []
-    for number, record in enumerate(_records(path, ("source", "target")), 2):
+    for where, record in read_records(path, ("source", "target")):
         count = _number(record.get("links", ""), 1.0)
         if not count >= 0:
-            raise InputError(f"{path}, line {number}: {record.get('links')!r} is no number of links")
-        sources.append(plain_host(record["source"]))
-        targets.append(plain_host(record["target"]))
+            raise InputError(f"{where}: {record.get('links')!r} is no number of links")
+        sources.append(host_of(record["source"]))
+        targets.append(host_of(record["target"]))
         counts.append(count)
     return sources, targets, counts
 
@@ -129,16 +123,15 @@ def read_links(path: Path) -> tuple[list[str], list[str], list[float]]:
 def read_assigned(path: Path) -> dict[str, str]:
     """Read `host,crawler`: what somebody else worked out."""
     return {
-        plain_host(record["host"]): record["crawler"].strip()
-        for record in _records(path, ("host", "crawler"))
+        host_of(record["host"]): record["crawler"].strip() for record in _records(path, ("host", "crawler"))
     }
 
 
 def has_site_header(path: Path) -> bool:
     """Tell whether a file starts like a table of sites."""
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        cells = file.readline(4096).strip().lower().split(",")
-    return len(cells) > 1 and cells[0] == "host"
+    with open_table(path) as table:
+        cells = table.names or next(table.rows, (1, []))[1]
+    return len(cells) > 1 and cells[0].lower() == "host"
 
 
 def _records(path: Path, needed: tuple[str, ...]) -> Iterator[dict[str, str]]:
@@ -177,22 +170,3 @@ def _number(text: str, default: float) -> float:
     except ValueError:
         return _NAN
     return value if math.isfinite(value) else _NAN
-
-
-def _parquet_links(path: Path) -> tuple[list[str], list[str], list[float]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
-    try:
-        table = parquet.read_table(path)
-    except (ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {error}") from error
-    if not {"source", "target"} <= set(table.column_names):
-        raise InputError(f"{path}: there must be columns source and target")
-    sources = [plain_host(str(host)) for host in table["source"].to_pylist()]
-    targets = [plain_host(str(host)) for host in table["target"].to_pylist()]
-    counts = [1.0] * len(sources)
-    if "links" in table.column_names:
-        counts = [float(count) for count in table["links"].to_pylist()]
-    return sources, targets, counts

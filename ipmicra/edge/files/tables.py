@@ -1,35 +1,83 @@
-"""Tables that users hand in, read row by row: CSV of any separator, JSON lines, JSON, Parquet; gzip or plain.
+"""The one reader of users' tables: CSV of any separator, JSON, JSON lines, Parquet; packed or not.
 
-The content tells the form, so that a file's name does not matter; Parquet alone is known by its name.
+Theory of operation
+-------------------
+Users bring what they have: an export of a spreadsheet, the output of another command, a query result.
+Everything that reads such a file (seeds, crawlers, sites, samples, worlds, links, locations) is a set of
+columns and converters on top of this module, so that each form works for all of them.
+
+A table goes through four steps:
+
+1. *Bytes to lines* (`lines.py`): gzip, byte order marks, line ends, standard input, pipes.
+2. *Form*. The content decides, never the file's name: `PAR1` is Parquet, `[` is a JSON array, `{` is JSON
+   lines if the first line is a whole object and one JSON document otherwise, everything else is CSV. The
+   first `LOOKED_AT` lines choose the separator.
+3. *Rows*: `Table.rows`, cells by position, for readers that find out themselves which column is which; or
+   `read_records`, texts by column name, for the others. A header is the first CSV row that names a column
+   the reader asks for; readers whose columns have a usual order accept files without one.
+4. *Fields* (`fields.py`): texts to addresses, numbers, places.
+
+Invariants:
+
+- A cell is text without surrounding blanks, whatever the form; missing and null are the empty text. Numbers
+  of JSON and Parquet are written out and read again: slower, but a latitude means the same in every form.
+- Bad rows become findings with their line; only a file that is unusable as a whole raises `InputError`, and
+  no other exception leaves this module, whatever bytes a file has.
+- Cells are data. A cell that looks like a formula of a spreadsheet is passed on untouched.
+- One pass, bounded memory: rows are handed over as they are read. Exceptions are JSON documents, which are
+  parsed as a whole, and Parquet from a pipe, which has its directory at the end.
+
+Why not `csv.Sniffer` and pandas? The sniffer guesses separators from letter frequencies and takes `e` for
+one in a list of host names. pandas would be the largest dependency of the package, reads a column of
+addresses as numbers where it can, and does not say which line was at fault.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import json
-import sys
-import zlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from ipmicra.edge.files.lines import (
+    LONGEST_LINE,
+    Line,
+    Note,
+    decoded,
+    guarded,
+    ignore,
+    name_of,
+    numbered,
+    open_bytes,
+    translated,
+)
 from ipmicra.errors import InputError
 
 LOOKED_AT = 50
-"""Rows from which separator and columns are told."""
+"""Rows by which separator and columns are recognised."""
 SEPARATORS = ",;\t|"
-_GZIP = b"\x1f\x8b"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
+WHITE_SPACE = " "
+WHOLE_LINE = ""
+"""Stands for no separator: the line is one cell."""
+LONGEST_CELL = 1000
+"""Lines that a quoted cell may have; a quote that is not closed within them is an ordinary character."""
+LIST_SHARE = 0.8
+"""Share of a list's lines that must have the same number of cells before it is taken for a table."""
+_PARQUET = b"PAR1"
+_QUOTED = re.compile(r'"[^"]*"')
+_BRACKETED = re.compile(r"\[[0-9a-fA-F:.]+(%\w+)?\]")
 
 Row = tuple[int, list[str]]
-"""Line, counted from 1, and cells."""
+"""Number of the line, counted from 1, and cells."""
+Record = dict[str, str]
+"""Texts by column name, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,100 +87,143 @@ class Table:
     name: str
     """The file in words."""
     names: tuple[str, ...] | None
-    """Of the columns where the form tells them (JSON, Parquet); None for CSV, whose first row may."""
+    """Of the columns, where the form has them (JSON, Parquet); None for CSV, whose first row may."""
     rows: Iterator[Row]
     separator: str = ","
     """Of the cells; a blank stands for any white space."""
+    unit: str = "line"
+    """What the numbers of rows count."""
+    objects: Iterator[tuple[int, Any]] | None = None
+    """Of JSON: its values as they are. They and the rows are two views of the same reading."""
+
+    def where(self, number: int) -> str:
+        """Say where a row stands."""
+        return f"{self.name}, {self.unit} {number}"
 
 
 @contextmanager
-def open_table(path: Path) -> Iterator[Table]:
-    """Open a table; `-` is standard input. Comments (`#`) and empty lines are no rows."""
-    name = "standard input" if str(path) == "-" else str(path)
-    try:
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            yield _parquet(path, name)
+def open_table(
+    path: Path, note: Note = ignore, *, within: Sequence[str] = (), is_list: bool = False
+) -> Iterator[Table]:
+    """Open a table; `-` is standard input. Comments (`#`) and empty lines are no rows.
+
+    Args:
+        path: The file, or a pipe.
+        note: Takes findings.
+        within: Keys under which a JSON document may keep its list.
+        is_list: Whether most such files are plain lists: lines are cut only where nearly all of them agree.
+
+    Raises:
+        InputError: It cannot be read at all; reading its rows may raise it too.
+    """
+    name = name_of(path)
+    with open_bytes(path) as stream:
+        with translated(name):
+            is_parquet = stream.peek(len(_PARQUET)).startswith(_PARQUET)
+        if is_parquet:
+            yield _parquet(stream, name)
             return
-        with _opened(path) as raw:
-            yield _table(_lines(raw), name)
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {name}") from error
-    except (IsADirectoryError, PermissionError) as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}") from error
-    except _DAMAGE as error:
-        raise InputError(f"{name} is cut or damaged: {error}") from error
-    except csv.Error as error:
-        raise InputError(f"{name} is no CSV: {error}") from error
+        with decoded(stream, name) as text:
+            with translated(name):
+                table = _from_text(text, name, note, within, is_list=is_list)
+            yield table
 
 
-def read_records(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give the rows of a table with named columns, each with its line; short rows are filled up.
+def read_records(
+    path: Path,
+    needed: Sequence[str],
+    note: Note = ignore,
+    *,
+    order: Sequence[str] = (),
+    within: Sequence[str] = (),
+) -> Iterator[tuple[str, Record]]:
+    """Read the rows of a table by column name, each with where it stands; short rows are filled up.
+
+    Args:
+        path: The file, or a pipe.
+        needed: Columns without which the file is of no use.
+        note: Takes findings.
+        order: The columns of a file without a header; empty if there must be one.
+        within: Keys under which a JSON document may keep its list.
 
     Raises:
         InputError: It cannot be read, or a column is missing.
     """
-    with open_table(path) as table:
-        header = table.names if table.names is not None else tuple(next(table.rows, (1, []))[1])
-        names = [name.strip().lower() for name in header]
-        missing = [name for name in needed if name not in names]
-        if missing:
-            lacking, all_of_them = ", ".join(sorted(missing)), ", ".join(needed)
-            message = f"the first line lacks the columns {lacking}: it must name the columns {all_of_them}"
-            raise InputError(f"{table.name}: {message}")
-        for line, cells in table.rows:
-            yield line, dict(zip(names, cells + [""] * (len(names) - len(cells)), strict=False))
+    with open_table(path, note, within=within) as table:
+        if table.objects is not None:
+            _check_columns(table, [name.strip().lower() for name in table.names or ()], needed)
+            yield from _by_key(table, table.objects, note)
+            return
+        names, rows = _header(table, needed, order)
+        _check_columns(table, names, needed)
+        for number, cells in rows:
+            if len(cells) > len(names):
+                note(f"{table.where(number)}: more cells than the header")
+            yield (
+                table.where(number),
+                dict(zip(names, cells + [""] * (len(names) - len(cells)), strict=False)),
+            )
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if str(path) == "-":
-        yield sys.stdin.buffer
-        return
-    with path.open("rb") as file:
-        yield file
+def _header(table: Table, needed: Sequence[str], order: Sequence[str]) -> tuple[list[str], Iterator[Row]]:
+    """Return the columns' names, and the rows that follow them."""
+    if table.names is not None:
+        return [name.strip().lower() for name in table.names], table.rows
+    first = next(table.rows, (1, []))
+    names = [cell.lower() for cell in first[1]]
+    if order and not set(names) & set(needed):
+        return list(order), itertools.chain([first] if first[1] else [], table.rows)
+    return names, table.rows
 
 
-def _lines(raw: IO[bytes]) -> Iterator[str]:
-    """Give the lines of a stream, unpacked and decoded; odd bytes are replaced."""
-    start = raw.read(2)
-    stream: io.BufferedReader | gzip.GzipFile = io.BufferedReader(_Rejoined(start, raw), 1 << 16)
-    if start == _GZIP:
-        unpacked = gzip.GzipFile(fileobj=stream)
-        start, stream = unpacked.peek(2)[:2], unpacked
-    encoding = "utf-16" if start in _UTF16 else "utf-8-sig"
-    return iter(io.TextIOWrapper(stream, encoding, errors="replace", newline=None))
+def _check_columns(table: Table, names: Sequence[str], needed: Sequence[str]) -> None:
+    missing = sorted(set(needed) - set(names))
+    if missing:
+        raise InputError(
+            f"{table.name}: the first line lacks the columns {', '.join(missing)}: "
+            f"it must name the columns {', '.join(needed)}"
+        )
 
 
-class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were read already: standard input cannot be wound back."""
-
-    def __init__(self, start: bytes, rest: IO[bytes]) -> None:
-        self._start, self._rest = start, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer
-        data = self._start or self._rest.read(len(buffer))
-        given, self._start = data[: len(buffer)], self._start[len(buffer) :]
-        buffer[: len(given)] = given
-        return len(given)
+def _by_key(table: Table, objects: Iterator[tuple[int, Any]], note: Note) -> Iterator[tuple[str, Record]]:
+    for number, one in objects:
+        if isinstance(one, Mapping):
+            yield table.where(number), {str(key).strip().lower(): _text(cell) for key, cell in one.items()}
+        else:
+            note(f"{table.where(number)}: no object")
 
 
-def _table(lines: Iterator[str], name: str) -> Table:
-    """Tell the form by the first line that says anything."""
-    numbered = ((number, line) for number, line in enumerate(lines, 1) if not _is_empty(line))
-    first = list(itertools.islice(numbered, LOOKED_AT))
-    if any("\0" in line for _, line in first):
+# --- text
+
+
+def _from_text(
+    text: io.TextIOWrapper, name: str, note: Note, within: Sequence[str], *, is_list: bool
+) -> Table:
+    """Recognise the form by the first line that says anything."""
+    lead: list[str] = []
+    for line in iter(lambda: text.readline(LONGEST_LINE), ""):
+        lead.append(line)
+        if not _is_empty(line):
+            break
+    start = lead[-1].lstrip() if lead else ""
+    if start.startswith("[") and not (is_list and _BRACKETED.match(start)):
+        return _from_objects(enumerate(_json("".join(lead) + text.read(), name, within), 1), name, "record")
+    if start.startswith("{"):
+        if isinstance(_json_of(lead[-1]), dict) and not within:
+            return _from_objects(_json_lines(numbered(lead, text, name, note)), name, "line")
+        return _from_document("".join(lead) + text.read(), name, note, within)
+    return _from_csv(numbered(lead, text, name, note), name, is_list=is_list)
+
+
+def _from_csv(lines: Iterator[Line], name: str, *, is_list: bool) -> Table:
+    first = list(itertools.islice(lines, LOOKED_AT))
+    telling = [line for _, line in first if not _is_empty(line)]
+    # One odd line of a list is that line's fault; a table with zero bytes is another kind of file.
+    if sum("\0" in line for line in telling) > (len(telling) / 2 if is_list else 0):
         raise InputError(f"{name} is neither CSV, JSON lines nor JSON: there are zero bytes in it")
-    rest = itertools.chain(first, numbered)
-    start = first[0][1].lstrip()[:1] if first else ""
-    if start == "[":
-        return _from_records(_json(rest, name), name)
-    if start == "{":
-        return _from_records(_json_lines(rest), name)
-    separator = _separator([line for _, line in first])
-    return Table(name=name, names=None, rows=_cells(rest, separator), separator=separator)
+    separator = _separator_of_list(telling) if is_list else _separator(telling)
+    rows = guarded(_rows(itertools.chain(first, lines), separator), name)
+    return Table(name=name, names=None, rows=rows, separator=separator)
 
 
 def _is_empty(line: str) -> bool:
@@ -141,67 +232,163 @@ def _is_empty(line: str) -> bool:
 
 
 def _separator(lines: list[str]) -> str:
-    """Choose the separator that parts most lines into the same number of cells, three or more."""
-    best, score = " ", 0
+    """Choose the separator that cuts most lines into the same number of cells, three or more."""
+    plain = [_QUOTED.sub("", line) for line in lines]
+    best, score = WHITE_SPACE, 0
     for separator in SEPARATORS:
-        counts = Counter(line.count(separator) for line in lines)
+        counts = Counter(line.count(separator) for line in plain)
         seen = sum(number for count, number in counts.items() if count > 1)
         usual = max((number for count, number in counts.items() if count > 1), default=0)
         if (seen + usual) > score:
             best, score = separator, seen + usual
-    return best if score >= len(lines) else next((one for one in SEPARATORS if one in "".join(lines)), " ")
+    if score >= len(lines):
+        return best
+    return next((one for one in SEPARATORS if one in "".join(plain)), WHITE_SPACE)
 
 
-def _cells(numbered: Iterable[tuple[int, str]], separator: str) -> Iterator[Row]:
-    """Part lines into cells. A quoted cell may not hold a line end: such a thing is no measurement."""
-    for number, line in numbered:
-        if separator == " ":
+def _separator_of_list(lines: list[str]) -> str:
+    """Choose the separator that cuts nearly all lines alike: entries of a list may hold any of them."""
+    plain = [_QUOTED.sub("", line) for line in lines]
+    for separator in SEPARATORS:
+        count, number = (
+            Counter(line.count(separator) for line in plain).most_common(1)[0] if plain else (0, 0)
+        )
+        if count and number >= LIST_SHARE * len(plain):
+            return separator
+    return WHOLE_LINE
+
+
+def _rows(lines: Iterator[Line], separator: str) -> Iterator[Row]:
+    """Cut lines into cells; a quoted cell may go on in the next lines."""
+    held: list[Line] = []
+    while True:
+        number, line = held.pop(0) if held else next(lines, (0, ""))
+        if not number:
+            return
+        if _is_empty(line):
+            continue
+        if separator == WHOLE_LINE:
+            yield number, [line.strip().strip('"')]
+        elif separator == WHITE_SPACE:
             yield number, line.split()
         elif '"' not in line:
             yield number, [cell.strip() for cell in line.split(separator)]
         else:
-            cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-            yield number, [cell.strip() for cell in cells]
+            cells, held = _quoted(line, itertools.chain(held, lines), separator)
+            yield number, cells
 
 
-def _json(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, Any]]:
+def _quoted(line: str, lines: Iterator[Line], separator: str) -> tuple[list[str], list[Line]]:
+    """Cut a line with quotes, and those after it that belong to it; return lines that turned out not to."""
+    taken: list[Line] = []
+    whole = line
+    while True:
+        try:
+            cells = next(csv.reader([whole], delimiter=separator, skipinitialspace=True, strict=True))
+            return [cell.strip() for cell in cells], []
+        except csv.Error as error:
+            following = next(lines, None) if "unexpected end" in str(error) else None
+        if following is not None:
+            taken.append(following)
+            whole += following[1]
+        if following is None or len(taken) > LONGEST_CELL or len(whole) > LONGEST_LINE:
+            return _loosely(line, separator), taken
+
+
+def _loosely(line: str, separator: str) -> list[str]:
+    """Cut a line whose quotes make no sense."""
     try:
-        content = json.loads("".join(line for _, line in numbered))
+        cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
+    except csv.Error:
+        cells = line.split(separator)
+    return [cell.strip() for cell in cells]
+
+
+# --- JSON
+
+
+def _json(text: str, name: str, within: Sequence[str]) -> list[Any]:
+    """Parse a document that is a list of records, one record, or an object with such a list."""
+    try:
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is no JSON: {error}") from error
-    return iter(enumerate(content, 1))
+    if isinstance(content, dict):
+        content = next((content[key] for key in within if isinstance(content.get(key), list)), [content])
+    return list(content)
 
 
-def _json_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, Any]]:
-    for number, line in numbered:
-        try:
-            yield number, json.loads(line)
-        except (ValueError, RecursionError):
-            yield number, None
+def _json_of(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _from_records(records: Iterator[tuple[int, Any]], name: str) -> Table:
-    """Make rows of objects; what is no object has no cells, which its reader counts."""
-    first = list(itertools.islice(records, LOOKED_AT))
-    names = tuple(dict.fromkeys(key for _, one in first if isinstance(one, dict) for key in one))
-    rows = (
-        (number, [_text(one.get(key)) for key in names] if isinstance(one, dict) else [])
-        for number, one in itertools.chain(first, records)
-    )
-    return Table(name=name, names=names, rows=rows)
+def _json_lines(lines: Iterable[Line]) -> Iterator[tuple[int, Any]]:
+    return ((number, _json_of(line)) for number, line in lines if not _is_empty(line))
+
+
+def _from_document(text: str, name: str, note: Note, within: Sequence[str]) -> Table:
+    """Read one object over several lines; if it is none, JSON lines of which the first is broken."""
+    try:
+        return _from_objects(enumerate(_json(text, name, within), 1), name, "record")
+    except InputError:
+        if "\n" not in text.strip():
+            raise
+    return _from_objects(_json_lines(numbered((), io.StringIO(text), name, note)), name, "line")
+
+
+def _from_objects(objects: Iterator[tuple[int, Any]], name: str, unit: str) -> Table:
+    """Make rows of objects, or of lists; what is neither object, list nor value has no cells."""
+    guarded_objects = guarded(objects, name)
+    first = list(itertools.islice(guarded_objects, LOOKED_AT))
+    names = tuple(dict.fromkeys(str(key) for _, one in first if isinstance(one, dict) for key in one))
+    both = itertools.chain(first, guarded_objects)
+    rows = ((number, _cells_of(one, names)) for number, one in both)
+    return Table(name=name, names=names or None, rows=rows, unit=unit, objects=both)
+
+
+def _cells_of(one: object, names: tuple[str, ...]) -> list[str]:
+    if isinstance(one, dict):
+        return [_text(one.get(key)) for key in names]
+    if isinstance(one, list):
+        return [_text(cell) for cell in one]
+    return [] if one is None or names else [_text(one)]
 
 
 def _text(value: object) -> str:
-    return "" if value is None else str(value).strip()
+    """Write a value as text; what is nested stays JSON, as in our own CSV."""
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    # Half of a surrogate pair can be written in JSON, but neither printed nor stored.
+    return str(value).strip().encode("utf-8", "replace").decode("utf-8")
 
 
-def _parquet(path: Path, name: str) -> Table:
+# --- Parquet
+
+
+def _parquet(stream: io.BufferedReader, name: str) -> Table:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
         raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
+    with translated(name):
+        source = stream if stream.seekable() else io.BytesIO(stream.read())
+
+    def rows() -> Iterator[Row]:
+        numbers = itertools.count(1)
+        try:
+            for batch in file.iter_batches():
+                for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    yield next(numbers), [_text(cell) for cell in cells]
+        except ArrowException as error:
+            raise InputError(f"{name} cannot be read as Parquet: {error}") from error
+
     try:
-        table = parquet.read_table(path)
-    except ArrowException as error:
+        file = parquet.ParquetFile(source)
+    except (ArrowException, OSError) as error:
         raise InputError(f"{name} cannot be read as Parquet: {error}") from error
-    return _from_records(iter(enumerate(table.to_pylist(), 1)), name)
+    return Table(name=name, names=tuple(file.schema_arrow.names), rows=guarded(rows(), name), unit="row")

@@ -136,8 +136,8 @@ def _read_folder(folder: Path) -> WorldRecords:
 def _placed(path: Path) -> Iterator[Placed]:
     """Give the records of one of the three files."""
     try:
-        for line, record in read_records(path, NEEDED[path.name]):
-            yield f"{path.name}, line {line}", record
+        for where, record in read_records(path, NEEDED[path.name]):
+            yield where.removeprefix(f"{path.parent}/"), record
     except InputError as error:
         raise WorldError(str(path.parent), str(error)) from error
 
@@ -258,11 +258,11 @@ def _told_sites(path: Path, notes: list[str]) -> tuple[dict[Address, Record], di
     told: dict[Address, Record] = {}
     hosts: dict[str, Address] = {}
     left_out = LeftOut()
-    for line, record in read_records(path, NEEDED[SITES]):
+    for where, record in read_records(path, NEEDED[SITES]):
         try:
             address = read_address(record["address"])
         except AddressError:
-            left_out.add(f"no address in {path}", f"line {line} ({record['address'][:40]!r})")
+            left_out.add("no address", f"{where} ({record['address'][:40]!r})")
             continue
         told.setdefault(address, record)
         hosts.setdefault(record["host"].lower().rstrip("."), address)

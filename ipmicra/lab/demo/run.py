@@ -25,7 +25,7 @@ from ipmicra.app.report.loaders.store import StoreContents
 from ipmicra.app.report.write import write_report
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
-from ipmicra.edge.files.targets import read_texts
+from ipmicra.edge.files.seeds import read_seeds
 from ipmicra.edge.files.world_folder import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.edge.loopback.apart import InternetApart
@@ -163,13 +163,13 @@ class Demo:
         begun_s = time.monotonic()
         batch = Batch(store, hierarchy, self._options(internet), take)
         words = [str(self.files.seeds)]
-        done = batch.run(words, read_texts(words))
+        done = batch.run(words, read_seeds(words))
         taken_s = time.monotonic() - begun_s
         if not done.is_complete:
             reason = done.stopped or next(iter(done.missing), "")
             raise IpmicraError(f"{done.missing.total()} sites were not delegated: {reason}")
         self.say("4. placing them under the crawlers' capacity, as `ipmicra assign` does")
-        request = AssignRequest(texts=list(read_texts(words)), pages=self.files.pages)
+        request = AssignRequest(texts=list(read_seeds(words)), pages=self.files.pages)
         placed, _unresolved = assign_seeds(store, request, hierarchy)
         self.say("5. comparing with other ways of assigning the same sites")
         data = self._report_data(hierarchy, played, store)

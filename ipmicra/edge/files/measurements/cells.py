@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from math import isfinite, nan
 
-from ipmicra.edge.dns.bulk import Seed, read_seed
+from ipmicra.edge.files.seeds import Seed, parse_seed
 from ipmicra.model.address import Address
 
 LOST = frozenset(
@@ -78,7 +78,7 @@ def is_address(text: str) -> bool:
 
 def read_place(text: str) -> tuple[Address | None, str]:
     """Read an address, a host name or a URL: the address if it tells one, and the host; empty for neither."""
-    seed = read_seed(text)
-    if not isinstance(seed, Seed):
+    seed = parse_seed(text)
+    if not isinstance(seed, Seed) or seed.is_range:
         return None, ""
     return seed.address, seed.host if seed.address is None else ""

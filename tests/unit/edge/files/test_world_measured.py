@@ -83,7 +83,7 @@ def test_file_of_sites_tells_addresses_and_places(tmp_path: Path) -> None:
     assert [site.host for site in world.sites] == ["a.example", "x", "b.example"]
     assert world.countries == (None, "DE", None)
     assert world.places[1] is not None
-    assert any("no address in" in note and "line 5 ('no')" in note for note in notes)
+    assert any("no address" in note and "line 5 ('no')" in note for note in notes)
 
 
 def test_dns_is_asked_only_for_what_no_file_tells(tmp_path: Path) -> None:

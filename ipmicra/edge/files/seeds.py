@@ -1,0 +1,273 @@
+"""Seeds: what users name to be looked up, probed, delegated or partitioned.
+
+A seed is an address, a prefix, a range, a host name, `host:port`, or a URL. Users name seeds on the command
+line, in files, or on standard input (`-`). `read_seeds` replaces files by the texts in them, `parse_seed`
+takes one text apart; every command uses these two, so that a seed means the same to all of them.
+
+A word is a file if there is one of this name. A word that looks like a path and names no file is a mistake,
+and reported as such: asking the DNS for `seeds.txt` would only hide the typing error.
+
+Names and passwords of URLs (`https://user:secret@host/`) are dropped here, before anything is printed,
+logged or stored: `Seed.text` never has them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ipmicra.edge.files.lines import STDIN, name_of
+from ipmicra.edge.files.tables import LOOKED_AT, open_table
+from ipmicra.errors import AddressError, InputError
+from ipmicra.model.address import Address, read_address, read_range
+
+LONGEST_SEED = 4096
+"""Characters of a seed; what is longer is shown cut and is no seed."""
+LONGEST_NAME = 253
+"""Characters of a host name without the dot at the end (RFC 1035)."""
+COLUMNS = (
+    *("seed", "host", "hostname", "host_name", "url", "uri", "site", "domain", "fqdn", "website"),
+    *("target", "address", "ip", "ip_address", "addr"),
+)
+"""Columns of a table that hold seeds; of several in one table the first of this list."""
+ENDINGS = (
+    *(".txt", ".csv", ".tsv", ".lst", ".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".xml", ".toml"),
+    *(".gz", ".bz2", ".xz", ".zst", ".yaml", ".yml", ".xlsx", ".ipm"),
+)
+"""Endings of file names that are no top-level domains."""
+NO_SEED = "no address, prefix, range, host name or file"
+_SCHEMES = {"", "http", "https"}
+_PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
+"""The one grammar of host names: labels of up to 63 characters (RFC 1035), the last one not all digits."""
+_USERINFO = re.compile(r"(?<=//)[^/\s]*@")
+_SHARE = 0.6
+"""Share of the cells looked at that must be seeds for a column without a name to be theirs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """A seed, taken apart."""
+
+    text: str
+    """As the user wrote it, without name and password."""
+    host: str
+    """In lower case, IDNs as A-labels, without a dot at the end; the text of the address if it is one."""
+    first: Address | None = None
+    """The address, or the first of a prefix or range; None for a host name."""
+    last: Address | None = None
+    """The same as first, unless it is a prefix or range."""
+    scheme: str | None = None
+    """`http` or `https` if the seed is a URL."""
+    port: int | None = None
+
+    @property
+    def address(self) -> Address | None:
+        """The address; None for host names, prefixes and ranges."""
+        return self.first if self.first == self.last else None
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is a prefix or range of several addresses."""
+        return self.first != self.last
+
+    @property
+    def range_text(self) -> str:
+        """The address, or the range's two ends."""
+        return str(self.first) if self.first == self.last else f"{self.first} - {self.last}"
+
+    def at(self, address: Address) -> Seed:
+        """Return the seed of a host name with one of its addresses."""
+        return replace(self, first=address, last=address)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnresolvedSeed:
+    """A text that stands for no address, and why."""
+
+    text: str
+    """Without name and password."""
+    reason: str
+
+
+def parse_seed(text: str) -> Seed | UnresolvedSeed:
+    """Take a seed apart: `https://a.example:8443/x`, `a.example:80`, `192.0.2.0/24`, `[2001:db8::1]:443`."""
+    word = text.strip()
+    if len(word) <= LONGEST_NAME and _PLAIN_HOST.fullmatch(word):
+        return Seed(text=word, host=word)
+    found = _range_of(word)
+    if found is not None:
+        return Seed(text=word, host=str(found[0]), first=found[0], last=found[1])
+    # What follows the last `@` cannot be a password, however broken the URL is.
+    no_seed = UnresolvedSeed(text=word.rpartition("@")[2][:LONGEST_SEED], reason=NO_SEED)
+    try:
+        parts = urlsplit(word if "://" in word else f"//{word}")
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        return no_seed
+    address = _address_of(name)
+    host = str(address) if address else host_name(name)
+    # `10.0.0.0/33` is a wrong prefix, not page 33 of a site.
+    is_wrong_prefix = address is not None and not parts.scheme and parts.path.strip("/").isdigit()
+    if host is None or parts.scheme not in _SCHEMES or len(word) > LONGEST_SEED or is_wrong_prefix:
+        return no_seed
+    scheme = parts.scheme or None
+    return Seed(text=redacted(word), host=host, first=address, last=address, scheme=scheme, port=port)
+
+
+def host_name(text: str) -> str | None:
+    """Write a host name the one way, IDNs as A-labels; None if it cannot be one.
+
+    `Bücher.example.` is `xn--bcher-kva.example`.
+    """
+    name = text.strip().rstrip(".").lower()
+    if not name.isascii():
+        name = _a_labels(name) or ""
+    return name if len(name) <= LONGEST_NAME and _PLAIN_HOST.fullmatch(name) else None
+
+
+def host_of(text: str) -> str:
+    """Return the host of a URL or `host:port`, by which sites are known; other texts as they are."""
+    seed = parse_seed(text)
+    return seed.host if isinstance(seed, Seed) and not seed.is_range else text.strip().lower().rstrip(".")
+
+
+def _a_labels(name: str) -> str | None:
+    import dns.exception
+    import dns.name
+
+    try:
+        return dns.name.from_text(name, idna_codec=dns.name.IDNA_2008_Practical).to_text().rstrip(".").lower()
+    except (dns.exception.DNSException, UnicodeError, ValueError, IndexError):
+        return None
+
+
+def _range_of(word: str) -> tuple[Address, Address] | None:
+    """Read an address, prefix or range, perhaps in brackets or with the scope of a link-local address."""
+    if not (word[:1].isdigit() or ":" in word) or "//" in word:
+        return None
+    inner = word[1:-1] if word[:1] == "[" and word[-1:] == "]" else word
+    try:
+        return read_range(inner.partition("%")[0])
+    except AddressError:
+        return None
+
+
+def _address_of(host: str) -> Address | None:
+    try:
+        return read_address(host.partition("%")[0])
+    except AddressError:
+        return None
+
+
+def redacted(*words: str) -> str:
+    """Join words as they may be shown: without the names and passwords of URLs and of `user:secret@host`."""
+    return " ".join(map(_redacted, words))
+
+
+def _redacted(text: str) -> str:
+    if "@" not in text:
+        return text
+    if "//" in text:
+        return _USERINFO.sub("", text)
+    host, slash, path = text.partition("/")
+    return host.rpartition("@")[2] + slash + path
+
+
+# --- from the command line to texts
+
+
+def read_seeds(words: Sequence[str]) -> Iterator[str]:
+    """Replace files and `-` by the seeds in them; all words are checked before the first is read.
+
+    Raises:
+        InputError: A word names a folder or a file that does not exist, or there is no seed at all.
+    """
+    for word in words:
+        _check(word)
+    texts = itertools.chain.from_iterable(_texts_of(word) for word in words)
+    first = next(texts, None)
+    if first is None:
+        if words:
+            named = ", ".join(name_of(Path(word)) for word in words)
+            raise InputError(f"there are no seeds in {named}: expected addresses, host names or URLs")
+        return iter(())
+    return itertools.chain((first,), texts)
+
+
+def count_seeds(words: Sequence[str]) -> int | None:
+    """Count what `read_seeds` returns, roughly: lines of files; None for pipes, which are read only once."""
+    count = 0
+    for word in words:
+        if not _is_file(word):
+            count += 1
+        elif word == STDIN or not Path(word).is_file():
+            return None
+        else:
+            with Path(word).open("rb") as file:
+                count += sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
+    return count
+
+
+def _texts_of(word: str) -> Iterator[str]:
+    return _texts_in(Path(word)) if _is_file(word) else iter((word,))
+
+
+def _is_file(word: str) -> bool:
+    """Return whether a word names something to read from: a file, a pipe, standard input."""
+    try:
+        return word == STDIN or ("://" not in word and Path(word).exists() and not Path(word).is_dir())
+    except (OSError, ValueError):
+        return False
+
+
+def _check(word: str) -> None:
+    """Raise where a word is meant as a file and is none."""
+    if "://" in word or _is_file(word) or _range_of(word) is not None:
+        return
+    try:
+        is_folder, is_inside = Path(word).is_dir(), Path(word).parent.is_dir()
+    except (OSError, ValueError):
+        return
+    is_path = word.startswith(("/", "./", "../", "~")) or word in {".", ".."} or "\\" in word
+    before, slash, _ = word.partition("/")
+    is_path |= bool(slash) and (is_inside or ("." not in before and before != "localhost"))
+    if is_folder and (is_path or "." not in word):
+        raise InputError(f"{word} is a folder, not a file of seeds")
+    if is_path or word.lower().endswith(ENDINGS):
+        raise InputError(f"there is no file {word}")
+
+
+def _texts_in(path: Path) -> Iterator[str]:
+    """Read the seeds of a file: a plain list, or a table with a column of them; `#` starts a comment."""
+    with open_table(path, is_list=True) as table:
+        first = list(itertools.islice(table.rows, LOOKED_AT))
+        column, has_header = _column(table.name, [cells for _, cells in first], table.names)
+        for _, cells in itertools.chain(first[has_header:], table.rows):
+            text = cells[column].partition("#")[0].strip() if column < len(cells) else ""
+            if text:
+                yield text
+
+
+def _column(name: str, rows: list[list[str]], names: Sequence[str] | None) -> tuple[int, bool]:
+    """Return the number of the column that holds seeds, and whether the first row names the columns."""
+    header = [cell.strip().lower() for cell in names or (rows[0] if rows else ())]
+    named = next((header.index(one) for one in COLUMNS if one in header), None)
+    if named is not None:
+        return named, names is None
+    if names is not None:
+        raise InputError(
+            f"{name}: no column of seeds: there are {', '.join(names)}; expected {', '.join(COLUMNS)}"
+        )
+    width = max(map(len, rows), default=0)
+    shares = [_share(row[column] for row in rows if column < len(row)) for column in range(width)]
+    return next((column for column, share in enumerate(shares) if share >= _SHARE), 0), False
+
+
+def _share(cells: Iterable[str]) -> float:
+    """Return the share of cells that are seeds beyond doubt: addresses, or names with a dot."""
+    marks = [("." in cell or ":" in cell) and isinstance(parse_seed(cell), Seed) for cell in cells]
+    return sum(marks) / len(marks) if marks else 0.0
