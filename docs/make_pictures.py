@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from ipmicra.app.delegate.facade import describe_decision
+from ipmicra.app.describe.delegation import describe_decision
 from ipmicra.cli.main import run as ipmicra
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.run import Demo, DemoFiles

@@ -1,23 +1,89 @@
-"""Running an agent until it is told to stop."""
+"""Running an agent until it is stopped."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import socket
+from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 
 from ipmicra.app.probe import resolving
+from ipmicra.edge.agent.access import read_token
+from ipmicra.edge.agent.policy import WEB_PORTS
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
+from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
 from ipmicra.edge.dns.client import DnsClient
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent
 from ipmicra.errors import InputError, IpmicraError
+from ipmicra.model.address import read_address
 
 events = EventLog("agent")
+LAST_PORT = 65535
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """What an operator asks for, as text and files."""
+
+    listen: str
+    """HOST:PORT; port 0 takes any free one."""
+    token_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+    client_authority: Path | None = None
+    allowed: tuple[str, ...] = ()
+    """Prefixes that may be probed although they are not public."""
+    extra_ports: tuple[int, ...] = ()
+    """Ports that may be probed beside those of the web."""
+    opt_out: Path | None = None
+    contact: str | None = None
+    """URL of a page for those who are probed."""
+    source: str | None = None
+    """Address from which probes are sent."""
+    concurrency: int
+    interval_s: float
+    burst: int
+
+    def settings(self) -> AgentSettings:
+        """Check the options and read the files that they name."""
+        host, port = _read_place(self.listen)
+        return AgentSettings(
+            host=host,
+            port=port,
+            token=read_token(self.token_file),
+            certificate=self.certificate,
+            key=self.key,
+            client_authority=self.client_authority,
+            allowed=self.allowed,
+            ports=(*WEB_PORTS, *self.extra_ports),
+            opt_out=self.opt_out,
+            source=read_address(self.source) if self.source else None,
+            prober=ProberConfig(user_agent=user_agent(_check_contact(self.contact or CONTACT))),
+            service=ServiceConfig(concurrency=self.concurrency),
+            politeness=PolitenessConfig(interval_s=self.interval_s, burst=self.burst),
+        )
+
+
+def _read_place(text: str) -> tuple[str, int]:
+    """Read HOST:PORT; an IPv6 address is in brackets."""
+    host, is_pair, port = text.rpartition(":")
+    if not is_pair or not port.isdigit() or int(port) > LAST_PORT:
+        raise InputError(f"--listen {text!r} must look like HOST:PORT, [::1]:8470 for IPv6")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _check_contact(url: str) -> str:
+    """Refuse a contact that does not fit into a header."""
+    if not url.isascii() or not url.isprintable() or any(letter in url for letter in " ()<>"):
+        raise InputError(f"--contact {url!r} must be a plain URL")
+    return url
 
 
 def run_agent(settings: AgentSettings) -> None:
-    """Serve until SIGTERM or Ctrl-C; what is under way is finished first."""
+    """Serve until SIGTERM or Ctrl-C; probes in progress are finished first."""
     if settings.certificate is None and not _is_loopback(settings.host):
         events.warning(
             "agent_without_tls", "without TLS the token can be read on the way: use --tls-cert, or a tunnel"
@@ -27,7 +93,7 @@ def run_agent(settings: AgentSettings) -> None:
 
 
 def _collect_seldom() -> None:
-    """Spare what is there for good from the search for garbage: with a thousand probes it took a tenth."""
+    """Keep long-lived objects out of garbage collection: it took a tenth of the time of a thousand probes."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -43,12 +109,12 @@ async def _serve(settings: AgentSettings) -> None:
         with _listening(settings) as made:
             try:
                 await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
-            finally:  # a stop by signal ends in a cancellation
+            finally:  # a signal ends in a cancellation
                 events.info("agent_stopped", "agent stopped", pending=server.service.pending)
 
 
 def _listening(settings: AgentSettings) -> socket.socket:
-    """Take the port before anything else, so that trouble is told in one line."""
+    """Bind the port before anything else, so that a failure is one line."""
     try:
         return listening(settings.host, settings.port)
     except OSError as error:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import requests
 
 from ipmicra.edge.fetch.download import DEFAULT_OPTIONS, fetch
+from ipmicra.edge.fetch.options import Progress as FetchProgress
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import FetchError, InputError
 from ipmicra.model.dump_source import DUMP_SOURCES, DumpKind, DumpSource
@@ -21,16 +22,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ipmicra.edge.fetch.options import FetchOptions, FetchResult, Progress
+    from ipmicra.edge.fetch.options import FetchOptions, FetchResult
 
 T = TypeVar("T")
+__all__ = ["DumpChoice", "FetchFailure", "FetchProgress", "FetchReport", "choose", "fetch_many"]
 events = EventLog("fetch")
 
 REGISTRY_NAMES: dict[str, Registry] = {
     **{source.registry.name.lower(): source.registry for source in DUMP_SOURCES},
     "ripencc": Registry.RIPE,
 }
-"""Names by which a registry's dumps can be asked for."""
+"""Names that select the dumps of a registry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,12 @@ class DumpChoice:
 
     sources: tuple[DumpSource, ...]
     left_out: tuple[DumpSource, ...] = ()
-    """Dumps that nobody named and that need an API key which is not there."""
+    """Dumps that nobody named and whose API key is not set."""
+
+    @property
+    def everything(self) -> tuple[DumpSource, ...]:
+        """All dumps that fit what was asked for."""
+        return (*self.sources, *self.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +74,8 @@ def choose(
 ) -> DumpChoice:
     """Choose dumps by the names of registries or of dumps; all if none is named.
 
-    With `base_url` each is taken from `BASE/NAME`. API keys come from the environment: whoever names ARIN or
-    its bulk dump learns that the key is missing, others do without.
+    With `base_url` each is taken from `BASE/NAME`. API keys come from the environment. Without ARIN's key
+    its bulk dump is left out; naming it (or ARIN) is then an error.
     """
     names = [name.lower() for name in wanted]
     sources = [source for source in _named(names) if kind in (None, source.kind)]
@@ -114,12 +121,12 @@ def fetch_many(
     folder: Path,
     *,
     sleep: Callable[[float], None],
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[FetchProgress], None] | None = None,
     options: FetchOptions = DEFAULT_OPTIONS,
 ) -> FetchReport:
     """Download dumps into a folder, from a few registries at once and from each one file at a time.
 
-    One that fails does not keep the others back. `progress` may be called from several threads.
+    One that fails does not stop the others. `progress` may be called from several threads.
     """
     sources = _sources(wanted)
     events.info("fetch_begun", "{dumps} dumps into {folder}", dumps=len(sources), folder=folder)
@@ -136,8 +143,8 @@ def fetch_many(
             events.info("dump_failed", "{dump}: {reason}", dump=source.name, reason=error)
             return FetchFailure(source=source, error=error)
         received = result.bytes_received
-        told = {"dump": source.name, "status": result.status, "bytes_received": received}
-        events.info("dump_fetched", "{dump}: {status}", **told)
+        fields = {"dump": source.name, "status": result.status, "bytes_received": received}
+        events.info("dump_fetched", "{dump}: {status}", **fields)
         return result
 
     try:
@@ -163,7 +170,7 @@ def _sources(wanted: Iterable[str | DumpSource]) -> list[DumpSource]:
 
 
 class _HaltedError(Exception):
-    """Ends a thread whose work nobody waits for any more."""
+    """Ends a thread whose result nobody waits for any more."""
 
 
 def _until(halt: threading.Event, function: Callable[[T], None]) -> Callable[[T], None]:
@@ -180,10 +187,10 @@ def _until(halt: threading.Event, function: Callable[[T], None]) -> Callable[[T]
 def _side_by_side(
     sources: Sequence[DumpSource], work: Callable[[DumpSource, requests.Session], T], at_once: int
 ) -> Iterator[tuple[str, T]]:
-    """Work on the dumps of several registries at once, giving each outcome with its dump's name.
+    """Work on the dumps of several registries at once, yielding each outcome with the name of its dump.
 
-    The threads do not keep the program alive: after Ctrl-C it need not wait for a silent server, and what is
-    on disk bears being cut short at any moment.
+    The threads are daemons: after Ctrl-C the program need not wait for a silent server, and the files on
+    disk may be cut off at any moment.
     """
     groups: SimpleQueue[list[DumpSource]] = SimpleQueue()
     for registry in dict.fromkeys(source.registry for source in sources):
@@ -209,7 +216,7 @@ def _work_off(
     work: Callable[[DumpSource, requests.Session], T],
     done: SimpleQueue[tuple[str, T] | BaseException],
 ) -> None:
-    """Take groups until none is left; what goes wrong is handed to whoever waits."""
+    """Take groups until none is left; an error is handed to the waiting thread."""
     try:
         while True:
             group = groups.get_nowait()

@@ -1,29 +1,84 @@
-"""Where ipmicra keeps its files."""
+"""The home folder: where the hierarchy and the store are, and how they are opened."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import platformdirs
+
+if TYPE_CHECKING:
+    from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """The folder with the hierarchy and the state."""
+    """The folder with the hierarchy and the state, or the files that a user named instead.
+
+    The methods import what they open: a shell completes names through this module, and must not wait for
+    numpy.
+    """
 
     folder: Path
+    named_hierarchy: Path | None = None
+    """A hierarchy outside the folder; it must exist."""
+    named_store: str | None = None
+    """The URL of a store outside the folder."""
 
     @property
     def hierarchy(self) -> Path:
-        """The hierarchy that commands use unless told otherwise."""
-        return self.folder / "hierarchy.ipm"
+        """The hierarchy's file."""
+        return self.named_hierarchy or self.folder / "hierarchy.ipm"
 
     @property
     def store(self) -> str:
-        """The store that commands use unless told otherwise."""
-        return str(self.folder / "state.db")
+        """The URL of the store."""
+        return self.named_store or str(self.folder / "state.db")
+
+    def using(self, *, store: str | None = None, hierarchy: Path | None = None) -> Home:
+        """Return the same home with other files; None keeps what it has."""
+        return replace(
+            self,
+            named_store=store or self.named_store,
+            named_hierarchy=hierarchy or self.named_hierarchy,
+        )
+
+    @property
+    def hierarchy_if_any(self) -> Path | None:
+        """The hierarchy's file; None if nobody named one and the folder has none."""
+        return self.hierarchy if self.named_hierarchy or self.hierarchy.is_file() else None
+
+    def open_hierarchy(self) -> Hierarchy:
+        """Open the hierarchy; use as a context."""
+        from ipmicra.edge.hierarchy_file import Hierarchy
+
+        return Hierarchy.open(self.hierarchy)
+
+    def open_hierarchy_if_any(self) -> Hierarchy | None:
+        """Open the hierarchy; None if nobody named one and the folder has none."""
+        return self.open_hierarchy() if self.hierarchy_if_any else None
+
+    def open_store(self) -> Store:
+        """Open the store; use as a context."""
+        from ipmicra.edge.store.store import Store
+
+        return Store.open(self.store)
+
+    def lock(self, purpose: str, command: str) -> AbstractContextManager[None]:
+        """Hold the store's lock for a purpose; `command` tells others who holds it."""
+        from ipmicra.edge.store.lock import one_at_a_time
+
+        return one_at_a_time(self.store, purpose, command)
+
+    def crawler_names(self) -> list[str]:
+        """List the crawlers that have not left, quickly; none if the store cannot be read."""
+        from ipmicra.edge.store.glance import crawler_names
+
+        return crawler_names(self.store)
 
 
 def find_home(folder: Path | None = None) -> Home:
@@ -32,3 +87,8 @@ def find_home(folder: Path | None = None) -> Home:
         folder or os.environ.get("IPMICRA_HOME") or platformdirs.user_data_dir("ipmicra", appauthor=False)
     )
     return Home(folder=Path(chosen).expanduser())
+
+
+def home_at(place: Home | Path | str | None) -> Home:
+    """Return a home as it is, or that of a folder."""
+    return place if isinstance(place, Home) else find_home(None if place is None else Path(place))

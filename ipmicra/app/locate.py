@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ipmicra.app.lookup.lookup import lineage_of
 from ipmicra.edge.dns.location import DnsClues, LocationDns
@@ -15,20 +14,24 @@ from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, read_seed
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.edge.hierarchy_file import Hierarchy, shown
 from ipmicra.errors import FetchError, InputError
-from ipmicra.locate.agreement import count_agreements, count_hits
-from ipmicra.locate.chain import DEFAULT_ORDER
+from ipmicra.locate.chain import DEFAULT_ORDER, read_order
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.known import KnownTable, read_geofeed, read_table
 from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
 from ipmicra.model.address import Address
-from ipmicra.model.location import Heuristic, Hint, Location
+from ipmicra.model.location import Heuristic, Location
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
 
 LARGEST_FAMILY = 100_000
 """Descendants of a parent above which its children are not asked for their country."""
+
+
+def order_of(text: str | None) -> tuple[Heuristic, ...]:
+    """Read which heuristics vote, in which order, as in `loc,airport,registry`; None for the default."""
+    return DEFAULT_ORDER if text is None else read_order(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,72 +209,6 @@ class LocateRun:
                 read_geofeed(
                     tables.known, lines, subnet.geofeed, tables.gazetteer, (subnet.first, subnet.last)
                 )
-
-
-# --- what is printed
-
-
-def describe_located(target: LocatedTarget) -> dict[str, Any]:
-    """Describe a located target: what `--json` prints."""
-    located = target.located
-    anycast = located.anycast
-    return {
-        "target": target.text,
-        "address": target.address,
-        "location": located.location and describe_location(located.location),
-        "heuristic": located.heuristic,
-        "votes": [_describe_hint(vote) for vote in located.votes],
-        "struck": [
-            {**_describe_hint(vote.hint), "crawler": vote.crawler, "reason": vote.reason}
-            for vote in located.rejected
-        ],
-        "anycast": anycast is not None,
-        "anycast_proof": [f"{bound.crawler}: {bound.rtt_ms:g} ms" for bound in anycast] if anycast else [],
-        "findings": list(located.findings),
-    }
-
-
-def describe_location(location: Location) -> dict[str, Any]:
-    """Describe a location."""
-    return {
-        "latitude": location.latitude,
-        "longitude": location.longitude,
-        "city": location.city,
-        "country": location.country,
-        "radius_km": location.radius_km,
-    }
-
-
-def _describe_hint(hint: Hint) -> dict[str, Any]:
-    return {
-        "heuristic": hint.heuristic,
-        "location": describe_location(hint.location),
-        "evidence": hint.evidence,
-        "weight": round(hint.weight, 3),
-    }
-
-
-def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]) -> dict[str, Any]:
-    """Describe the two tables of a list: hits per heuristic, and pairwise agreement."""
-    located = [target.located for target in targets]
-    unlocated = sum(one.location is None for one in located)
-    return {
-        "targets": len(located),
-        "unlocated": unlocated,
-        "hits": [
-            {"heuristic": row.heuristic, "votes": row.votes, "hits": row.wins, "share": round(row.share, 4)}
-            for row in count_hits(located, order)
-        ],
-        "agreement": [
-            {
-                "heuristics": [row.one, row.other],
-                "intersection": row.both,
-                "agree": row.agree,
-                "share": None if row.share is None else round(row.share, 4),
-            }
-            for row in count_agreements(located, order)
-        ],
-    }
 
 
 class LocatedSites:

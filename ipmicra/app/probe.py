@@ -6,20 +6,23 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from ipmicra.app.fleet.fleet import Fleet, time_text
+from ipmicra.app.fleet.fleet import Fleet
+from ipmicra.app.home import Home
+from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import UNRESOLVED, DeskConfig, OrderDesk, order_of, sample_of
 from ipmicra.edge.dns.bulk import NO_SITE, grouped, resolve_seeds
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import REASONS
-from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed
+from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.probe import Probe
-from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.model.site import Site
 
 events = EventLog("probe")
@@ -28,6 +31,18 @@ HERE = "here"
 ALL = "all"
 BUDGET = "ipmicra probe"
 """Name of the budget of single probes: each run starts it anew."""
+
+
+def agent_access(
+    token_file: Path | None, authority: Path | None, certificate: Path | None, key: Path | None
+) -> AgentAccess:
+    """Return the credentials for agents; without a file the token is that of the environment."""
+    return AgentAccess(token=read_token(token_file), authority=authority, certificate=certificate, key=key)
+
+
+def probe_config(samples: int, timeout_ms: float, first_rung: Rung, budget: str = "probes") -> DeskConfig:
+    """Return what each probe measures, and the budget that is charged for it."""
+    return DeskConfig(budget=budget, samples=samples, timeout_ms=timeout_ms, first_rung=first_rung)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +74,12 @@ class ProbeReport:
     def is_complete(self) -> bool:
         """Whether each target has a round trip from each crawler."""
         return not self.unresolved and all(sample.loss is None for _, sample in self.samples)
+
+
+def probe_home(home: Home, words: Sequence[str], options: ProbeOptions) -> ProbeReport:
+    """Probe what a user named from crawlers of the home's fleet."""
+    with home.open_store() as store:
+        return probe_targets(Fleet(store), store, list(read_seeds(words)), options)
 
 
 def probe_targets(fleet: Fleet, store: StorePort, texts: Sequence[str], options: ProbeOptions) -> ProbeReport:
@@ -214,23 +235,3 @@ def resolving(client: DnsClient) -> Callable[[str], Any]:
         return list(answer.addresses)
 
     return resolve
-
-
-def describe_sample(target: str, sample: Sample) -> dict[str, Any]:
-    """Describe a sample as JSON does."""
-    timings = sample.timings
-    return {
-        "target": target,
-        "address": str(sample.address) if int(sample.address) else None,
-        "crawler": sample.crawler,
-        "rtt_ms": sample.rtt_ms,
-        "loss": sample.loss.value if sample.loss else None,
-        "rung": sample.rung.value if sample.rung else None,
-        "all_ms": list(sample.all_ms),
-        "dns_ms": timings.dns_ms if timings else None,
-        "tcp_ms": timings.tcp_ms if timings else None,
-        "tls_ms": timings.tls_ms if timings else None,
-        "first_byte_ms": timings.first_byte_ms if timings else None,
-        "detail": sample.detail,
-        "taken": time_text(sample.taken_s),
-    }

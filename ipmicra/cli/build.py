@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.hierarchy_option import hierarchy_path
-from ipmicra.cli.output import (
-    DONE_IN_PART,
-    Format,
-    FormatOption,
-    JsonOption,
-    chosen,
-    print_object,
-    print_table,
-    say,
-)
+from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, say
+from ipmicra.cli.progress import progress_bar
 from ipmicra.cli.quick_start import load_numba
 
 if TYPE_CHECKING:
-    from ipmicra.app.build.build import BuildProgress, BuildReport
+    from ipmicra.app.build.build import BuildReport
 
 
 def build(
@@ -37,21 +25,20 @@ def build(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to write; by default into the home folder."
+            "--output", "-o", metavar="FILE", help="File to write; default: hierarchy.ipm in the home folder."
         ),
     ] = None,
     findings: Annotated[
         Path | None,
-        typer.Option(
-            "--findings", metavar="FILE", help="Write every finding to this file, one JSON object a line."
-        ),
+        typer.Option("--findings", metavar="FILE", help="Write every finding to this file, as JSON lines."),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Dumps read at the same time; by default one a processor."),
+        typer.Option("--jobs", "-j", min=1, help="Dumps to read in parallel; default: one per processor."),
     ] = None,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Leave out dumps that cannot be read; exit with 3 then.")
+        bool,
+        typer.Option("--keep-going", help="Leave out dumps that cannot be read (exit code 3)."),
     ] = False,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
@@ -59,22 +46,27 @@ def build(
     """Build a hierarchy from registry dumps.
 
     The kind of each dump is recognised by its content. Every paragraph is counted as kept, repaired,
-    skipped or unknown. The file appears when it is complete; until then the old one stays.
+    skipped or unknown. The old file is replaced only when the new one is complete.
     """
     load_numba()
-    from ipmicra.app.build.build import BuildOptions
+    from ipmicra.app.build.build import BuildOptions, BuildProgress
     from ipmicra.app.build.build import build as build_hierarchy
-    from ipmicra.app.describe import describe_build
-    from ipmicra.edge.hierarchy_file import write_atomically
+    from ipmicra.app.build.findings import write_findings
+    from ipmicra.app.describe.hierarchy import describe_build
 
     print_format = chosen(output_format, as_json)
-    with _progress_bar() as show:
+    home = home_of(context, hierarchy=output)
+    with progress_bar(is_bytes=True) as show:
+
+        def progress(now: BuildProgress) -> None:
+            show(now.stage, now.done_bytes, now.total_bytes)
+
         options = BuildOptions(jobs=jobs, keep_going=keep_going)
-        report = build_hierarchy(dumps, hierarchy_path(context, output), options, show, say)
+        report = build_hierarchy(dumps, home.hierarchy, options, progress, say)
     if findings is not None:
-        write_atomically(findings, _finding_lines(report))
+        write_findings(report.findings, findings)
     if print_format is Format.TABLE:
-        print_report(report)
+        _print(report)
     else:
         print_object(describe_build(report), print_format)
     for failure in report.failures:
@@ -83,50 +75,8 @@ def build(
         raise typer.Exit(DONE_IN_PART)
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[BuildProgress], None] | None]:
-    """Draw a bar on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("reading", total=None)
-
-        def show(progress: BuildProgress) -> None:
-            bar.update(
-                task, description=progress.stage, completed=progress.done_bytes, total=progress.total_bytes
-            )
-
-        yield show
-
-
-def _finding_lines(report: BuildReport) -> Iterator[bytes]:
-    from ipmicra.app.describe import describe_finding
-
-    for finding in report.findings:
-        yield json.dumps(describe_finding(finding), ensure_ascii=False).encode() + b"\n"
-
-
-def print_report(report: BuildReport) -> None:
-    """Print tallies, then what was made."""
+def _print(report: BuildReport) -> None:
+    """Print the tally of each dump, findings by reason, then what was built."""
     fates = ("kept", "repaired", "skipped", "unknown")
     rows = [
         (

@@ -1,7 +1,7 @@
-"""What a shell completes: known names, and crawlers of the store.
+"""Shell completion: known names, and the crawlers of the store.
 
-The names stand here once more, since the layers they belong to load numpy: a key press must not wait for
-that. A test compares them with the real ones.
+The names are repeated here because the layers that define them load numpy, and a key press must not wait for
+that. A test compares them with the originals.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RELOCATIONS = ("received", "sent")
 
 
 def one_of(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Complete to one of some names."""
+    """Return a function that completes to one of the names."""
 
     def complete(incomplete: str) -> list[str]:
         return [name for name in names if name.startswith(incomplete)]
@@ -42,22 +42,20 @@ def one_of(names: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def several_of(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Complete the last of some names with commas between them."""
+    """Return a function that completes the last of several names separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
-        there = before.split(",")
-        return [f"{before}{comma}{name}" for name in names if name.startswith(last) and name not in there]
+        taken = before.split(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(last) and name not in taken]
 
     return complete
 
 
 def crawlers(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete to a crawler of the store that the command line names."""
-    from ipmicra.edge.store.glance import crawler_names
-
-    store = ctx.params.get("store") or find_home(ctx.find_root().params.get("home")).store
-    return [name for name in crawler_names(str(store)) if name.startswith(incomplete)]
+    home = find_home(ctx.find_root().params.get("home")).using(store=ctx.params.get("store"))
+    return [name for name in home.crawler_names() if name.startswith(incomplete)]
 
 
 def crawlers_or_all(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -8,21 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from ipmicra.cli.completion import crawlers
-from ipmicra.cli.hierarchy_option import HierarchyOption
-from ipmicra.cli.output import (
+from ipmicra.cli.options import (
     Format,
     FormatOption,
+    HierarchyOption,
     JsonOption,
+    StoreOption,
     chosen,
-    print_object,
-    print_records,
-    print_table,
-    say,
+    home_of,
 )
-from ipmicra.cli.store_option import StoreOption, store_url
+from ipmicra.cli.output import print_object, print_records, print_table, say
 
 crawler = typer.Typer(
-    name="crawler", help="Keep the fleet: crawlers that join, are listed and leave.", no_args_is_help=True
+    name="crawler", help="Manage the fleet: add, list and remove crawlers.", no_args_is_help=True
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The crawler's name.")]
@@ -38,26 +36,27 @@ def add(
     ] = None,
     latitude: Annotated[float | None, typer.Option(help="Degrees north.")] = None,
     longitude: Annotated[float | None, typer.Option(help="Degrees east.")] = None,
-    city: Annotated[str | None, typer.Option(help="City of its place.")] = None,
-    country: Annotated[str | None, typer.Option(help="Country of its place, two letters.")] = None,
+    city: Annotated[str | None, typer.Option(help="City where it is.")] = None,
+    country: Annotated[str | None, typer.Option(help="Country where it is, two letters.")] = None,
     label: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=WORD", help="A label, as region=south; repeatable.")
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A label such as region=south; repeatable.")
     ] = None,
-    bandwidth_mbps: Annotated[float | None, typer.Option(help="Megabits a second.")] = None,
-    memory_gb: Annotated[float | None, typer.Option(help="Gigabytes of memory.")] = None,
-    max_pieces: Annotated[int | None, typer.Option(help="Sites, or pieces of them, at a time.")] = None,
-    connections: Annotated[int | None, typer.Option(help="Downloads at a time.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Take the place of one of that name.")] = False,
+    bandwidth_mbps: Annotated[float | None, typer.Option(help="Bandwidth in megabits per second.")] = None,
+    memory_gb: Annotated[float | None, typer.Option(help="Memory in gigabytes.")] = None,
+    max_pieces: Annotated[int | None, typer.Option(help="Most sites, or pieces of sites, at a time.")] = None,
+    connections: Annotated[int | None, typer.Option(help="Most downloads at a time.")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the crawler of that name.")] = False,
     store: StoreOption = None,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a crawler join the fleet.
+    """Add a crawler to the fleet.
 
-    It is given the smallest subnet that holds its address.
+    The smallest subnet that contains its address is recorded with it.
     """
-    from ipmicra.app.fleet.fleet import Fleet, describe_member
+    from ipmicra.app.describe.fleet import describe_member
+    from ipmicra.app.fleet.fleet import Fleet
     from ipmicra.app.fleet.reading import crawler_of, read_labels
 
     print_format = chosen(output_format, as_json)
@@ -76,26 +75,27 @@ def add(
         "connections": connections,
     }
     joining = crawler_of(fields)
-    with Fleet.open(context.obj, store=store_url(context, store), hierarchy=hierarchy_file) as fleet:
+    with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
         member = fleet.add(joining, replaces=replace)
     if member.first is None:
-        say(f"{name}: no subnet is known to hold {address}; build a hierarchy, then add it with --replace")
+        say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)
 
 
 @crawler.command(name="list")
 def list_(
     context: typer.Context,
-    every: Annotated[bool, typer.Option("--all", help="Also those that left.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include those that left.")] = False,
     store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the crawlers."""
-    from ipmicra.app.fleet.fleet import PRESENT, Fleet, describe_member
+    from ipmicra.app.describe.fleet import describe_member
+    from ipmicra.app.fleet.fleet import PRESENT, Fleet
 
     print_format = chosen(output_format, as_json)
-    with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
+    with Fleet.open(home_of(context, store=store)) as fleet:
         members = fleet.members(() if every else PRESENT)
     if not members:
         say("no crawlers yet: `ipmicra crawler add NAME ADDRESS` or `ipmicra crawler import FILE`")
@@ -112,14 +112,15 @@ def remove(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let crawlers leave; they may come back.
+    """Remove crawlers from the fleet; they may be added again.
 
-    What is known of them is kept.
+    Their samples are kept.
     """
-    from ipmicra.app.fleet.fleet import Fleet, describe_member
+    from ipmicra.app.describe.fleet import describe_member
+    from ipmicra.app.fleet.fleet import Fleet
 
     print_format = chosen(output_format, as_json)
-    with Fleet.open(context.obj, store=store_url(context, store)) as fleet:
+    with Fleet.open(home_of(context, store=store)) as fleet:
         for name in names:
             fleet.get(name)
         left = [describe_member(fleet.remove(name)) for name in names]
@@ -130,23 +131,24 @@ def remove(
 def import_(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Crawlers in TOML, CSV or JSON, told apart by the ending.")
+        Path, typer.Argument(metavar="FILE", help="Crawlers in TOML, CSV or JSON, by the file's extension.")
     ],
     store: StoreOption = None,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let all crawlers of a file join, or none of them.
+    """Add all crawlers of a file, or none of them.
 
-    Those that are present are replaced.
+    Those that are in the fleet already are replaced.
     """
-    from ipmicra.app.fleet.fleet import Fleet, describe_member
+    from ipmicra.app.describe.fleet import describe_member
+    from ipmicra.app.fleet.fleet import Fleet
     from ipmicra.app.fleet.reading import read_crawlers
 
     print_format = chosen(output_format, as_json)
     crawlers = read_crawlers(file)
-    with Fleet.open(context.obj, store=store_url(context, store), hierarchy=hierarchy_file) as fleet:
+    with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
         members = fleet.add_many(crawlers)
     _print([describe_member(member) for member in members], print_format)
 
@@ -159,9 +161,9 @@ def _print(described: list[dict[str, Any]], print_format: Format, *, is_one: boo
             print_records(described, print_format)
         return
     columns = ("name", "address", "subnet", "state", "changed", "country", "agent_url")
-    rows = [[one[column] for column in columns] + [_words(one["labels"])] for one in described]
+    rows = [[one[column] for column in columns] + [_label_text(one["labels"])] for one in described]
     print_table("", (*columns, "labels"), rows)
 
 
-def _words(labels: dict[str, str]) -> str:
-    return " ".join(f"{key}={word}" for key, word in labels.items())
+def _label_text(labels: dict[str, str]) -> str:
+    return " ".join(f"{key}={value}" for key, value in labels.items())

@@ -8,20 +8,21 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_object, print_table, say
-from ipmicra.cli.service_extra import need_service
+from ipmicra.cli.extras import need_service
+from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
+from ipmicra.cli.output import print_object, print_table, say
+from ipmicra.cli.progress import progress_bar
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ipmicra.edge.store.ports import ResultRecord
     from ipmicra.lab.demo.run import Demo, DemoFiles, DemoOutcome
 
 COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs site hash")
@@ -30,7 +31,7 @@ COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h",
 LEGEND = (
     "optimal: sites with their nearest crawler; busiest: pages of the busiest crawler, the mean is 1;",
     "pages/h: of the whole list, until its last crawler is done, by the report's cost model.",
-    "The first two rows are from this run's own probes; the others are replayed on the true round trips.",
+    "The first two rows come from the probes of this run; the others are replayed on the true round trips.",
 )
 
 DumpsOption = Annotated[
@@ -40,15 +41,15 @@ DumpsOption = Annotated[
         metavar="DIR",
         exists=True,
         file_okay=False,
-        help="Folder of dumps; by default the samples.",
+        help="Folder of dumps; default: the samples.",
     ),
 ]
 FolderOption = Annotated[
     Path | None,
-    typer.Option("--home", metavar="DIR", help="New folder for all files; without it and --keep they go."),
+    typer.Option("--home", metavar="DIR", help="New folder for all files; default: a temporary one."),
 ]
 KeepOption = Annotated[
-    bool, typer.Option("--keep", help="Leave agents and servers running to play with, until Ctrl-C.")
+    bool, typer.Option("--keep", help="Keep agents and servers running, to try commands on, until Ctrl-C.")
 ]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Report to write.")]
 
@@ -56,19 +57,19 @@ OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", he
 def demo(
     context: typer.Context,
     dumps: DumpsOption = None,
-    crawlers: Annotated[int, typer.Option(min=2, max=12, help="Agents to start.")] = 12,
-    sites: Annotated[int, typer.Option(min=10, max=2000, help="Web servers to start.")] = 300,
+    crawlers: Annotated[int, typer.Option(min=2, max=12, help="Number of agents to start.")] = 12,
+    sites: Annotated[int, typer.Option(min=10, max=2000, help="Number of web servers to start.")] = 300,
     keep: KeepOption = False,
     folder: FolderOption = None,
     output: OutputOption = Path("demo.html"),
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the whole path on this machine, from dumps to report.
+    """Show everything on this machine, from dumps to report.
 
-    Starts real agents and web servers on loopback addresses, with the round trips of an invented world
-    between them, delegates the sites by real probes and places them under the crawlers' capacity. Everything
-    printed is computed in this run.
+    Starts real agents and web servers on loopback addresses, with the round trips of a synthetic world
+    between them, delegates the sites by real probes and assigns them within the crawlers' capacity.
+    Everything printed is computed in this run.
     """
     need_service()
     from ipmicra.lab.demo.config import DemoConfig
@@ -79,15 +80,15 @@ def demo(
         raise InputError(f"there is no folder {output.absolute().parent} for the report")
     named = folder or _home_of(context)
     if keep and named is None:
-        named = Path(tempfile.mkdtemp(prefix="ipmicra-demo-"))  # whoever plays may want to look at it after
-    with _folder(named) as place, _bar(sites) as told, _stopped_by_sigterm():
+        named = Path(tempfile.mkdtemp(prefix="ipmicra-demo-"))  # kept, so that it can be looked at afterwards
+    with _folder(named) as place, _progress(sites) as progress, _stopped_by_sigterm():
         the_demo = Demo(
             files=DemoFiles(folder=place),
             report=output.absolute(),
             config=DemoConfig(crawlers=crawlers, sites=sites),
             dumps=dumps,
             say=say,
-            told=told,
+            told=lambda result: progress(result.probes),
         )
         _run(the_demo, print_format, keep=keep, stays=named is not None)
 
@@ -101,10 +102,10 @@ def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> No
         sys.stdout.flush()
         say(f"report: {outcome.report}")
         if keep:
-            _play(the_demo.files, outcome)
+            _wait(the_demo.files, outcome)
         else:
             again = shlex.join([*_program(), "demo", "--keep"])
-            say(f"try next: `{again}` leaves it running, and tells what to do with it")
+            say(f"try next: `{again}` keeps it running, and prints commands to try")
     if stays:
         say(f"all files: {the_demo.files.folder}")
 
@@ -131,8 +132,8 @@ def _print_table(outcome: DemoOutcome) -> None:
         say(line)
 
 
-def _play(files: DemoFiles, outcome: DemoOutcome) -> None:
-    """Say what can be done with what runs, and wait."""
+def _wait(files: DemoFiles, outcome: DemoOutcome) -> None:
+    """Print commands to try, and wait for Ctrl-C."""
     for line in commands(files, outcome):
         say(f"  {line}")
     say("Running until Ctrl-C.")
@@ -162,7 +163,7 @@ def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
 
 
 def _program() -> list[str]:
-    """Give the words that start ipmicra from here: in a checkout it is not on the path."""
+    """Return the words that start ipmicra here: in a checkout it is not on the path."""
     beside = Path(sys.executable).with_name("ipmicra")
     if shutil.which("ipmicra"):
         return ["ipmicra"]
@@ -170,7 +171,7 @@ def _program() -> list[str]:
 
 
 def _home_of(context: typer.Context) -> Path | None:
-    """Give the home that the command line names; one of the environment is for work, not for play."""
+    """Return the home that the command line names; that of the environment is not for demonstrations."""
     above = context.parent
     source = above.get_parameter_source("home") if above else None
     if above is None or source is None or source.name != "COMMANDLINE":
@@ -180,44 +181,32 @@ def _home_of(context: typer.Context) -> Path | None:
 
 @contextmanager
 def _folder(named: Path | None) -> Iterator[Path]:
-    """Give the folder that was named, which must be new, or one that is removed at the end."""
+    """Provide the folder that was named, which must be new, or one that is removed at the end."""
     if named is None:
         with tempfile.TemporaryDirectory(prefix="ipmicra-demo-") as folder:
             yield Path(folder)
         return
     if named.exists() and (not named.is_dir() or any(named.iterdir())):
-        raise InputError(f"{named} is there already: name a new or empty folder for the demonstration")
+        raise InputError(f"{named} exists already: name a new or empty folder for the demonstration")
     named.mkdir(parents=True, exist_ok=True)
     yield named.absolute()
 
 
 @contextmanager
-def _bar(sites: int) -> Iterator[Callable[[ResultRecord], None]]:
-    """Show progress on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _result: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+def _progress(sites: int) -> Iterator[Callable[[int], None]]:
+    """Provide the call that counts a site and its probes on a bar, which disappears with the last one."""
+    with ExitStack() as stack:
+        show = stack.enter_context(progress_bar())
+        done = probes = 0
 
-    columns = (TextColumn("   {task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = progress.add_task("", total=sites)
-    done = probes = 0
+        def progress(spent: int) -> None:
+            nonlocal done, probes
+            done, probes = done + 1, probes + spent
+            show(f"   {probes:,} probes, {probes / done:.2f} per site", done, sites)
+            if done == sites:
+                stack.close()  # the messages that follow must not be drawn over
 
-    def told(result: ResultRecord) -> None:
-        nonlocal done, probes
-        done, probes = done + 1, probes + result.probes
-        if done == 1:
-            progress.start()
-        progress.update(task, description=f"{probes:,} probes, {probes / done:.2f} a site", completed=done)
-        if done == sites:
-            progress.stop()
-
-    try:
-        yield told
-    finally:
-        progress.stop()
+        yield progress
 
 
 @contextmanager

@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ipmicra.cli.completion import LOCATIONS, POLICIES, one_of
-from ipmicra.cli.evaluate_table import print_evaluation, saving_in_words, title_of
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, say
-from ipmicra.cli.reporting import check_report, report_written
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import print_records, print_table, say, say_some
+from ipmicra.cli.progress import progress_bar
+from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
-    from ipmicra.delegate.replay.world import LocationKind
     from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
 
 FINDINGS_SHOWN = 10
+
+Cell = Callable[[dict[str, Any]], str]
+UNKNOWN = "–"
+
+
+def _share(key: str) -> Cell:
+    """Write a share as per cent."""
+    return lambda row: UNKNOWN if row.get(key) is None else f"{100 * row[key]:.1f} %"
+
+
+def _number(key: str, digits: int = 2) -> Cell:
+    """Write a number."""
+    return lambda row: UNKNOWN if row.get(key) is None else f"{row[key]:.{digits}f}"
+
+
+def _with_spread(one: Cell, spread: Cell) -> Cell:
+    """Write a mean with the spread of the orders."""
+    return lambda row: f"{one(row)} ±{spread(row)}"
+
+
+OPTIMAL = _with_spread(_share("optimal"), lambda row: f"{100 * row['optimal_spread']:.1f}")
+PROBES = _with_spread(_number("probes_per_site"), _number("probes_spread"))
+NAMES: dict[str, Cell] = {"policy": lambda row: row["policy"], "setting": lambda row: row["setting"]}
+COLUMNS: dict[str, Cell] = {
+    **NAMES,
+    "optimal": OPTIMAL,
+    "within 2 ms": _share("within_2ms"),
+    "probes/site": PROBES,
+    "excess ms": _number("mean_excess_ms"),
+    "if sub-optimal": _number("excess_of_suboptimal_ms"),
+    "in training": _number("training_probes_per_site"),
+}
+"""Columns for a world with known round trips."""
+TODAY, JUDGED = "ms saved\non today", "judged"
+SAVINGS: dict[str, Cell] = {
+    "policy": lambda row: f"{row['policy']} {row['setting']}".removesuffix("default").strip(),
+    "optimal": _share("optimal"),
+    "probes\nper site": _number("probes_per_site"),
+    "in\ntraining": _number("training_probes_per_site"),
+    "probes\nsaved": _share("probes_saved"),
+    "mean\nms": _number("mean_rtt_ms", 1),
+    "ms saved\non hash": _number("saved_vs_hash_ms", 1),
+    TODAY: _number("saved_vs_today_ms", 1),
+    JUDGED: _share("judged"),
+}
+"""Columns for a user's own measurements: what each policy would save."""
 
 WorldArgument = Annotated[
     Path,
@@ -37,7 +80,7 @@ CrawlersOption = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="For measurements: the crawlers' addresses and places, as `crawler import` reads them.",
+        help="For measurements: the crawlers' addresses and locations, as for `crawler import`.",
     ),
 ]
 SitesOption = Annotated[
@@ -51,7 +94,7 @@ SitesOption = Annotated[
     ),
 ]
 ResolveOption = Annotated[
-    bool, typer.Option("--resolve", help="For measurements: ask the DNS for addresses that no file tells.")
+    bool, typer.Option("--resolve", help="For measurements: ask the DNS for addresses that are in no file.")
 ]
 PolicyOption = Annotated[
     list[str] | None,
@@ -59,7 +102,7 @@ PolicyOption = Annotated[
         "--policy",
         metavar="NAME",
         autocompletion=one_of(POLICIES),
-        help="predict, paper, geo, everyone, random or hash; all if none is named. May be repeated.",
+        help="predict, paper, geo, everyone, random or hash; repeatable. Default: all.",
     ),
 ]
 LocationOption = Annotated[
@@ -67,29 +110,29 @@ LocationOption = Annotated[
     typer.Option(
         metavar="SOURCE",
         autocompletion=one_of(LOCATIONS),
-        help="What is known of the sites' places: world, country, locate, none. By default world; for "
-        "measurements without places locate, if the crawlers have some.",
+        help="Source of the sites' locations: world, country, locate, none. Default: world; locate for "
+        "measurements without locations, if the crawlers have some.",
     ),
 ]
 TrainOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Sites that arrive before those that count; by default 65 %.")
+    int | None, typer.Option(metavar="N", help="Sites for training, which do not count; default: 65 %.")
 ]
-SeedsOption = Annotated[int, typer.Option(metavar="K", help="Random orders of arrival.")]
+SeedsOption = Annotated[int, typer.Option(metavar="K", help="Number of random orders of arrival.")]
 ThresholdOption = Annotated[
     list[float] | None,
-    typer.Option("--threshold-ms", metavar="MS", help="For paper; may be repeated. By default 50 and 10."),
+    typer.Option("--threshold-ms", metavar="MS", help="For paper; repeatable. Default: 50 and 10."),
 ]
 PriceOption = Annotated[
     list[float] | None,
     typer.Option(
         "--probe-price-ms",
         metavar="MS",
-        help="For predict: a fixed price of a probe; may be repeated. By default two named settings.",
+        help="For predict: fixed price of a probe; repeatable. Default: two named settings.",
     ),
 ]
 NearestOption = Annotated[
     list[int] | None,
-    typer.Option("--nearest", metavar="K", min=1, help="For geo; may be repeated. By default 1 and 2."),
+    typer.Option("--nearest", metavar="K", min=1, help="For geo; repeatable. Default: 1 and 2."),
 ]
 BudgetOption = Annotated[int | None, typer.Option(metavar="N", min=0, help="Most probes for one subnet.")]
 PlotOption = Annotated[
@@ -125,23 +168,26 @@ def evaluate(
 ) -> None:
     """Replay policies on a world with known round trips.
 
-    Each policy delegates the same sites in the same random orders. The first ones are training: they are
-    delegated with the policy's own probes, and do not count.
+    Each policy delegates the same sites in the same random orders. The first sites are for training: they
+    are delegated with the policy's own probes, and do not count.
 
     With a file of your own measurements as WORLD the table shows what each policy would save you.
     """
-    from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions
+    from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions, read_location
 
     print_format = chosen(output_format, as_json)
-    hierarchy = hierarchy_path(context, hierarchy_file)
+    try:
+        kind = read_location(location) if location else None
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--location") from error
     options = EvaluateOptions(
         world=world,
-        hierarchy=hierarchy if hierarchy_file or hierarchy.is_file() else None,
+        hierarchy=home_of(context, hierarchy=hierarchy_file).hierarchy_if_any,
         crawlers=crawlers,
         sites=sites,
         resolves=resolve,
         policies=policies or POLICIES,
-        location=_location(location) if location else None,
+        location=kind,
         train=train,
         seeds=seeds,
         thresholds_ms=thresholds_ms or (50.0, 10.0),
@@ -154,62 +200,64 @@ def evaluate(
 
 
 def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print_format: Format) -> None:
+    from ipmicra.app.report.write import check_page, write_page
     from ipmicra.lab.evaluate.evaluate import evaluate as run
     from ipmicra.lab.plots.curve import check_plot, plot_policies
 
     if plot is not None:
         check_plot(plot)
     if report is not None:
-        check_report(report)
-    with _bar() as show:
+        check_page(report)
+    with progress_bar() as show:
         evaluation = run(options, show)
-    _tell(evaluation)
+    for note in evaluation.notes:
+        say(note)
+    say_some(evaluation.findings, FINDINGS_SHOWN, "rows left out")
     if print_format is Format.TABLE:
-        print_evaluation(evaluation)
+        _print(evaluation)
     else:
         print_records(evaluation.rows, print_format)
-    if words := saving_in_words(evaluation):
-        say(words)
+    if saving := _saving(evaluation):
+        say(saving)
     if plot is not None:
-        plot_policies(evaluation.rows, title_of(evaluation), plot)
+        plot_policies(evaluation.rows, _title(evaluation), plot)
         say(f"drawn: {plot}")
     if report is not None and evaluation.data is not None:
-        report_written(evaluation.data, report, f"evaluate {options.world}")
+        write_page(evaluation.data, report, f"ipmicra evaluate {options.world}")
+        say(f"report: {report}")
     else:
-        say("to see the sites on a map, with their round trips: the same with --report FILE")
+        say("to see the sites on a map, with their round trips: add --report FILE")
 
 
-def _location(text: str) -> LocationKind:
-    from ipmicra.delegate.replay.world import LocationKind
-
-    try:
-        return LocationKind(text)
-    except ValueError as error:
-        message = f"{text!r} is none of {', '.join(LocationKind)}"
-        raise typer.BadParameter(message, param_hint="--location") from error
-
-
-def _tell(evaluation: Evaluation) -> None:
-    """Say how the world was understood, and what was left out of it."""
-    findings = evaluation.findings
-    for finding in (*evaluation.notes, *findings[:FINDINGS_SHOWN]):
-        say(finding)
-    if len(findings) > FINDINGS_SHOWN:
-        say(f"… and {len(findings) - FINDINGS_SHOWN} more rows left out")
+def _print(evaluation: Evaluation) -> None:
+    columns = dict(SAVINGS if evaluation.is_measured else COLUMNS)
+    rows = evaluation.rows
+    if not any("saved_vs_today_ms" in row for row in rows):
+        columns.pop(TODAY, None)
+    if all(row["judged"] == 1 for row in rows):
+        columns.pop(JUDGED, None)
+    print_table(_title(evaluation), list(columns), [[cell(row) for cell in columns.values()] for row in rows])
 
 
-@contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    """Show progress on a terminal, nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+def _title(evaluation: Evaluation) -> str:
+    return (
+        f"{evaluation.world}: {evaluation.seeds} orders of arrival, {evaluation.train} sites of training, "
+        f"places: {evaluation.location}"
+    )
 
-    console = Console(stderr=True)
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn()
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("evaluating", total=None)
 
-        def show(what: str, done: int, total: int) -> None:
-            progress.update(task, description=what, completed=done, total=total)
-
-        yield show
+def _saving(evaluation: Evaluation) -> str | None:
+    """Say what the first setting of predict, or else the first policy that probes, would save."""
+    probing = [row for row in evaluation.rows if row["probes_per_site"]]
+    row = next((one for one in probing if one["policy"] == "predict"), probing[0] if probing else None)
+    if row is None or row["mean_rtt_ms"] is None or row["policy"] == "everyone":
+        return None
+    ways = {"by site hash": row.get("hash_mean_rtt_ms"), "today": row.get("today_mean_rtt_ms")}
+    others = [f"{way} {mean_ms:.0f} ms" for way, mean_ms in ways.items() if mean_ms is not None]
+    text = ", ".join([f"mean round trip {row['mean_rtt_ms']:.0f} ms", *others])
+    before = f" ({row['training_probes_per_site']:.1f} in training)" if evaluation.train else ""
+    rest = f" ({100 * row['judged']:.0f} % of the answers can be judged)" if row["judged"] < 1 else ""
+    return (
+        f"With {row['policy']}: {row['probes_per_site']:.1f} probes per site{before} instead of "
+        f"{row['everyone_probes_per_site']:.3g}; {text}{rest}."
+    )

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import Format, FormatOption, JsonOption, clean, print_object
-from ipmicra.cli.service_extra import need_service
-from ipmicra.cli.store_option import StoreOption, store_url
+from ipmicra.cli.extras import need_service
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, StoreOption, home_of
+from ipmicra.cli.output import clean, print_object
 
 
 def explain(
@@ -20,27 +19,24 @@ def explain(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell why a site has its crawler: who was asked, who was not.
+    """Explain why a site has its crawler: who was asked, who was not.
 
-    It is told from what was written down when the subnet was delegated; nothing is probed. Text is printed
-    unless a format is named.
+    From what was recorded when its subnet was delegated; nothing is probed. Prints text unless a format is
+    named.
     """
     need_service()
-    from ipmicra.app.explain.explain import describe_explanation, explain_site
+    from ipmicra.app.describe.delegation import describe_explanation
+    from ipmicra.app.explain.explain import explain_site
     from ipmicra.app.explain.render import tell
-    from ipmicra.edge.hierarchy_file import Hierarchy
-    from ipmicra.edge.store.store import Store
 
     print_format = Format.JSON if as_json else output_format or Format.TABLE
-    with (
-        Hierarchy.open(hierarchy_path(context, hierarchy_file)) as hierarchy,
-        Store.open(store_url(context, store)) as opened,
-    ):
-        told = explain_site(opened, hierarchy, site)
-        if print_format is Format.TABLE:
-            for line in tell(told):
-                typer.echo(clean(line))
-        else:
-            print_object(describe_explanation(told), print_format)
-    if told.decided is None:
+    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    with home.open_hierarchy() as hierarchy, home.open_store() as opened:
+        explanation = explain_site(opened, hierarchy, site)
+    if print_format is Format.TABLE:
+        for line in tell(explanation):
+            typer.echo(clean(line))
+    else:
+        print_object(describe_explanation(explanation), print_format)
+    if explanation.decided is None:
         raise typer.Exit(1)

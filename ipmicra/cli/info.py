@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_object, print_table
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import print_object, print_table
 
 COUNTS = ("subnets", "organisations", "max_depth", "overlaps", "duplicates")
 
@@ -21,33 +21,24 @@ def info(
     ] = None,
     hierarchy_file: HierarchyOption = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Read the whole file and compare it with its hashes.")
+        bool, typer.Option("--verify", help="Read the whole file and check it against its hashes.")
     ] = False,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a hierarchy's edition, counts and dumps."""
-    from ipmicra.app.describe import describe_edition
-    from ipmicra.app.lookup.lookup import open_hierarchy
+    from ipmicra.app.describe.hierarchy import describe_file
 
     print_format = chosen(output_format, as_json)
-    path = hierarchy_path(context, file or hierarchy_file)
-    hierarchy = open_hierarchy(path)
-    if verify:
-        hierarchy.verify()
-    meta = hierarchy.meta
-    record: dict[str, Any] = {
-        "file": str(path),
-        "size_bytes": path.stat().st_size,
-        "verified": verify,
-        **{name: meta.get(name) for name in COUNTS},
-        "tally": meta.get("tally"),
-        "edition": describe_edition(hierarchy.edition),
-    }
-    if print_format is not Format.TABLE:
+    home = home_of(context, hierarchy=file or hierarchy_file)
+    with home.open_hierarchy() as hierarchy:
+        if verify:
+            hierarchy.verify()
+        record = describe_file(home.hierarchy, hierarchy, is_verified=verify)
+    if print_format is Format.TABLE:
+        _print(record)
+    else:
         print_object(record, print_format)
-        return
-    _print(record)
 
 
 def _print(record: dict[str, Any]) -> None:

@@ -8,35 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import HEURISTICS, several_of
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import (
-    DONE_IN_PART,
-    Format,
-    FormatOption,
-    JsonOption,
-    chosen,
-    print_object,
-    print_records,
-    print_table,
-    say,
-)
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import DONE_IN_PART, print_object, print_records, print_table, say, say_some
 
 if TYPE_CHECKING:
     from ipmicra.app.locate import LocatedTarget
-    from ipmicra.edge.hierarchy_file import Hierarchy
 
 LONGEST_SHOWN = 80
 """Characters of a target in tables and messages."""
 MOST_FINDINGS = 20
-"""Findings of tables that are shown."""
-
+"""Findings that are shown."""
 
 HeuristicsOption = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
         autocompletion=several_of(HEURISTICS),
-        help="Which vote, in which order: loc, airport, city, institution, known, registry, latency.",
+        help="Which heuristics vote, in order: loc, airport, city, institution, known, registry, latency.",
     ),
 ]
 TableOption = Annotated[
@@ -50,11 +38,11 @@ GeofeedOption = Annotated[
 ]
 SamplesOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Round trips, to check votes: CSV of crawler, address, rtt_ms."),
+    typer.Option(metavar="FILE", help="Round trips that check the votes: CSV of crawler, address, rtt_ms."),
 ]
 CrawlersOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where they were taken: CSV of name, address, latitude, longitude."),
+    typer.Option(metavar="FILE", help="Crawlers of --samples: CSV of name, address, latitude, longitude."),
 ]
 
 
@@ -77,33 +65,35 @@ def locate(
     samples: SamplesOption = None,
     crawlers: CrawlersOption = None,
     tables: Annotated[
-        bool, typer.Option("--tables", help="Print hits per heuristic and their agreement instead of places.")
+        bool,
+        typer.Option("--tables", help="Print hits per heuristic and their agreement instead."),
     ] = False,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Return where each target is, and why: every heuristic's vote."""
-    from ipmicra.app.locate import LocateOptions, LocateRun
-    from ipmicra.locate.chain import DEFAULT_ORDER, read_order
+    """Locate each target, and show every heuristic's vote."""
+    from ipmicra.app.locate import LocateOptions, LocateRun, order_of
 
     print_format = chosen(output_format, as_json)
     options = LocateOptions(
         is_offline=offline,
-        order=DEFAULT_ORDER if heuristics is None else read_order(heuristics),
+        order=order_of(heuristics),
         tables=tuple(table or ()),
         geofeeds=tuple(geofeed or ()),
         fetches_geofeeds=fetch_geofeeds,
         samples=samples,
         crawlers=crawlers,
     )
-    hierarchy = _hierarchy(context, hierarchy_file)
+    home = home_of(context, hierarchy=hierarchy_file)
+    hierarchy = home.open_hierarchy_if_any()
     run = LocateRun(options, hierarchy)
     located = run.locate(targets)
     if hierarchy is None and any(target.address for target in located):
-        path = hierarchy_path(context, hierarchy_file)
-        say(f"no hierarchy at {path}: registrations have no vote (build one with `ipmicra build DUMP…`)")
-    _tell(run.findings, located)
+        say(
+            f"no hierarchy at {home.hierarchy}: registrations have no vote (build one: `ipmicra build DUMP…`)"
+        )
+    _say_findings(run.findings, located)
     if tables:
         _print_tables(located, options.order, print_format)
     else:
@@ -112,7 +102,7 @@ def locate(
 
 
 def _exit(located: list[LocatedTarget]) -> None:
-    """End with the code that says whether all targets could be read and asked for."""
+    """Exit with a code that says whether all targets could be read and looked up."""
     unread = sum(
         target.address is None and not target.located.votes and bool(target.located.findings)
         for target in located
@@ -121,30 +111,18 @@ def _exit(located: list[LocatedTarget]) -> None:
         raise typer.Exit(DONE_IN_PART if unread < len(located) else 1)
 
 
-def _hierarchy(context: typer.Context, given: Path | None) -> Hierarchy | None:
-    """Open the hierarchy; without one the registry has no vote."""
-    from ipmicra.app.lookup.lookup import open_hierarchy
-
-    path = hierarchy_path(context, given)
-    return None if given is None and not path.exists() else open_hierarchy(path)
-
-
-def _tell(findings: list[str], located: list[LocatedTarget]) -> None:
-    """Say what went wrong, on stderr."""
-    told = [*findings]
+def _say_findings(findings: list[str], located: list[LocatedTarget]) -> None:
+    messages = [*findings]
     for target in located:
-        told += [
+        messages += [
             text if text.startswith(target.text) else f"{_short(target.text)}: {text}"
             for text in target.located.findings
         ]
-    for text in told[:MOST_FINDINGS]:
-        say(text)
-    if len(told) > MOST_FINDINGS:
-        say(f"… and {len(told) - MOST_FINDINGS} more findings; --json has those of each target")
+    say_some(messages, MOST_FINDINGS, "findings; --json has those of each target")
 
 
 def _print(located: list[LocatedTarget], print_format: Format) -> None:
-    from ipmicra.app.locate import describe_located
+    from ipmicra.app.describe.location import describe_located
 
     if print_format is Format.TABLE:
         columns = ("target", "city", "country", "latitude", "longitude", "radius km", "heuristic", "evidence")
@@ -167,12 +145,12 @@ def _row(target: LocatedTarget) -> tuple[Any, ...]:
 
 
 def _short(text: str) -> str:
-    """Cut a target that would fill the screen."""
+    """Shorten a target that would fill the screen."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def _flat(described: dict[str, Any]) -> dict[str, Any]:
-    """Return one value a column."""
+    """Put each value of the location into a column of its own."""
     location = described.pop("location") or dict.fromkeys(
         ("latitude", "longitude", "city", "country", "radius_km")
     )
@@ -180,7 +158,7 @@ def _flat(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print_tables(located: list[LocatedTarget], order: tuple[Any, ...], print_format: Format) -> None:
-    from ipmicra.app.locate import describe_tables
+    from ipmicra.app.describe.location import describe_tables
 
     described = describe_tables(located, order)
     if print_format is not Format.TABLE:

@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import (
-    DONE_IN_PART,
-    Format,
-    FormatOption,
-    JsonOption,
-    chosen,
-    print_records,
-    print_table,
-    say,
-)
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
 
 if TYPE_CHECKING:
     from ipmicra.app.lookup.lookup import Found
@@ -36,36 +27,37 @@ def lookup(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the subnets that hold each target, and who holds them.
+    """Show the subnets that contain each target, and who holds them.
 
-    Widest first. A name is looked up for each of its addresses.
+    Widest first. A host name is looked up for each of its addresses.
     """
-    from ipmicra.app.lookup.lookup import Found, look_up, open_hierarchy
+    from ipmicra.app.describe.hierarchy import describe_lineage, describe_narrowest
+    from ipmicra.app.lookup.lookup import Found, look_up
 
     print_format = chosen(output_format, as_json)
-    hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
-    kept: list[dict[str, Any]] = []
+    kept: list[Record] = []
     found = missing = 0
-    for one in look_up(hierarchy, targets):
-        if not isinstance(one, Found):
-            say(f"{one.text}: {one.reason}")
-            missing += 1
-            continue
-        found += 1
-        if print_format is Format.TABLE:
-            print_lineage(one)
-        elif print_format is Format.JSONL:
-            print_records([one.describe()], print_format)
-        else:
-            kept.append(one.describe() if print_format is Format.JSON else _flat(one))
+    with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
+        for one in look_up(hierarchy, targets):
+            if not isinstance(one, Found):
+                say(f"{one.text}: {one.reason}")
+                missing += 1
+                continue
+            found += 1
+            if print_format is Format.TABLE:
+                _print_lineage(one)
+            elif print_format is Format.JSONL:
+                print_records([describe_lineage(one)], print_format)
+            else:
+                is_json = print_format is Format.JSON
+                kept.append(describe_lineage(one) if is_json else describe_narrowest(one))
     if print_format is not Format.JSONL:
         print_records(kept, print_format)
     if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
 
 
-def print_lineage(found: Found) -> None:
-    """Print a lineage as an indented list."""
+def _print_lineage(found: Found) -> None:
     text, address = found.seed.text, found.seed.range_text
     title = text if text == address else f"{text} ({address})"
     columns = ("subnet", "netname", "organisation", "registry", "country", "status")
@@ -77,13 +69,3 @@ def _row(subnet: Subnet) -> tuple[Any, ...]:
     organisation = subnet.organisation.label if subnet.organisation else None
     label = "  " * subnet.depth + subnet.label
     return label, subnet.netname, organisation, subnet.registry.label, subnet.country, subnet.status
-
-
-def _flat(found: Found) -> dict[str, Any]:
-    """Describe a target with its narrowest subnet, one value per column."""
-    from ipmicra.app.describe import describe_subnet
-
-    described = describe_subnet(found.lineage[-1])
-    organisation = described.pop("organisation") or {"handle": None, "name": None}
-    holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}
-    return {"target": found.seed.text, "address": found.seed.range_text, **described, **holder}

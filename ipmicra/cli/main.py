@@ -1,4 +1,8 @@
-"""The command line: one command a file, all of them registered here."""
+"""The command line: one file per command, all of them registered here.
+
+A command reads its arguments, calls `app` and prints. What can go wrong anywhere is handled here, once: `run`
+turns errors into one line and an exit code, and an interrupt into one line that says what is left.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.models import CommandInfo
 
 from ipmicra.app.home import find_home
+from ipmicra.app.log import is_debugging, log_traceback, set_up_logging
 from ipmicra.cli import (
     agent,
     assign,
@@ -34,27 +39,85 @@ from ipmicra.cli import (
     simulate,
 )
 from ipmicra.cli.examples import FIRST_STEPS, examples_of
-from ipmicra.cli.log_options import LogFormat, LogFormatOption, LogLevelOption, start_logging
+from ipmicra.cli.extras import missing_extra
+from ipmicra.cli.options import HomeOption, LogFormat, LogFormatOption, LogLevel, LogLevelOption
 from ipmicra.cli.output import say
-from ipmicra.cli.page import PageCommand, PageGroup, ReaderGoneError
-from ipmicra.cli.service_extra import told_missing
 from ipmicra.errors import InputError, IpmicraError
 
-FAILED, WRONG_USAGE = 1, 2
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+"""Exit codes; 0 is done, 3 done in part."""
+
+HALF_DONE = {
+    "build": "the hierarchy that was there stays; run the same command again",
+    "delegate": "what was found is kept; the same command resumes where this one stopped",
+    "demo": "nothing is left running",
+    "fetch": "what was received is kept; run the same command to resume",
+    "agent": "the agent has stopped; probes in progress were finished",
+    "probe": "samples so far are kept in the store; run the same command again",
+}
+"""What an interrupted command leaves, and what to do next."""
+OTHERWISE = "nothing was left half-written; run the same command again"
 
 
-class _Page(PageGroup):
-    """The commands as they are listed below."""
+class ReaderGoneError(Exception):
+    """Whoever read our output went away; typer would make a failure of it."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer keeps its contexts private
+
+class PageCommand(TyperCommand):
+    """A command whose usage names arguments as the help does."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps its contexts private
+        """Leave out the braces that some versions put around what is required."""
+        return [
+            piece[1:-1] if piece.startswith("{") and piece.endswith("}") else piece
+            for piece in super().collect_usage_pieces(ctx)
+        ]
+
+
+class PageGroup(TyperGroup):
+    """The commands under their headings."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - as above
+        """List the commands in the order of their headings."""
         return [_name(one) for listed in SECTIONS.values() for one in listed]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+        """Write the commands, then the options: that is what a page is read for."""
+        self.format_commands(ctx, formatter)
+        records = [parameter.get_help_record(ctx) for parameter in self.get_params(ctx)]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+        """List commands heading by heading, all in the same columns."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        widest = max(len(name) for name, _ in commands)
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, command in commands:
+            if command is not None and not command.hidden:
+                heading = getattr(command, "rich_help_panel", None) or "Commands"
+                line = command.get_short_help_str(formatter.width - 6 - widest)
+                sections.setdefault(heading, []).append((name.ljust(widest), line))
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
+        """Run the command; after Ctrl-C say what is left and what to do."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say(f"interrupted: {HALF_DONE.get(ctx.invoked_subcommand or '', OTHERWISE)}")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError as error:
+            raise ReaderGoneError from error
 
 
 app = typer.Typer(
     name="ipmicra",
-    cls=_Page,
+    cls=PageGroup,
     help="Find the crawler that is nearest on the network, for each site of a list.\n\n"
-    "The hierarchy of addresses comes from the registries' dumps; a few probes tell which crawler is near.",
+    "The hierarchy of addresses comes from the registries' dumps; a few probes find the nearest crawler.",
     epilog=FIRST_STEPS,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -77,12 +140,12 @@ SECTIONS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
     "Delegating": (delegate.delegate, explain.explain, assign.assign, report.report),
     "Whole lists and worlds": (evaluate.evaluate, partition.partition, simulate.simulate),
 }
-"""Commands, and groups that have commands of their own, in the order in which a newcomer meets them."""
+"""Commands and groups of commands, in the order in which a newcomer needs them."""
 GROUPS = tuple(one for listed in SECTIONS.values() for one in listed if isinstance(one, typer.Typer))
 
 
 def _register(heading: str, listed: Callable[..., None] | typer.Typer) -> None:
-    """Put a command or a group under its heading, each with its examples."""
+    """Register a command or a group under its heading, with its examples."""
     if not isinstance(listed, typer.Typer):
         epilog = examples_of(listed.__name__)
         app.command(cls=PageCommand, rich_help_panel=heading, epilog=epilog)(listed)
@@ -126,25 +189,22 @@ def _print_version(is_wanted: bool) -> None:
 @app.callback()
 def common(
     context: typer.Context,
-    home: Annotated[
-        Path | None,
-        typer.Option(
-            "--home", metavar="DIR", envvar="IPMICRA_HOME", help="Folder with hierarchy.ipm and state.db."
-        ),
-    ] = None,
+    home: HomeOption = None,
     log_level: LogLevelOption = None,
     log_format: LogFormatOption = LogFormat.TEXT,
     show_version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Keep what all commands share."""
-    start_logging(log_level, log_format, context.invoked_subcommand)
+    """Set up what all commands share."""
+    # An agent has no output but its log.
+    usual = LogLevel.INFO if context.invoked_subcommand == "agent" else LogLevel.WARNING
+    set_up_logging((log_level or usual).value, is_json=log_format is LogFormat.JSON)
     context.obj = find_home(home)
 
 
 def run() -> None:
-    """Run the command line; what goes wrong ends in one line that says what to do, and an exit code."""
+    """Run the command line; an error ends in one line that says what to do, and an exit code."""
     try:
         _run_to_the_end()
     except IpmicraError as error:
@@ -163,19 +223,19 @@ def run() -> None:
         _fail("there is not enough memory for this")
         sys.exit(FAILED)
     except Exception as error:  # noqa: BLE001 - a fault of ours must not look like one of the user's
-        missing = told_missing(error) if isinstance(error, ModuleNotFoundError) else None
+        missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
         if missing:
             _fail(missing)
             sys.exit(WRONG_USAGE)
         _fail(
             f"a fault of ipmicra, not of yours: {type(error).__name__}: {error}\n"
-            "run the same with `ipmicra --log-level debug …` to see where, and report it, please"
+            "run the same with `ipmicra --log-level debug …` to see where, and please report it"
         )
         sys.exit(FAILED)
 
 
 def _run_to_the_end() -> None:
-    """Run, and see that what was printed has arrived: a full disk must not pass for success."""
+    """Run, and flush what was printed: a full disk must not pass for success."""
     try:
         app(prog_name="ipmicra")
     except SystemExit:
@@ -184,7 +244,7 @@ def _run_to_the_end() -> None:
 
 
 def _give_up_output() -> None:
-    """Keep the interpreter from complaining once more about output that cannot be written."""
+    """Keep the interpreter from reporting once more that output cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -192,9 +252,7 @@ def _give_up_output() -> None:
 
 
 def _fail(message: str) -> None:
-    """Say what went wrong; who debugs sees where."""
-    from ipmicra.edge.log import is_debugging, log_traceback
-
+    """Say what went wrong; with `--log-level debug` also where."""
     if is_debugging():
         log_traceback()
     for line in f"ipmicra: {message}".splitlines():

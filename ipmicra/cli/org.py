@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.hierarchy_option import HierarchyOption, hierarchy_path
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.output import print_records, print_table, say
 
 if TYPE_CHECKING:
     from ipmicra.app.lookup.lookup import Holding
@@ -23,11 +23,12 @@ def org(
     as_json: JsonOption = False,
 ) -> None:
     """Find organisations and show their subnets."""
-    from ipmicra.app.lookup.lookup import describe_holding, find_holdings, open_hierarchy
+    from ipmicra.app.describe.hierarchy import describe_holding
+    from ipmicra.app.lookup.lookup import find_holdings
 
     print_format = chosen(output_format, as_json)
-    hierarchy = open_hierarchy(hierarchy_path(context, hierarchy_file))
-    holdings = list(find_holdings(hierarchy, query, limit + 1, subnets))
+    with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
+        holdings = list(find_holdings(hierarchy, query, limit + 1, subnets))
     shown = holdings[:limit]
     if print_format is Format.TABLE:
         for holding in shown:

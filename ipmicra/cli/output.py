@@ -1,4 +1,20 @@
-"""Printing: tables for people, JSON and CSV for programs. Data goes to stdout, everything else to stderr."""
+"""Printing: tables for people, JSON and CSV for programs. Data goes to stdout, everything else to stderr.
+
+How records are printed
+-----------------------
+A command hands over plain dictionaries; the format decides how they look. There are two ways:
+
+- `print_records` and `print_rows` have all records at once. A CSV has the union of their keys, a table
+  measures its columns first.
+- `RecordStream` prints each record when it arrives, because a list of seeds may take hours: whoever reads
+  the pipe can work on the first answers, and after a crash what was printed is still valid. Hence its columns
+  are fixed beforehand and its table has fixed widths. JSON is one array, closed even when the command is
+  interrupted, so that a cut-off run can still be parsed. Parquet has its index at the end of the file and
+  cannot be cut off: its records are kept and written only when everything succeeded.
+
+Text from dumps and the DNS is written by strangers. On its way to a terminal it loses control characters
+(`clean`) and is never read as rich's markup. JSON escapes control characters by itself, and a CSV is data.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +23,14 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import typer
 
+from ipmicra.app.log import log_as_json
+from ipmicra.cli.options import Format
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,31 +41,7 @@ WIDE = 400
 DONE_IN_PART = 3
 """Exit code when something is missing; stderr says what."""
 
-
-class Format(StrEnum):
-    """What `--format` takes."""
-
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    PARQUET = "parquet"
-
-
-FormatOption = Annotated[
-    Format | None,
-    typer.Option("--format", "-f", help="How to print; by default a table on a terminal, JSON into a pipe."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
-
-
-def chosen(output_format: Format | None, as_json: bool) -> Format:
-    """Decide how to print."""
-    if as_json and output_format not in {None, Format.JSON}:
-        raise typer.BadParameter(f"--json and --format {output_format} exclude each other")
-    if as_json:
-        return Format.JSON
-    return output_format or (Format.TABLE if sys.stdout.isatty() else Format.JSON)
+Record = dict[str, Any]
 
 
 def clean(value: object) -> str:
@@ -56,29 +50,49 @@ def clean(value: object) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def print_records(records: Sequence[dict[str, Any]], output_format: Format) -> None:
-    """Print records as JSON, one JSON a line, CSV or Parquet."""
-    if output_format is Format.JSON:
+def rounded(value: object, digits: int = 1) -> object:
+    """Round a float for a table; anything else stays as it is."""
+    return f"{value:.{digits}f}" if isinstance(value, float) else value
+
+
+def print_records(records: Sequence[Record], print_format: Format) -> None:
+    """Print records as JSON, JSON lines, CSV or Parquet."""
+    if print_format is Format.JSON:
         typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
-    elif output_format is Format.JSONL:
+    elif print_format is Format.JSONL:
         for record in records:
             typer.echo(json.dumps(record, ensure_ascii=False))
-    elif output_format is Format.CSV:
+    elif print_format is Format.CSV:
         typer.echo(_csv(records), nl=False)
-    elif output_format is Format.PARQUET:
+    elif print_format is Format.PARQUET:
         _print_parquet(records)
 
 
-def print_object(record: dict[str, Any], output_format: Format) -> None:
-    """Print one record: as itself in JSON, as a table of one line elsewhere."""
-    if output_format is Format.JSON:
+def print_object(record: Record, print_format: Format) -> None:
+    """Print one record: as itself in JSON, as a table of one row elsewhere."""
+    if print_format is Format.JSON:
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
     else:
-        print_records([record], output_format)
+        print_records([record], print_format)
+
+
+def print_rows(
+    records: Sequence[Record],
+    columns: Sequence[str],
+    print_format: Format,
+    *,
+    title: str = "",
+    cell: Callable[[Any], object] = rounded,
+) -> None:
+    """Print records in any format; a table has some of their columns, with cells for people."""
+    if print_format is Format.TABLE:
+        print_table(title, columns, [[cell(record.get(name)) for name in columns] for record in records])
+    else:
+        print_records(records, print_format)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numbers stand to the right, texts are shown as they are."""
+    """Print a table; numbers are aligned to the right, texts are shown as they are."""
     from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
@@ -102,30 +116,90 @@ def console() -> Console:
 
 
 def say(message: str) -> None:
-    """Tell the user something beside the data."""
-    from ipmicra.edge.log import log_as_json
-
+    """Print a message for the user, beside the data."""
     if not log_as_json(clean(message)):
         typer.echo(clean(message), err=True)
 
 
-def _csv(records: Sequence[dict[str, Any]]) -> str:
-    """Write records under the union of their keys; what is nested becomes JSON."""
+def say_some(messages: Sequence[str], most: int, rest: str) -> None:
+    """Print the first messages, then how many there are beyond: `rest` says of what kind."""
+    for message in messages[:most]:
+        say(message)
+    if len(messages) > most:
+        say(f"… and {len(messages) - most} more {rest}")
+
+
+class RecordStream:
+    """Prints records of the same columns as they arrive; use as a context."""
+
+    def __init__(self, columns: Sequence[str], widths: Sequence[int], print_format: Format) -> None:
+        """Set columns and, for tables, their least widths."""
+        self._columns, self._widths, self._format = list(columns), list(widths), print_format
+        self._count = 0
+        self._kept: list[Record] = []
+        self._csv = csv.DictWriter(sys.stdout, self._columns, lineterminator="\n")
+
+    def __enter__(self) -> Self:
+        """Print the head."""
+        if self._format is Format.CSV:
+            self._csv.writeheader()
+        elif self._format is Format.TABLE:
+            self._print_line(self._columns)
+        elif self._format is Format.JSON:
+            sys.stdout.write("[")
+        return self
+
+    def add(self, record: Record) -> None:
+        """Print a record."""
+        if self._format is Format.CSV:
+            self._csv.writerow(record)
+        elif self._format is Format.JSONL:
+            sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+        elif self._format is Format.JSON:
+            comma = "," if self._count else ""
+            sys.stdout.write(f"{comma}\n  {json.dumps(record, ensure_ascii=False)}")
+        elif self._format is Format.TABLE:
+            self._print_line([record[column] for column in self._columns])
+        else:
+            self._kept.append(record)
+        self._count += 1
+
+    def flush(self) -> None:
+        """Send what was printed to whoever reads it."""
+        sys.stdout.flush()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Print the end."""
+        if self._format is Format.JSON:
+            sys.stdout.write("\n]\n" if self._count else "]\n")
+        elif self._format is Format.PARQUET and kind is None:
+            _print_parquet(self._kept)
+        sys.stdout.flush()
+
+    def _print_line(self, values: Sequence[object]) -> None:
+        cells = [clean(rounded(value)) for value in values]
+        padded = [cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True)]
+        sys.stdout.write("  ".join(padded).rstrip() + "\n")
+
+
+def _csv(records: Sequence[Record]) -> str:
+    """Write records under the union of their keys; nested values become JSON."""
     keys = list(dict.fromkeys(key for record in records for key in record))
     text = io.StringIO()
     writer = csv.DictWriter(text, keys, lineterminator="\n")
     writer.writeheader()
     for record in records:
-        writer.writerow({key: _cell(value) for key, value in record.items()})
+        writer.writerow({key: _flat(value) for key, value in record.items()})
     return text.getvalue()
 
 
-def _cell(value: object) -> object:
+def _flat(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _print_parquet(records: Sequence[dict[str, Any]]) -> None:
-    """Write Parquet to stdout."""
+def _print_parquet(records: Sequence[Record]) -> None:
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -134,6 +208,6 @@ def _print_parquet(records: Sequence[dict[str, Any]]) -> None:
     if sys.stdout.isatty():
         raise InputError("Parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`")
     sink = pa.BufferOutputStream()
-    parquet.write_table(pa.Table.from_pylist([{k: _cell(v) for k, v in r.items()} for r in records]), sink)
+    parquet.write_table(pa.Table.from_pylist([{k: _flat(v) for k, v in r.items()} for r in records]), sink)
     sys.stdout.flush()
     os.write(sys.stdout.fileno(), sink.getvalue().to_pybytes())

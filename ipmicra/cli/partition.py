@@ -1,23 +1,15 @@
-"""`ipmicra partition`: a whole list of sites, parted among crawlers."""
+"""`ipmicra partition`: divide a whole list of sites among crawlers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli import partition_options as options
-from ipmicra.cli.output import (
-    DONE_IN_PART,
-    Format,
-    FormatOption,
-    JsonOption,
-    chosen,
-    print_records,
-    print_table,
-    say,
-)
+from ipmicra.cli.completion import GRAINS, METHODS, one_of
+from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
+from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
 
 if TYPE_CHECKING:
     from ipmicra.app.partition.inputs import Gathered
@@ -37,31 +29,122 @@ FIGURES = {
 WHOLE = 100
 """From here on figures are written without a fraction."""
 
+SeedsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SEED]...",
+        help="Host names, URLs, addresses, files of them, or -; default: all of --sites or --world.",
+    ),
+]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        autocompletion=one_of(METHODS),
+        help="Name of a method, or all; repeatable [default: all].",
+    ),
+]
+PartsOption = Annotated[
+    int | None,
+    typer.Option("--parts", "-n", help="Number of parts; of --crawlers the first so many are used."),
+]
+SitesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sites", metavar="FILE", help="CSV: host,address[,latitude,longitude,country,pages,holder]."
+    ),
+]
+CrawlersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--crawlers",
+        metavar="FILE",
+        help="CSV: name,address[,latitude,longitude,country,holder,capacity].",
+    ),
+]
+WorldOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--world",
+        metavar="WORLD",
+        help="Folder with sites.csv, crawlers.csv, rtt.csv and optionally links.csv; or a file of your own "
+        "measurements.",
+    ),
+]
+LinksOption = Annotated[
+    Path | None,
+    typer.Option("--links", metavar="FILE", help="CSV or Parquet: source,target[,links] by host."),
+]
+GenerateLinksOption = Annotated[
+    int | None,
+    typer.Option("--generate-links", metavar="SEED", help="Generate scale-free links from this seed."),
+]
+LocalityOption = Annotated[
+    float,
+    typer.Option(
+        "--link-locality", min=0.0, max=1.0, help="Share of generated links that stay in one place."
+    ),
+]
+AssignedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assigned", metavar="NAME=FILE", help="Also compare with a CSV of host,crawler; repeatable."
+    ),
+]
+PreferenceOption = Annotated[
+    float,
+    typer.Option(
+        "--preference", min=0.0, max=1.0, help="metis-multi: 1 for distance alone, 0 for links alone."
+    ),
+]
+GrainOption = Annotated[
+    str,
+    typer.Option(
+        "--grain",
+        metavar="NAME",
+        autocompletion=one_of(GRAINS),
+        help="What METIS keeps together: host, address or subnet.",
+    ),
+]
+ResolveOption = Annotated[
+    bool, typer.Option("--resolve", help="Ask the DNS for addresses that are in no file.")
+]
+HierarchyFileOption = Annotated[
+    Path | None,
+    typer.Option("--hierarchy", metavar="FILE", help="Hierarchy with the subnets and holders."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Random seed, for methods that use chance.")]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write host,address,crawler as CSV."),
+]
+
 
 def partition(
-    seeds: options.SeedsArgument = None,
-    method: options.MethodOption = None,
-    parts: options.PartsOption = None,
-    sites: options.SitesOption = None,
-    crawlers: options.CrawlersOption = None,
-    world: options.WorldOption = None,
-    links: options.LinksOption = None,
-    generate_links: options.GenerateLinksOption = None,
-    link_locality: options.LocalityOption = 0.0,
-    assigned: options.AssignedOption = None,
-    preference: options.PreferenceOption = 0.5,
-    grain: options.GrainOption = "address",
-    resolve: options.ResolveOption = False,
-    hierarchy_file: options.HierarchyFileOption = None,
-    seed: options.SeedOption = 0,
-    output: options.OutputOption = None,
+    seeds: SeedsArgument = None,
+    method: MethodOption = None,
+    parts: PartsOption = None,
+    sites: SitesOption = None,
+    crawlers: CrawlersOption = None,
+    world: WorldOption = None,
+    links: LinksOption = None,
+    generate_links: GenerateLinksOption = None,
+    link_locality: LocalityOption = 0.0,
+    assigned: AssignedOption = None,
+    preference: PreferenceOption = 0.5,
+    grain: GrainOption = "address",
+    resolve: ResolveOption = False,
+    hierarchy_file: HierarchyFileOption = None,
+    seed: SeedOption = 0,
+    output: OutputOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Part a whole list of sites among crawlers, with the costs."""
-    from ipmicra.app.partition.inputs import PartitionInputs, gather
+    """Divide a whole list of sites among crawlers, and compare costs."""
+    from ipmicra.app.partition.inputs import PartitionInputs, gather, metis_config
     from ipmicra.app.partition.partition import ALL, choose_methods, compare, left_out, write_assignments
-    from ipmicra.partition.config import MetisConfig
 
     print_format = chosen(output_format, as_json)
     names = method or [ALL]
@@ -77,9 +160,9 @@ def partition(
         hierarchy=hierarchy_file,
         resolve=resolve,
         seed=seed,
-        metis=MetisConfig(preference=preference, grain=read_grain(grain)),
+        metis=metis_config(preference, grain),
     )
-    columns_of_others = read_pairs(assigned or [])
+    columns_of_others = _read_pairs(assigned or [])
     gathered = gather(inputs)
     methods = choose_methods(names, columns_of_others, gathered)
     for note in gathered.notes + (left_out(gathered, methods) if ALL in names else []):
@@ -92,18 +175,8 @@ def partition(
         raise typer.Exit(DONE_IN_PART)
 
 
-def read_grain(text: str) -> Any:  # noqa: ANN401 - the enum is loaded with the layer it belongs to
-    """Read what METIS keeps together."""
-    from ipmicra.partition.sites import Grain
-
-    try:
-        return Grain(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"--grain is one of {', '.join(Grain)}") from error
-
-
-def read_pairs(texts: list[str]) -> dict[str, Path]:
-    """Read NAME=FILE."""
+def _read_pairs(texts: list[str]) -> dict[str, Path]:
+    """Read texts of the form NAME=FILE."""
     pairs: dict[str, Path] = {}
     for text in texts:
         name, equals, file = text.partition("=")
@@ -113,21 +186,17 @@ def read_pairs(texts: list[str]) -> dict[str, Path]:
     return pairs
 
 
-def _print(rows: list[dict[str, Any]], gathered: Gathered, print_format: Format) -> None:
+def _print(rows: list[Record], gathered: Gathered, print_format: Format) -> None:
     if print_format is not Format.TABLE:
         print_records(rows, print_format)
         return
     title = f"{len(gathered.hosts):,} sites among {gathered.problem.parts} crawlers"
-    print_table(title, list(FIGURES), [shown(row) for row in rows])
-
-
-def shown(row: dict[str, Any]) -> list[str]:
-    """Write the figures of a row for people; what is not known is a dash."""
-    return [figure_text(row[name], style) for name, style in FIGURES.items()]
+    cells = [[figure_text(row[name], style) for name, style in FIGURES.items()] for row in rows]
+    print_table(title, list(FIGURES), cells)
 
 
 def figure_text(value: float | str | None, style: str = "time") -> str:
-    """Write one figure: a dash for none, times with three digits that count or as whole numbers."""
+    """Write one figure: a dash for none, times with three significant digits or as whole numbers."""
     if value is None:
         return "–"
     if not style or isinstance(value, str):

@@ -57,7 +57,7 @@ def test_saving_is_told_in_words_and_adds_up(folder: Path) -> None:
         hashed["mean_rtt_ms"] - predict["mean_rtt_ms"], abs=1e-3
     )
     assert (
-        f"With predict: {predict['probes_per_site']:.1f} probes a site "
+        f"With predict: {predict['probes_per_site']:.1f} probes per site "
         f"({predict['training_probes_per_site']:.1f} in training) instead of 4; "
         f"mean round trip {predict['mean_rtt_ms']:.0f} ms, by site hash {hashed['mean_rtt_ms']:.0f} ms."
     ) in said

@@ -103,7 +103,7 @@ def test_some_failures_are_done_in_part(server: DumpServer, tmp_path: Path) -> N
     assert status["ripe.db.inet6num.gz"] == "downloaded"
     assert "failed: ripe.db.inetnum.gz: http://127.0.0.1" in result.stderr
     assert "404 (Not Found)" in result.stderr
-    assert "run the same command to go on" in result.stderr
+    assert "run the same command again" in result.stderr
 
 
 def test_nothing_but_failures_is_failed(server: DumpServer, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_interrupt_says_how_to_go_on_and_the_same_command_does(server: DumpServe
     child.send_signal(signal.SIGINT)
     stdout, stderr = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, stdout) == (130, "")
-    assert stderr == f"interrupted: what was received is kept in {tmp_path}; run the same command to go on\n"
+    assert stderr == f"interrupted: what was received is kept in {tmp_path}; run the same command to resume\n"
     result = run("lacnic.db.gz", "--to", tmp_path, "--base-url", server.url)
     assert [(row["status"], row["name"]) for row in json.loads(result.stdout)][:1] == [
         ("resumed", "lacnic.db.gz")

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.cli.main import command_names
-from ipmicra.cli.page import HALF_DONE
+from ipmicra.cli.main import HALF_DONE, command_names
 from tests.cli.command_line import ROOT
 
 CHILD = """
@@ -24,7 +23,7 @@ main.run()
 HOOKS = {
     "simulate churn --scheme dht": "import ipmicra.lab.simulate.churn as place; name = 'simulate_churn'",
     "evaluate world": "import ipmicra.lab.evaluate.evaluate as place; name = 'evaluate'",
-    "lookup 10.0.0.1": "import ipmicra.app.lookup.lookup as place; name = 'open_hierarchy'",
+    "lookup 10.0.0.1": "import ipmicra.app.lookup.lookup as place; name = 'look_up'",
     "build a.db": "import ipmicra.app.build.build as place; name = 'build'",
     "probe 10.0.0.1": "import ipmicra.app.probe as place; name = '_probe_targets'",
     "fetch iana": "import ipmicra.app.fetch as place; name = 'choose'",

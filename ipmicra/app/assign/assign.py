@@ -44,7 +44,7 @@ _OVERLAY = "assign overlay"
 class AssignRequest:
     """What a user asked for."""
 
-    texts: Sequence[str]
+    texts: Sequence[str] = ()
     backend: str = "balance"
     pages: Path | None = None
     urls: tuple[Path, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.app.describe.assignment import describe_assignment
 from ipmicra.assign.balance.load import believed_pages, relative, units_of
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler
@@ -105,18 +106,3 @@ def explain_load(
         for one in assignments
         if one.host == host
     ]
-
-
-def describe_assignment(one: Assignment) -> dict[str, Any]:
-    """Return what `--json` prints for an assignment."""
-    return {
-        "host": one.host,
-        "piece": f"{one.piece}/{one.of}",
-        "address": str(one.address),
-        "crawler": one.crawler,
-        "reason": one.reason,
-        "expected_ms": one.expected_ms,
-        "pages": one.pages,
-        "filters": list(one.filters),
-        "backend": one.backend,
-    }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any
 
 from ipmicra.assign.balance.recrawl import (
     Step,
@@ -14,7 +12,6 @@ from ipmicra.assign.balance.recrawl import (
     next_step,
     noted,
     recut,
-    state_of,
     submitted,
 )
 from ipmicra.edge.store.ports import StorePort
@@ -22,8 +19,6 @@ from ipmicra.model.assignment import Assignment
 from ipmicra.model.recrawl import Crawled, Recrawl
 
 Key = tuple[str, int, int]
-_LAST_S = 253_402_300_800.0
-"""The end of the year 9999, beyond which dates cannot be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,36 +149,6 @@ def delay_findings(turns: Sequence[Turn]) -> list[str]:
         return []
     hours = f"{least / 3600:.1f} to {most / 3600:.1f} h"
     return [f"a new page is seen after {hours} (mean of {sites} timed downloads)"]
-
-
-def describe_turn(turn: Turn) -> dict[str, Any]:
-    """Return what `--json` prints of a turn beside the assignment."""
-    step = turn.step.value if turn.step is not None else None
-    one = turn.recrawl
-    if one is None:
-        return {"step": step, "state": None, "crawls": 0, "crawled": None, "every_s": None, "due": None}
-    return {
-        "step": step,
-        "state": state_of(one).value,
-        "crawls": one.crawls,
-        "crawled": _moment(one.crawled_s),
-        "every_s": one.interval_s,
-        "due": _moment(float(due_s([one])[0])),
-    }
-
-
-def describe_recrawl(one: Recrawl) -> dict[str, Any]:
-    """Return what `--json` prints of a schedule by itself."""
-    schedule = describe_turn(Turn(step=None, recrawl=one))
-    del schedule["step"]
-    return {"host": one.host, "piece": f"{one.piece}/{one.of}", "pages": one.pages} | schedule
-
-
-def _moment(seconds: float | None) -> str | None:
-    """Format a time for users; None for never."""
-    if seconds is None or not 0 <= seconds < _LAST_S:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _key(one: Assignment) -> Key:

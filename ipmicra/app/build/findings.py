@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from typing import overload
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.app.describe.hierarchy import describe_finding
+from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.hierarchy.assemble import Assembled
 from ipmicra.model.finding import Fate, Finding, Reason
 from ipmicra.parse.columns import Columns
@@ -105,3 +109,12 @@ class FindingList(Sequence[Finding]):
             reason=reason,
             detail=f"{winner[0]}:{winner[1]}",
         )
+
+
+def write_findings(findings: FindingList, path: Path) -> None:
+    """Write every finding as a line of JSON; the file appears when it is complete."""
+    write_atomically(path, (_json_line(describe_finding(finding)) for finding in findings))
+
+
+def _json_line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"

@@ -8,20 +8,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
-from ipmicra.app.home import Home, find_home
+from ipmicra.app.describe.texts import range_text
+from ipmicra.app.home import Home, home_at
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.ports import ResultRecord, StorePort
-from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError
-from ipmicra.model.address import Address, prefix_text
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.site import Site
 
@@ -47,26 +46,12 @@ def decision_of(result: ResultRecord) -> Decision:
     return Decision(
         host=result.host,
         address=result.address,
-        subnet=prefix_text(result.first, result.last) or f"{result.first} - {result.last}",
+        subnet=range_text(result.first, result.last),
         crawler=result.crawler,
         rtt_ms=result.rtt_ms,
         evidence=result.evidence,
         probes=result.probes,
     )
-
-
-def describe_decision(result: ResultRecord) -> dict[str, Any]:
-    """Describe a result as JSON does."""
-    one = decision_of(result)
-    return {
-        "host": one.host,
-        "address": str(one.address),
-        "subnet": one.subnet,
-        "crawler": one.crawler,
-        "rtt_ms": None if one.rtt_ms is None else round(one.rtt_ms, 3),
-        "evidence": one.evidence.value,
-        "probes": one.probes,
-    }
 
 
 class Delegator:
@@ -108,14 +93,13 @@ class Delegator:
         Without options the agents' token is that of the environment, as on the command line
         (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
         """
-        place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
+        place = home_at(home).using(store=store, hierarchy=hierarchy)
         if options is None:
             options = DelegateOptions(access=AgentAccess(token=read_token(None)))
-        url = store or place.store
         with ExitStack() as stack:
-            opened = stack.enter_context(Hierarchy.open(hierarchy or place.hierarchy))
-            stack.enter_context(one_at_a_time(url, "delegate", "a Delegator in Python"))
-            made = cls(stack.enter_context(Store.open(url)), opened, options)
+            opened = stack.enter_context(place.open_hierarchy())
+            stack.enter_context(place.lock("delegate", "a Delegator in Python"))
+            made = cls(stack.enter_context(place.open_store()), opened, options)
             made._held = stack.pop_all()
         return made
 

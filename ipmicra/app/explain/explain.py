@@ -9,7 +9,7 @@ from typing import Any
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.carrying import EDITION
 from ipmicra.app.delegate.grafting import grafted
-from ipmicra.app.fleet.fleet import PRESENT, time_text
+from ipmicra.app.fleet.fleet import PRESENT
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import find_sites
@@ -17,7 +17,6 @@ from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, ResultRecord, StorePort
 from ipmicra.errors import InputError
-from ipmicra.model.address import prefix_text
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
@@ -114,79 +113,3 @@ def _decided(
 
 def _bounds(record: DelegationRecord) -> Bounds:
     return record.delegation.first, record.delegation.last
-
-
-def bounds_text(bounds: Bounds) -> str:
-    """Write a subnet as a prefix, or by its two ends."""
-    return prefix_text(*bounds) or f"{bounds[0]} - {bounds[1]}"
-
-
-# --- for programs
-
-
-def describe_explanation(told: Explanation) -> dict[str, Any]:
-    """Describe an explanation as JSON does."""
-    return {
-        "host": told.site.host,
-        "address": str(told.site.address),
-        "crawler": told.decided.delegation.crawler if told.decided else None,
-        "evidence": told.decided.delegation.evidence.value if told.decided else None,
-        "delegation": _describe_record(told.decided) if told.decided else None,
-        "lineage": [
-            {
-                "subnet": level.subnet.label,
-                "netname": level.subnet.netname,
-                "organisation": level.subnet.organisation.name if level.subnet.organisation else None,
-                "country": level.subnet.country,
-                "holder": level.holder.delegation.crawler if level.holder else None,
-            }
-            for level in told.lineage
-        ],
-        "known": [_describe_considered(one) for one in told.considered(Verdict.KNOWN)],
-        "asked": [_describe_considered(one) for one in told.considered(Verdict.ASKED)],
-        "not_asked": [_describe_considered(one) for one in told.considered(Verdict.NOT_ASKED)],
-        "reason": next((one.reason for one in told.considered(Verdict.CHOSEN)), None),
-        "samples": [
-            {
-                "crawler": one.crawler,
-                "rtt_ms": one.rtt_ms,
-                "loss": one.loss.value if one.loss else None,
-                "taken": time_text(one.taken_s),
-            }
-            for one in told.samples
-        ],
-        "history": [
-            {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
-            for one in told.history
-        ],
-        "load": list(told.load),
-        "edition_is_current": told.is_current,
-    }
-
-
-def _describe_record(record: DelegationRecord) -> dict[str, Any]:
-    one, place = record.delegation, record.location
-    return {
-        "subnet": bounds_text(_bounds(record)),
-        "crawler": one.crawler,
-        "evidence": one.evidence.value,
-        "rtt_ms": one.rtt_ms,
-        "probes": one.probes,
-        "created": time_text(one.created_s),
-        "expires": time_text(one.expires_s),
-        "decided_for": str(record.address) if record.address else None,
-        "latitude": place.latitude if place else None,
-        "longitude": place.longitude if place else None,
-        "radius_km": place.radius_km if place else None,
-    }
-
-
-def _describe_considered(one: Considered) -> dict[str, Any]:
-    return {
-        "crawler": one.crawler,
-        "reason": one.reason,
-        "expected_ms": one.expected_ms,
-        "saving_ms": one.saving_ms,
-        "rtt_ms": one.rtt_ms,
-        "loss": one.loss.value if one.loss else None,
-    }

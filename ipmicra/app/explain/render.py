@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ipmicra.app.explain.explain import Explanation, Level, bounds_text
-from ipmicra.app.fleet.fleet import time_text
+from ipmicra.app.describe.texts import range_text, time_text
+from ipmicra.app.explain.explain import Explanation, Level
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.delegation import Evidence
@@ -74,7 +74,7 @@ def _headline(told: Explanation) -> Iterator[str]:
         return
     one = record.delegation
     distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away"
-    subnet = bounds_text((one.first, one.last))
+    subnet = range_text(one.first, one.last)
     yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
     yield f"So does all of {subnet}, since {time_text(one.created_s)} and until {time_text(one.expires_s)}."
     if told.result is not None and told.result.crawler != one.crawler:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from ipmicra.app.home import Home, find_home
+from ipmicra.app.home import Home, home_at
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Member, StateChange, StorePort
-from ipmicra.errors import InputError, MissingHierarchyError
+from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler, CrawlerState
 
@@ -51,10 +50,8 @@ class Fleet:
         cls, home: Home | Path | str | None = None, *, store: str | None = None, hierarchy: Path | None = None
     ) -> Self:
         """Open the fleet of a home folder; a hierarchy is used if there is one."""
-        from ipmicra.edge.store.store import Store
-
-        place = home if isinstance(home, Home) else find_home(None if home is None else Path(home))
-        return cls(Store.open(store or place.store), _hierarchy_if_any(place, hierarchy))
+        place = home_at(home).using(store=store, hierarchy=hierarchy)
+        return cls(place.open_store(), place.open_hierarchy_if_any())
 
     def add(self, crawler: Crawler, *, replaces: bool = False) -> Member:
         """Let a crawler join; one that left may come back, one that is present only be replaced."""
@@ -127,51 +124,3 @@ class Fleet:
     ) -> None:
         """Close."""
         self.close()
-
-
-def _hierarchy_if_any(home: Home, given: Path | None) -> Hierarchy | None:
-    """Open the hierarchy that was named, or the home's if there is one."""
-    try:
-        return Hierarchy.open(given or home.hierarchy)
-    except MissingHierarchyError:
-        if given is not None:
-            raise
-        return None
-
-
-def describe_member(member: Member) -> dict[str, Any]:
-    """Describe a crawler as JSON does."""
-    crawler, place, capacity = member.crawler, member.crawler.location, member.crawler.capacity
-    return {
-        "name": crawler.name,
-        "address": str(crawler.address),
-        "subnet": subnet_text(member),
-        "agent_url": crawler.agent_url,
-        "state": crawler.state.value,
-        "joined": time_text(crawler.joined_s),
-        "changed": time_text(crawler.changed_s),
-        "latitude": place.latitude if place else None,
-        "longitude": place.longitude if place else None,
-        "radius_km": place.radius_km if place else None,
-        "city": place.city if place else None,
-        "country": place.country if place else None,
-        "labels": crawler.labels,
-        "bandwidth_mbps": capacity.bandwidth_mbps,
-        "memory_gb": capacity.memory_gb,
-        "max_pieces": capacity.max_pieces,
-        "connections": capacity.connections,
-    }
-
-
-def subnet_text(member: Member) -> str | None:
-    """Write a crawler's own subnet as a prefix, or by its two ends."""
-    from ipmicra.model.address import prefix_text
-
-    if member.first is None or member.last is None:
-        return None
-    return prefix_text(member.first, member.last) or f"{member.first} - {member.last}"
-
-
-def time_text(seconds: float) -> str:
-    """Write a time as ISO 8601, UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

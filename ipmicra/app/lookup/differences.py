@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.hierarchy.compare import Difference, compare
@@ -47,6 +48,11 @@ class Changes:
             yield Change(
                 kind="changed", subnet=subnet, old_holder=_holder(before), new_holder=_holder(subnet)
             )
+
+
+def compare_files(old: Path, new: Path, limit: int | None = None) -> Changes:
+    """Compare two hierarchy files."""
+    return list_changes(Hierarchy.open(old), Hierarchy.open(new), limit)
 
 
 def list_changes(old: Hierarchy, new: Hierarchy, limit: int | None = None) -> Changes:

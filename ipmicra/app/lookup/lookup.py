@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from ipmicra.app.describe import describe_organisation, describe_subnet
 from ipmicra.edge.dns import Resolver
 from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, read_seeds
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.model.address import Address
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.subnet import Subnet
-
-
-def open_hierarchy(path: Path) -> Hierarchy:
-    """Open a hierarchy file."""
-    return Hierarchy.open(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,14 +20,6 @@ class Found:
     seed: Seed
     lineage: list[Subnet]
     """Widest first."""
-
-    def describe(self) -> dict[str, Any]:
-        """Describe it as JSON does."""
-        return {
-            "target": self.seed.text,
-            "address": self.seed.range_text,
-            "lineage": [describe_subnet(subnet) for subnet in self.lineage],
-        }
 
 
 def look_up(hierarchy: Hierarchy, words: Sequence[str]) -> Iterator[Found | UnresolvedSeed]:
@@ -74,12 +58,3 @@ def find_holdings(hierarchy: Hierarchy, query: str, limit: int, subnet_limit: in
             subnet_count=len(rows),
             subnets=hierarchy.subnets(rows[:subnet_limit]),
         )
-
-
-def describe_holding(holding: Holding) -> dict[str, Any]:
-    """Describe an organisation with its subnets."""
-    return {
-        **describe_organisation(holding.organisation),
-        "subnet_count": holding.subnet_count,
-        "subnets": [describe_subnet(subnet) for subnet in holding.subnets],
-    }

@@ -35,12 +35,19 @@ from ipmicra.partition.links import LinkTable, clean_links
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.placing import place_by_subnet
 from ipmicra.partition.problem import Problem
-from ipmicra.partition.sites import UNKNOWN, SiteTable, country_code
+from ipmicra.partition.sites import UNKNOWN, Grain, SiteTable, country_code
 
 _PREFIXES = {4: (24, 20, 16, 12, 8), 6: (64, 48, 32, 24, 16)}
 """Lengths of the prefixes that stand for subnets where there is no hierarchy, narrow to wide."""
 _LEVELS = 6
 """Subnets of a lineage that are looked at, from the narrowest up."""
+
+
+def metis_config(preference: float, grain: str) -> MetisConfig:
+    """Make the settings of METIS; `grain` names what it keeps together."""
+    if grain not in list(Grain):
+        raise InputError(f"--grain is one of {', '.join(Grain)}")
+    return MetisConfig(preference=preference, grain=Grain(grain))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

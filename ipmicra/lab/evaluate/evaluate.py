@@ -77,6 +77,13 @@ class Evaluation:
     """Of the first policy, if it was asked for."""
 
 
+def read_location(text: str) -> LocationKind:
+    """Read the name of a source of locations."""
+    if text not in list(LocationKind):
+        raise InputError(f"{text!r} is none of {', '.join(LocationKind)}")
+    return LocationKind(text)
+
+
 Progress = Callable[[str, int, int], None]
 """Told the variant, orders of arrival done and in all."""
 

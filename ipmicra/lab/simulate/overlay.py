@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ipmicra.assign.coordinate.coordinates import METHODS
+from ipmicra.assign.overlay.options import CutRule, Half, OverlayOptions
 from ipmicra.assign.overlay.schemes import scheme_named
 from ipmicra.edge.files.matrices import read_matrix
 from ipmicra.errors import InputError
@@ -19,7 +20,40 @@ from ipmicra.lab.experiments.published import DIVERSITY_BELOW, IN_ZONE, PRD_BELO
 from ipmicra.lab.experiments.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
 from ipmicra.lab.worlds.populations import Population, king_like, of_matrix, transit_stub
 
+__all__ = [
+    "METHODS",
+    "CoordinatesRun",
+    "SplittingReport",
+    "Switches",
+    "simulate_coordinates",
+    "simulate_splitting",
+]
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """How zones are split, as a user names it."""
+
+    half: str
+    cut: str
+    moves_sites: bool
+    is_torus: bool
+
+
+def splitting_options(switches: Switches, moved: float) -> SplittingOptions:
+    """Make the options of an experiment; a word that is unknown is an error."""
+    if switches.half not in list(Half):
+        raise InputError(f"--half is one of {', '.join(Half)}")
+    if switches.cut not in list(CutRule):
+        raise InputError(f"--cut is one of {', '.join(CutRule)}")
+    overlay = OverlayOptions(
+        half=Half(switches.half),
+        cut=CutRule(switches.cut),
+        moves_sites=switches.moves_sites,
+        is_torus=switches.is_torus,
+    )
+    return SplittingOptions(overlay=overlay, moved=moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

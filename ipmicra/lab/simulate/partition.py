@@ -20,6 +20,15 @@ from ipmicra.partition.exchange import ExchangeConfig, Mode
 from ipmicra.partition.invented_links import LinkConfig
 from ipmicra.partition.problem import Problem
 
+__all__ = [
+    "STABLE_PARTS",
+    "Relocation",
+    "WebChoice",
+    "exchange_rows",
+    "figure_rows",
+    "read_counts",
+    "stability_rows",
+]
 STABLE_METHODS = (
     "hash",
     "two-level",

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ipmicra.app.describe.texts import range_text
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportSite, ReportSubnet
 from ipmicra.app.report.loaders.records import Problems, Record, number_of, read_records, text_of
 from ipmicra.errors import InputError
-from ipmicra.model.address import Address, prefix_text, read_address, read_range
+from ipmicra.model.address import Address, read_address, read_range
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
@@ -62,7 +63,7 @@ class Fields:
         if found is None:
             return None
         first, last = found
-        return ReportSubnet(first=first, last=last, label=prefix_text(first, last) or f"{first} - {last}")
+        return ReportSubnet(first=first, last=last, label=range_text(first, last))
 
     def place(self) -> Location | None:
         """Give the place, if latitude and longitude are both there."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ipmicra.app.describe.texts import range_text
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite, ReportSubnet
 from ipmicra.edge.store.ports import Bounds, ResultRecord, StorePort
 from ipmicra.errors import InputError
-from ipmicra.model.address import prefix_text
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.delegation import Evidence
@@ -138,7 +138,7 @@ def _places(store: StorePort) -> dict[Bounds, Location]:
 def _site(fleet: _Crew, one: ResultRecord, places: Mapping[Bounds, Location]) -> ReportSite:
     is_lost = bool(one.probes) and one.rtt_ms is None
     flag = Flag.UNPROBEABLE if is_lost else None
-    label = prefix_text(one.first, one.last) or f"{one.first} - {one.last}"
+    label = range_text(one.first, one.last)
     return ReportSite(
         host=one.host,
         address=one.address,

@@ -11,7 +11,8 @@ import pytest
 
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.backends import AssignReport
-from ipmicra.app.assign.recrawl import Turn, describe_turn, note_crawled
+from ipmicra.app.assign.recrawl import Turn, note_crawled
+from ipmicra.app.describe.assignment import describe_turn
 from ipmicra.edge.store.ports import Member
 from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import Crawler, CrawlerState

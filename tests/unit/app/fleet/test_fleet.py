@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra import Crawler, CrawlerState, Fleet, Hierarchy, InputError
-from ipmicra.app.fleet.fleet import subnet_text
+from ipmicra.app.describe.fleet import describe_member
 from ipmicra.app.fleet.reading import crawler_of, read_agent_url, read_crawlers
 from ipmicra.edge.store.ports import StateChange
 from ipmicra.edge.store.store import Store
@@ -42,9 +42,9 @@ def test_joining_crawler_is_given_the_smallest_subnet_that_holds_it(
         outer = fleet.add(crawler("b", "10.200.0.1"))
         outside = fleet.add(crawler("c", "203.0.113.1"))
     assert (inner.first, inner.last) == (IPv4Address("10.1.0.0"), IPv4Address("10.1.2.255"))
-    assert subnet_text(inner) == "10.1.0.0 - 10.1.2.255"
-    assert subnet_text(outer) == "10.0.0.0/8"
-    assert subnet_text(outside) is None
+    assert describe_member(inner)["subnet"] == "10.1.0.0 - 10.1.2.255"
+    assert describe_member(outer)["subnet"] == "10.0.0.0/8"
+    assert describe_member(outside)["subnet"] is None
 
 
 def test_crawler_without_a_hierarchy_joins_without_a_subnet(fleet: Fleet) -> None:

@@ -1,8 +1,9 @@
-"""Subnets, organisations and builds as plain dictionaries: what `--json` prints."""
+"""Subnets, organisations, hierarchy files and builds as plain dictionaries."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.edge.hierarchy_file import shown
@@ -13,6 +14,12 @@ from ipmicra.model.subnet import Subnet
 
 if TYPE_CHECKING:
     from ipmicra.app.build.build import BuildReport, DumpReport
+    from ipmicra.app.lookup.differences import Change
+    from ipmicra.app.lookup.lookup import Found, Holding
+    from ipmicra.edge.hierarchy_file import Hierarchy
+
+COUNTS = ("subnets", "organisations", "max_depth", "overlaps", "duplicates")
+"""Figures that a build keeps in the file."""
 
 
 def describe_subnet(subnet: Subnet) -> dict[str, Any]:
@@ -43,6 +50,58 @@ def describe_organisation(organisation: Organisation) -> dict[str, Any]:
         "country": organisation.country,
         "registry": organisation.registry.label,
         "evidence": organisation.evidence.name.lower(),
+    }
+
+
+def describe_lineage(found: Found) -> dict[str, Any]:
+    """Describe a target with the subnets that contain it."""
+    return {
+        "target": found.seed.text,
+        "address": found.seed.range_text,
+        "lineage": [describe_subnet(subnet) for subnet in found.lineage],
+    }
+
+
+def describe_narrowest(found: Found) -> dict[str, Any]:
+    """Describe a target with its narrowest subnet, one value per column."""
+    described = describe_subnet(found.lineage[-1])
+    organisation = described.pop("organisation") or {"handle": None, "name": None}
+    holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}
+    return {"target": found.seed.text, "address": found.seed.range_text, **described, **holder}
+
+
+def describe_holding(holding: Holding) -> dict[str, Any]:
+    """Describe an organisation with its subnets."""
+    return {
+        **describe_organisation(holding.organisation),
+        "subnet_count": holding.subnet_count,
+        "subnets": [describe_subnet(subnet) for subnet in holding.subnets],
+    }
+
+
+def describe_change(change: Change) -> dict[str, Any]:
+    """Describe a difference between two editions."""
+    return {
+        "change": change.kind,
+        "first": str(change.subnet.first),
+        "last": str(change.subnet.last),
+        "prefix": change.subnet.prefix,
+        "netname": change.subnet.netname,
+        "old_holder": change.old_holder,
+        "new_holder": change.new_holder,
+    }
+
+
+def describe_file(path: Path, hierarchy: Hierarchy, *, is_verified: bool) -> dict[str, Any]:
+    """Describe a hierarchy's file: its size, counts and dumps."""
+    meta = hierarchy.meta
+    return {
+        "file": str(path),
+        "size_bytes": path.stat().st_size,
+        "verified": is_verified,
+        **{name: meta.get(name) for name in COUNTS},
+        "tally": meta.get("tally"),
+        "edition": describe_edition(hierarchy.edition),
     }
 
 

@@ -1,15 +1,17 @@
-"""`ipmicra simulate churn`: crawlers come and go, load is shared; the group `simulate` adds it."""
+"""`ipmicra simulate churn`: crawlers join, leave and fail while sites are crawled again and again."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ipmicra.cli.completion import CHURN_SCHEMES, one_of
-from ipmicra.cli.output import Format, FormatOption, JsonOption, chosen, print_records, print_table, say
+from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
+from ipmicra.cli.output import Record, print_records, print_table, say
+from ipmicra.cli.progress import show_message
+from ipmicra.cli.simulate.shared import SeedsOption, figure
 
 if TYPE_CHECKING:
     from ipmicra.lab.simulate.churn import ChurnReport
@@ -40,25 +42,25 @@ def churn(
         typer.Option(
             metavar="NAME",
             autocompletion=one_of(CHURN_SCHEMES),
-            help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; may be "
-            "repeated. By default all.",
+            help="dht, chord, nc-can, lbi, lbi-rtt, lbi-split, balance-neighbours or balance; "
+            "repeatable. Default: all.",
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Draws to average over.")] = 3,
+    seeds: SeedsOption = 3,
     matrix: Annotated[
         Path | None,
         typer.Option(
             "--matrix",
             metavar="FILE",
-            help="Positions from round trips: .npz with rtt_ms, or King text. By default a King-like world.",
+            help="Positions from round trips: .npz with rtt_ms, or King text. Default: a King-like world.",
         ),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of 20 s.")] = 10_000,
-    crawlers: Annotated[int, typer.Option(min=2, help="Crawlers that come and go.")] = 140,
-    sites: Annotated[int, typer.Option(min=1, help="Sites that are crawled again and again.")] = 1_600,
+    steps: Annotated[int, typer.Option(min=1, help="Number of steps of 20 s.")] = 10_000,
+    crawlers: Annotated[int, typer.Option(min=2, help="Number of crawlers that come and go.")] = 140,
+    sites: Annotated[int, typer.Option(min=1, help="Number of sites, crawled again and again.")] = 1_600,
     spread_pieces: Annotated[
         bool,
-        typer.Option("--spread-pieces", help="Submit a site's pieces over the interval, not at once."),
+        typer.Option("--spread-pieces", help="Submit a site's pieces over the interval, not all at once."),
     ] = False,
     scale: Annotated[
         bool, typer.Option("--scale", help="Test scalability instead: 20, 40, … 140 crawlers.")
@@ -68,14 +70,14 @@ def churn(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="DIR", help="Draw figures 15–22 of the paper into it."),
+        typer.Option("--plot", metavar="DIR", help="Draw figures 15–22 of the paper into this folder."),
     ] = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let crawlers come and go while sites are crawled again.
+    """Let crawlers join, leave and fail while sites are crawled.
 
-    They join, leave and fail, under each scheme.
+    Each scheme shares the load in its own way.
     """
     from ipmicra.lab.churn.config import ChurnConfig
     from ipmicra.lab.churn.schemes.table import SCHEMES
@@ -88,7 +90,7 @@ def churn(
     config = ChurnConfig(steps=steps, crawlers=crawlers, sites=sites, are_pieces_spread=spread_pieces)
     scales = [count for count in SCALES if count <= crawlers] if scale else []
     run = ChurnRun(schemes=scheme or tuple(SCHEMES), seeds=seeds, matrix=matrix, scales=scales, config=config)
-    report = simulate_churn(run, _progress)
+    report = simulate_churn(run, show_message)
     if plot is not None:
         _draw(plot, report)
     rows = report.rows()
@@ -104,7 +106,7 @@ def _draw(folder: Path, report: ChurnReport) -> None:
 
 
 def _print(
-    title: str, rows: list[dict[str, Any]], print_format: Format, shown: tuple[str, ...] | None = None
+    title: str, rows: list[Record], print_format: Format, shown: tuple[str, ...] | None = None
 ) -> None:
     if print_format is not Format.TABLE:
         print_records(rows, print_format)
@@ -114,15 +116,7 @@ def _print(
 
 
 def _cell(name: str, value: object) -> object:
-    """Round figures for people; shares are per cent."""
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {figure:.0%}" for key, figure in value.items())
+    """Round figures for a table; shares are per cent."""
     if isinstance(value, float):
         return f"{value:.1%}" if name in SHARES else f"{value:.3g}"
-    return value
-
-
-def _progress(message: str) -> None:
-    """Tell how far it is, where somebody watches."""
-    if sys.stderr.isatty():
-        say(message)
+    return figure(value)

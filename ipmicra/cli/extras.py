@@ -1,4 +1,4 @@
-"""Telling a user that a part of ipmicra is not installed."""
+"""Optional packages: how to install the one that a command misses."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ EXTRA_OF = {
     "starlette": "service",
     "uvicorn": "service",
 }
-"""Packages that the core does without, and the extra that brings each."""
+"""Packages that the core does without, and the extra that installs each."""
 
 
-def told_missing(error: ModuleNotFoundError) -> str | None:
-    """Say how to install what a command needs; None if no extra brings it."""
+def missing_extra(error: ModuleNotFoundError) -> str | None:
+    """Say how to install the package that is missing; None if it belongs to no extra."""
     package = (error.name or "").partition(".")[0]
     extra = EXTRA_OF.get(package)
     return f"this needs {package}: pip install 'ipmicra[{extra}]'" if extra else None
 
 
 def need_service() -> None:
-    """See that agents can be run and talked to."""
+    """Refuse to start a command that runs or calls agents without the packages for it."""
     needed = ("aiohttp", "starlette", "uvicorn", "prometheus_client")
     missing = [name for name in needed if not find_spec(name)]
     if missing:

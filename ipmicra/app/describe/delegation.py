@@ -1,0 +1,93 @@
+"""Answers for sites and their explanations as plain dictionaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ipmicra.app.describe.texts import range_text, time_text
+from ipmicra.delegate.account import Considered, Verdict
+
+if TYPE_CHECKING:
+    from ipmicra.app.explain.explain import Explanation
+    from ipmicra.edge.store.ports import DelegationRecord, ResultRecord
+
+
+def describe_decision(result: ResultRecord) -> dict[str, Any]:
+    """Describe the answer for a site."""
+    return {
+        "host": result.host,
+        "address": str(result.address),
+        "subnet": range_text(result.first, result.last),
+        "crawler": result.crawler,
+        "rtt_ms": None if result.rtt_ms is None else round(result.rtt_ms, 3),
+        "evidence": result.evidence.value,
+        "probes": result.probes,
+    }
+
+
+def describe_explanation(explanation: Explanation) -> dict[str, Any]:
+    """Describe why a site has its crawler."""
+    return {
+        "host": explanation.site.host,
+        "address": str(explanation.site.address),
+        "crawler": explanation.decided.delegation.crawler if explanation.decided else None,
+        "evidence": explanation.decided.delegation.evidence.value if explanation.decided else None,
+        "delegation": _describe_record(explanation.decided) if explanation.decided else None,
+        "lineage": [
+            {
+                "subnet": level.subnet.label,
+                "netname": level.subnet.netname,
+                "organisation": level.subnet.organisation.name if level.subnet.organisation else None,
+                "country": level.subnet.country,
+                "holder": level.holder.delegation.crawler if level.holder else None,
+            }
+            for level in explanation.lineage
+        ],
+        "known": [_describe_considered(one) for one in explanation.considered(Verdict.KNOWN)],
+        "asked": [_describe_considered(one) for one in explanation.considered(Verdict.ASKED)],
+        "not_asked": [_describe_considered(one) for one in explanation.considered(Verdict.NOT_ASKED)],
+        "reason": next((one.reason for one in explanation.considered(Verdict.CHOSEN)), None),
+        "samples": [
+            {
+                "crawler": one.crawler,
+                "rtt_ms": one.rtt_ms,
+                "loss": one.loss.value if one.loss else None,
+                "taken": time_text(one.taken_s),
+            }
+            for one in explanation.samples
+        ],
+        "history": [
+            {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
+            for one in explanation.history
+        ],
+        "load": list(explanation.load),
+        "edition_is_current": explanation.is_current,
+    }
+
+
+def _describe_record(record: DelegationRecord) -> dict[str, Any]:
+    one, place = record.delegation, record.location
+    return {
+        "subnet": range_text(one.first, one.last),
+        "crawler": one.crawler,
+        "evidence": one.evidence.value,
+        "rtt_ms": one.rtt_ms,
+        "probes": one.probes,
+        "created": time_text(one.created_s),
+        "expires": time_text(one.expires_s),
+        "decided_for": str(record.address) if record.address else None,
+        "latitude": place.latitude if place else None,
+        "longitude": place.longitude if place else None,
+        "radius_km": place.radius_km if place else None,
+    }
+
+
+def _describe_considered(one: Considered) -> dict[str, Any]:
+    return {
+        "crawler": one.crawler,
+        "reason": one.reason,
+        "expected_ms": one.expected_ms,
+        "saving_ms": one.saving_ms,
+        "rtt_ms": one.rtt_ms,
+        "loss": one.loss.value if one.loss else None,
+    }
