@@ -8,7 +8,7 @@ class IpmicraError(Exception):
 
 
 class InputError(IpmicraError):
-    """What the caller handed in cannot be used; the caller can mend it."""
+    """Input that cannot be used; the caller can fix it."""
 
 
 class AddressError(InputError):
@@ -25,7 +25,7 @@ class DumpError(InputError):
     """A dump that cannot be read as a whole."""
 
     def __init__(self, dump: str, byte: int, reason: str) -> None:
-        """Name the dump, the byte at which it stopped making sense, and why."""
+        """Name the dump, the byte at which it became invalid, and why."""
         super().__init__(f"{dump}: byte {byte}: {reason}")
         self.dump = dump
         self.byte = byte
@@ -74,7 +74,7 @@ class CorruptStateError(IpmicraError):
 
 
 class OverlayError(IpmicraError):
-    """What is asked of the overlay cannot be done in the state it is in."""
+    """A request that the overlay cannot fulfil in its present state."""
 
 
 class FetchError(IpmicraError):
@@ -109,21 +109,21 @@ class StoreBusyError(StoreError):
 
 
 class MessageError(IpmicraError):
-    """A message between agent and coordinator that makes no sense; whoever sent it is to blame."""
+    """A message between agent and coordinator that is invalid; its sender is to blame."""
 
 
 class UnknownVersionError(MessageError):
     """A message of a version that is not spoken here."""
 
     def __init__(self, version: object, known: tuple[int, ...]) -> None:
-        """Keep the version that was met and those that are known."""
+        """Keep the version found and those that are known."""
         super().__init__(f"version {version!r} of messages is not known here; known: {list(known)}")
         self.version = version
         self.known = known
 
 
 class AgentError(IpmicraError):
-    """An agent that does not answer, or not with sense."""
+    """An agent that does not answer, or answers nonsense."""
 
 
 class WorldError(InputError):
@@ -137,7 +137,7 @@ class WorldError(InputError):
 
 
 class LifeCycleError(IpmicraError):
-    """A step that a life cycle does not know: a fault of ipmicra, not of its user."""
+    """A step that a life cycle does not know: a bug in ipmicra, not in its use."""
 
     def __init__(self, state: str, step: str) -> None:
         """Name the state and the step."""

@@ -1,4 +1,20 @@
-"""Hierarchy files on disk: memory-mapped for reading, written whole or not at all."""
+"""Open hierarchy files memory-mapped, and write files whole or not at all.
+
+Theory of operation
+-------------------
+A hierarchy file is mapped, not read: opening checks the header and the table of sections, and the kernel
+loads the pages that look-ups touch. Processes that open the same file share those pages. A builder never
+writes into a file that others may have mapped: it writes beside it and renames, so that readers keep the
+old file until they open the path again.
+
+Arrays that a hierarchy hands out are views into the mapping, which stays until the last of them is gone. So
+`close` does not unmap; it drops everything the object holds, and whatever is asked for afterwards is
+missing and ends in `__getattr__`, which says that the hierarchy is closed. A flag would have to be checked
+at every look-up.
+
+A look-up of many addresses releases the GIL, so large arrays are split between threads. The first call of a
+process may compile a kernel and build tables; a small one comes first, so that this happens once.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +43,12 @@ WARM_UP = 1 << 16
 
 
 class Hierarchy(core.Hierarchy):
-    """A hierarchy, opened from a file that many processes may share."""
+    """A hierarchy in a file that many processes may share."""
 
     def __init__(
         self, buffer: bytes | bytearray | memoryview | mmap.mmap, *, threads: int | None = None
     ) -> None:
-        """Read from a buffer; large look-ups use all processors unless told otherwise."""
+        """Read from a buffer; large look-ups use all processors unless `threads` says otherwise."""
         super().__init__(memoryview(buffer))
         self._threads = threads or os.cpu_count() or 1
 
@@ -61,15 +77,24 @@ class Hierarchy(core.Hierarchy):
 
         parts = np.array_split(np.asarray(addresses), threads)
         rows = np.empty(len(addresses), np.uint32) if out is None else out
-        super().lookup_many(parts[0][:WARM_UP])  # what is made at the first call is made once
+        super().lookup_many(parts[0][:WARM_UP])
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(super().lookup_many, parts, np.array_split(rows, threads)))
         return rows
 
     def close(self) -> None:
-        """Let go of the file: it is unmapped when the last array of it is gone."""
-        self._sections.release()
-        self.__class__ = _ClosedHierarchy
+        """Close; the file stays mapped until the last array of it is gone."""
+        if vars(self):
+            self._sections.release()
+            vars(self).clear()
+
+    if not TYPE_CHECKING:  # type checkers would take it for a promise that any attribute exists
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute
+            """Refuse: there is no such attribute, or the hierarchy is closed."""
+            if vars(self) or name.startswith("__"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise HierarchyError("the hierarchy is closed; open it again")
 
     def __enter__(self) -> Self:
         """Use as a context."""
@@ -82,27 +107,15 @@ class Hierarchy(core.Hierarchy):
         self.close()
 
 
-class _ClosedHierarchy(Hierarchy):
-    """What an open hierarchy turns into: asking whether it is open would cost every look-up."""
-
-    def __getattribute__(self, name: str) -> Any:  # noqa: ANN401 - any attribute
-        """Say that it is closed, whatever it is asked for; closing once more does nothing."""
-        if name.startswith("__"):
-            return super().__getattribute__(name)
-        if name == "close":
-            return lambda: None
-        raise HierarchyError("the hierarchy is closed; open it again")
-
-
 def shown(path: str | Path) -> str:
-    """Give a path as text that can be printed, whatever bytes it has."""
+    """Return a path as printable text, whatever bytes it has."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
-    """Write a file beside its place and move it there when it is complete; give its size.
+    """Write a file beside its place and move it there when it is complete; return its size.
 
-    Whoever has the old file open goes on reading the old one.
+    Readers that have the old file open keep reading the old one.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it", str(path))

@@ -1,8 +1,8 @@
-"""Logs: events with fields, as text for people or as JSON lines for programs, on standard error.
+"""Log events with fields, as text for people or as JSON lines for programs, on standard error.
 
-An event has a name that stays the same, a sentence for people and fields for programs. The core logs nothing;
-edge and app do, through an `EventLog`. Other libraries are heard from warnings on only, since their lower
-levels write whole requests.
+An event has a name that stays the same, a sentence for people and fields for programs. The core logs
+nothing; edge and app do, through an `EventLog`. Other libraries are logged from warnings on, since their
+lower levels write whole requests.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class EventLog:
         self._logger = logging.getLogger(f"{ROOT}.{part}")
 
     def debug(self, event: str, sentence: str, **fields: object) -> None:
-        """Tell what only somebody who looks for a fault wants to know."""
+        """Log a detail for debugging."""
         self._write(logging.DEBUG, event, sentence, fields)
 
     def info(self, event: str, sentence: str, **fields: object) -> None:
-        """Tell what an operator may want to know."""
+        """Log what an operator may want to know."""
         self._write(logging.INFO, event, sentence, fields)
 
     def warning(self, event: str, sentence: str, **fields: object) -> None:
-        """Tell what an operator should look into."""
+        """Log what an operator should look into."""
         self._write(logging.WARNING, event, sentence, fields)
 
     def _write(self, level: int, event: str, sentence: str, fields: dict[str, object]) -> None:
@@ -53,10 +53,10 @@ class EventLog:
 
 
 class Censor:
-    """Takes secrets out of texts and fields."""
+    """Removes secrets from texts and fields."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Know secrets by heart, beside what looks like one."""
+        """Hide known secrets, besides whatever looks like one."""
         self._secrets = tuple(secret for secret in secrets if secret)
 
     def text(self, text: str) -> str:
@@ -71,7 +71,7 @@ class Censor:
         return text
 
     def field(self, name: str, value: object) -> object:
-        """Give a field as it may be written."""
+        """Return a field as it may be written."""
         if value is None or isinstance(value, bool | int | float):
             return value
         return HIDDEN if _SECRET_NAME.search(name) else self.text(str(value))
@@ -110,7 +110,7 @@ class LogFormatter(logging.Formatter):
 
 
 class _StderrHandler(logging.StreamHandler[Any]):
-    """Writes to what standard error is at the time, and gives up quietly when nobody reads it."""
+    """Writes to the present standard error, and ignores that nobody reads it."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)  # the stream is not kept
@@ -137,18 +137,18 @@ def set_up_logging(level: str, *, is_json: bool = False) -> None:
 
 
 def is_debugging() -> bool:
-    """Tell whether everything is to be told, tracebacks included."""
+    """Return whether everything is logged, tracebacks included."""
     return logging.getLogger(ROOT).isEnabledFor(logging.DEBUG)
 
 
 def log_traceback() -> None:
-    """Log where the error that is being handled came from."""
+    """Log the traceback of the error that is being handled."""
     extra = {"event": "traceback", "fields": {}}
     logging.getLogger(ROOT).log(logging.DEBUG, "where it went wrong", exc_info=sys.exc_info(), extra=extra)
 
 
 def log_as_json(message: str) -> bool:
-    """Write a message for the user as an event, if events are JSON; tell whether it was written."""
+    """Write a message for the user as an event, if events are JSON; return whether it was written."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, _StderrHandler) and isinstance(handler.formatter, LogFormatter):
             if not handler.formatter.is_json:
@@ -161,5 +161,5 @@ def log_as_json(message: str) -> bool:
 
 
 def _one_line(text: str) -> str:
-    """Keep what others wrote from looking like a line of its own."""
+    """Keep foreign text on one line."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

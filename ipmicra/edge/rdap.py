@@ -1,4 +1,19 @@
-"""Asking the registries for one address at a time (RDAP, by ipwhois): slow, so answers are kept."""
+"""Ask the registries for one address at a time (RDAP, through ipwhois).
+
+Theory of operation
+-------------------
+Registries answer about one question per second and host, and ask clients that are too quick to stay away
+for a while. So questions go out one at a time, `interval_s` apart; the callers keep the answers for months.
+
+ipwhois hides which registry was asked: a question goes to a bootstrap server, which redirects to the right
+one, and an answer "too often" surfaces as one of several exceptions. `_Registries` is a handler in urllib's
+chain, which sees every request and response, redirected ones included. It notes until when each host wants
+to be left alone (Retry-After, or `pause_s`), and refuses to send anything to that host before: another
+registry can still be asked.
+
+A question is tried `tries` times more if nobody answered or the registry asked for patience; a wait beyond
+`longest_pause_s` ends it with `FetchError`, since its caller has something better to do.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +37,16 @@ _TOO_OFTEN = {429, 503}
 
 
 class RegistrationSource(Protocol):
-    """Who knows whose an address is."""
+    """A source of registrations."""
 
     def ask(self, address: Address) -> Graft | None:
-        """Give the registration around an address, None if there is none; `FetchError` if nobody answers."""
+        """Return the registration around an address or None; `FetchError` if nobody answers."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RdapConfig:
-    """How to ask. [1] ARIN and RIPE NCC ask for about one question a second from one place."""
+    """How to ask. [1] ARIN and RIPE NCC ask for about one question per second and client."""
 
     interval_s: float = 1.0
     """Time between two questions [1]."""
@@ -39,11 +54,11 @@ class RdapConfig:
     tries: int = 2
     """Tries beyond the first."""
     pause_s: float = 60.0
-    """How long to leave a registry alone that was asked too often and does not say how long."""
+    """How long to avoid a registry that was asked too often and names no time."""
     longest_pause_s: float = 300.0
     """Longest time that a question waits for a registry; one that wants more is not waited for."""
     longest_silence_s: float = 86_400.0
-    """Longest time that a registry is left alone, whatever it says."""
+    """Longest time that a registry is avoided, whatever it asks for."""
 
 
 class _Registries(BaseHandler):
@@ -57,32 +72,32 @@ class _Registries(BaseHandler):
         self.is_answered = False
 
     def http_request(self, request: Request) -> Request:
-        """Let a question out, unless its registry is to be left alone."""
+        """Send a question, unless its registry wants to be left alone."""
         self.asked, self.is_answered = request.host, False
         if self.wait_s() > 0.0:
-            raise URLError("it is to be left alone")
+            raise URLError("it wants to be left alone")
         return request
 
     https_request = http_request
 
     def http_response(self, _request: Request, response: HTTPResponse) -> HTTPResponse:
-        """Note that a registry said something; how long to wait if it was asked too often."""
+        """Note that a registry answered, and how long to wait if it was asked too often."""
         self.is_answered = True
         if response.status in _TOO_OFTEN:
-            told = {name: response.headers.get(name, "") for name in ("Retry-After", "Date")}
-            self.leave_alone(retry_after_s(told))
+            headers = {name: response.headers.get(name, "") for name in ("Retry-After", "Date")}
+            self.leave_alone(retry_after_s(headers))
         return response
 
     https_response = http_response
 
     def leave_alone(self, pause_s: float | None) -> None:
-        """Leave the registry alone that was asked last."""
+        """Avoid the registry that was asked last for a while."""
         pause_s = self._config.pause_s if pause_s is None else pause_s
         pause_s = min(pause_s, self._config.longest_silence_s)
         self._closed_until_s[self.asked] = self._clock() + pause_s
 
     def wait_s(self) -> float:
-        """Give how long the registry that was asked last wants to be left alone."""
+        """Return how long the registry that was asked last is to be avoided."""
         return self._closed_until_s.get(self.asked, 0.0) - self._clock()
 
 
@@ -95,7 +110,7 @@ class RdapSource:
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Ask no more often than the settings allow, and than the registries do."""
+        """Ask no more often than the settings and the registries allow."""
         self._config = config or RdapConfig()
         self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
@@ -103,8 +118,8 @@ class RdapSource:
         self._registries = _Registries(self._config, clock)
 
     def ask(self, address: Address) -> Graft | None:
-        """Give the registration around an address; None for one that no registry gives out."""
-        from ipwhois import IPDefinedError  # loaded where somebody asks
+        """Return the registration around an address; None for one that no registry allocates."""
+        from ipwhois import IPDefinedError  # loads slowly
 
         for left in range(self._config.tries, -1, -1):
             with self._lock:
@@ -113,7 +128,7 @@ class RdapSource:
                     return read_rdap(self._look_up(str(address)), address, self._clock())
                 except IPDefinedError:
                     return None
-                except Exception as error:  # noqa: BLE001 - ipwhois raises what it likes
+                except Exception as error:  # noqa: BLE001 - ipwhois raises many kinds
                     wait_s = self._time_to_wait(address, error, left)
                 finally:
                     self._next_s = self._clock() + self._config.interval_s
@@ -121,12 +136,12 @@ class RdapSource:
         raise AssertionError
 
     def _time_to_wait(self, address: Address, error: Exception, left: int) -> float:
-        """Say how long to wait before the next try; give up if there is none, or if it would be too long."""
+        """Return how long to wait before the next try; raise if there is none, or the wait is too long."""
         from ipwhois import HTTPRateLimitError
 
         registries = self._registries
         if isinstance(error, HTTPRateLimitError) and registries.wait_s() <= 0.0:
-            registries.leave_alone(None)  # told in words, within a good answer
+            registries.leave_alone(None)  # said in the text of a good answer
         wait_s = max(0.0, registries.wait_s())
         what = f"RDAP for {address}"
         if wait_s and (not left or wait_s > self._config.longest_pause_s):
@@ -153,7 +168,7 @@ class RdapSource:
 
 
 def read_rdap(answer: dict[str, Any], address: Address, asked_s: float) -> Graft | None:
-    """Read an answer of ipwhois; one that is not around the address is none."""
+    """Read an answer of ipwhois; None if it does not hold the address."""
     network = answer.get("network") or {}
     try:
         first, last = ip_address(network["start_address"]), ip_address(network["end_address"])

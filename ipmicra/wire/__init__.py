@@ -2,5 +2,5 @@
 
 A coordinator posts one `ProbeRequest`. The agent answers line by line (NDJSON): an `Answer` for each order,
 in the order in which they are done, and an `End` with their number, so that a cut answer is noticed. What an
-agent cannot take is told in an `ErrorMessage`. Nothing here touches network or clock.
+agent cannot take is reported in an `ErrorMessage`. Nothing here touches network or clock.
 """

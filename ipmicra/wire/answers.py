@@ -1,4 +1,4 @@
-"""From an agent to the coordinator: samples, line by line."""
+"""Messages from an agent to the coordinator: samples, line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LATEST_S = 4e11
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What became of one order; who answered is known from the connection, not from the message."""
+    """The result of one order; who answered is known from the connection, not from the message."""
 
     order: str
     address: Address | None
@@ -117,7 +117,7 @@ def decode_error(data: bytes, limits: WireLimits = LIMITS) -> ErrorMessage:
 
 
 def _check_sense(answer: Answer) -> None:
-    """See that the parts of an answer agree."""
+    """Refuse an answer whose parts contradict each other."""
     if (answer.rtt_ms is None) != (answer.loss is not None):
         raise MessageError("a round trip or a loss, and not both")
     if answer.rtt_ms is None:

@@ -1,4 +1,4 @@
-"""Reading fields of a JSON object, each with its bounds."""
+"""Read fields of a JSON object, each within its bounds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _decode = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 def known_only(content: Object, names: frozenset[str]) -> None:
-    """Refuse fields of no meaning: a mistyped one must not be taken for missing."""
+    """Refuse unknown fields: a mistyped one must not be taken for missing."""
     if not content.keys() <= names:
         raise MessageError(f"unknown field {min(content.keys() - names)[:40]!r}")
 
@@ -66,7 +66,7 @@ def number(content: Object, name: str, low: float, high: float, *, default: floa
 
 
 def bounded(value: object, name: str, low: float, high: float) -> float:
-    """See that a value is a number within bounds."""
+    """Return a value if it is a number within bounds."""
     if type(value) is not float and type(value) is not int:
         raise MessageError(f"{name} must be a number")
     if not (low <= value <= high and math.isfinite(value)):

@@ -14,11 +14,11 @@ class WireLimits:
     """Bounds that both sides keep to; a message beyond them is refused before it is understood."""
 
     max_request_bytes: int = 1_000_000
-    """A thousand orders take some 200 kB."""
+    """A thousand orders take about 200 kB."""
     max_orders: int = 1_000
     """Orders in one request."""
     max_line_bytes: int = 8_192
-    """One line of an answer; a sample of ten round trips takes some 500 bytes."""
+    """One line of an answer; a sample of ten round trips takes about 500 bytes."""
     max_samples: int = 10
     """Round trips of one probe: more would be a burden to the site and no gain to the minimum."""
     max_timeout_ms: float = 10_000.0

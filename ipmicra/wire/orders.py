@@ -1,4 +1,4 @@
-"""From the coordinator to an agent: orders to probe."""
+"""Messages from the coordinator to an agent: orders to probe."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProbeRequest:
 
     orders: tuple[ProbeOrder, ...]
     only_repeat: bool = False
-    """Ask for answers that were given before; nothing is probed anew."""
+    """Ask for answers that were given before; nothing is probed again."""
 
 
 def encode_request(request: ProbeRequest) -> bytes:

@@ -20,7 +20,7 @@ from ipmicra.app.home import Home
 from ipmicra.delegate.replay.world import World
 from ipmicra.edge.files.world_folder import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.loopback.apart import InternetApart
+from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.lab.demo.config import DemoConfig
@@ -79,7 +79,7 @@ def doc_world(folder: Path) -> Iterator[DocWorld]:
         played = invent_world(hierarchy, PLAYED)
         world = _renamed(played.world)
         save_world(world, home / "world", played.pages.tolist())
-        with InternetApart(home / "world", folder / "internet.log") as internet:
+        with InternetProcess(home / "world", folder / "internet.log") as internet:
             _write_files(home, world, internet.port)
             with Store.open(Home(folder=home).store) as store:
                 Fleet(store, hierarchy).add_many(

@@ -35,14 +35,14 @@ def joined(delegator: DelegationMachine, *crawlers: Crawler, now_s: float = 0.0)
 
 
 def arrived(delegator: DelegationMachine, address: str, answer: Answer, now_s: float = 1.0) -> list[Action]:
-    """Let a site arrive, answer all probes in order, and give every action."""
-    told: list[Action] = []
+    """Let a site arrive, answer all probes in order, and return every action."""
+    actions_so_far: list[Action] = []
     events: list[Event] = [SiteArrived(site(address), now_s)]
     while events:
         actions = delegator.handle(events.pop(0))
-        told += actions
+        actions_so_far += actions
         events += [answered(action, answer, now_s) for action in actions if isinstance(action, AskProbe)]
-    return told
+    return actions_so_far
 
 
 def answered(ask: AskProbe, answer: Answer, now_s: float) -> Event:

@@ -66,7 +66,7 @@ def test_killed_batch_goes_on_without_asking_twice_and_without_losing_a_probe(tm
                 folder=str(folder),
                 sites=SITES,
                 port=internet.port,
-                token=internet.told["token"],
+                token=internet.ready["token"],
                 policy=policy,
                 budget=budget,
             )

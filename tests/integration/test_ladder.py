@@ -36,7 +36,7 @@ MEASURED = {
     Fault.LOSES: Rung.HEAD,
     Fault.NO_HEAD: Rung.GET,
     Fault.REDIRECTS: Rung.HEAD,
-    Fault.SLOW_TOLD: Rung.HEAD,
+    Fault.SLOW_DECLARED: Rung.HEAD,
 }
 """Faults that leave a round trip, and the rung that measures it."""
 LOOPBACK = ip_address("127.0.0.1")

@@ -11,7 +11,7 @@ from tests.servers.agent import TOKEN
 
 
 def started_agent(*words: str) -> tuple[subprocess.Popen[str], str]:
-    """Start `ipmicra agent` on a free port; give the process and its URL."""
+    """Start `ipmicra agent` on a free port; return the process and its URL."""
     command = [sys.executable, "-m", "ipmicra", "agent", "--listen", "127.0.0.1:0", *words]
     environment = {**os.environ, "IPMICRA_AGENT_TOKEN": TOKEN}
     child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)

@@ -42,7 +42,7 @@ class BatchOrder:
     budget: int | None
 
     def run(self) -> dict[str, str]:
-        """Run the batch to its end; give the crawler of each host."""
+        """Run the batch to its end; return the crawler of each host."""
         found: dict[str, str] = {}
         folder = Path(self.folder)
         options = DelegateOptions(

@@ -48,7 +48,7 @@ class Mood:
     ends_with_connection: bool = False
     """Announce no size at all: the body lasts until the connection is closed."""
     stops_after: int | None = None
-    """Say nothing more after this many bytes of the body; at -1 not even the head."""
+    """Send nothing more after this many bytes of the body; at -1 not even the head."""
     then: Callable[[], None] = lambda: None
     """Done once the answer is sent."""
 

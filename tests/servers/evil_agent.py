@@ -1,4 +1,4 @@
-"""Agents that misbehave: raw sockets that answer any request as they are told."""
+"""Agents that misbehave: raw sockets that answer any request with given bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Talk = Callable[[dict[str, Any]], bytes]
 
 
 class EvilAgent:
-    """Reads one request a connection, says what it is told to, and hangs up."""
+    """Reads one request per connection, sends what it was given, and disconnects."""
 
     def __init__(self, *talks: Talk) -> None:
         self._talks = list(talks)

@@ -43,9 +43,9 @@ class InternetProcess:
         self._child = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.told = self._line()
-        self.port: int = self.told["port"]
-        self.access = AgentAccess(token=self.told["token"])
+        self.ready = self._line()
+        self.port: int = self.ready["port"]
+        self.access = AgentAccess(token=self.ready["token"])
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -57,7 +57,7 @@ class InternetProcess:
         return split_world(self.sites, self.crawlers, STEP_MS)
 
     def fleet(self) -> list[Crawler]:
-        urls: dict[str, str] = self.told["urls"]
+        urls: dict[str, str] = self.ready["urls"]
         return [
             Crawler(name=one.name, address=one.address, agent_url=urls[one.name], location=one.location)
             for one in self.world.crawlers

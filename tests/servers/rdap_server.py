@@ -9,7 +9,7 @@ from typing import Any, Self
 
 
 class RdapServer:
-    """Answers `/ip/ADDRESS` with what it is told; anything else is not found."""
+    """Answers `/ip/ADDRESS` from a table; anything else is not found."""
 
     def __init__(self, answers: dict[str, dict[str, Any]]) -> None:
         self.asked: list[str] = []

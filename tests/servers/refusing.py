@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def refusing_port(host: str = "127.0.0.1") -> Iterator[int]:
     """Hold a port without listening: whoever connects is refused.
 
-    A port that was let go of may be another's a moment later.
+    A released port may be in use by others a moment later.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
         held.bind((host, 0))

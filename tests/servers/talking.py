@@ -14,7 +14,7 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def talking(talk: Talk, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Let visitors be talked to; give the port, and at the end wait until each has been hung up on."""
+    """Let visitors be talked to; return the port, and at the end wait until each has been hung up on."""
     visits: set[asyncio.Task[None]] = set()
 
     async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

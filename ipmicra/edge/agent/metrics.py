@@ -1,4 +1,4 @@
-"""What an agent tells Prometheus; each agent has a registry of its own."""
+"""Count what an agent does, for Prometheus; each agent has its own registry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
 class AgentMetrics:
-    """Counts of what was asked and what became of it."""
+    """Counters of requests, answers and dropped connections."""
 
     def __init__(self) -> None:
         """Start at zero."""
@@ -28,7 +28,9 @@ class AgentMetrics:
             registry=self.registry,
         )
         self._outcomes: dict[str, Counter] = {}
-        self.pending = Gauge("ipmicra_agent_pending", "Orders under way or waiting.", registry=self.registry)
+        self.pending = Gauge(
+            "ipmicra_agent_pending", "Orders in progress or waiting.", registry=self.registry
+        )
         self.rtt = Histogram(
             "ipmicra_agent_rtt_seconds", "Round trips.", buckets=_BUCKETS_S, registry=self.registry
         )
@@ -45,9 +47,9 @@ class AgentMetrics:
             self.rtt.observe(answer.rtt_ms / 1e3)
 
     def note_dropped(self, reason: str) -> None:
-        """Count a connection that had to go."""
+        """Count a dropped connection."""
         self.dropped.labels(reason).inc()
 
     def text(self) -> bytes:
-        """Write everything in Prometheus' own form."""
+        """Write everything in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""Prefixes whose holders do not want to be probed, in a file that may change at any time."""
+"""Read the prefixes whose holders do not want to be probed, from a file that may change at any time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import Address
 
 LOOK_EVERY_S = 1.0
-"""How often the file is looked at, at most."""
+"""How often the file is checked, at most."""
 events = EventLog("agent")
 
 
 class OptOutList:
-    """A file of prefixes, one a line; `#` starts a comment. It is read again when it changes."""
+    """A file of prefixes, one per line; `#` starts a comment. It is read again when it changes."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        """Read the file; a line that is no prefix is an error at the start, so that no wish goes unheard."""
+        """Read the file; at the start a line that is no prefix is an error, so that no opt-out is lost."""
         self._path = path
         self._clock = clock
         self._mark = self._stamp()
@@ -30,7 +30,7 @@ class OptOutList:
             raise InputError(f"{path}: {'; '.join(bad[:5])}")
 
     def find(self, address: Address) -> str | None:
-        """Give the prefix that holds an address, None if none does."""
+        """Return the prefix that holds an address, None if none does."""
         if self._clock() - self._looked_s >= LOOK_EVERY_S:
             self._look()
         return self._prefixes.find(address)
@@ -42,7 +42,7 @@ class OptOutList:
     def _look(self) -> None:
         """Read the file again if it changed.
 
-        A file that vanished or has bad lines takes nothing away: the wishes known so far stay in force.
+        A file that vanished or has bad lines removes nothing: the prefixes known so far stay in force.
         """
         self._looked_s = self._clock()
         try:
@@ -81,7 +81,7 @@ class OptOutList:
 
 
 def _read(path: Path) -> tuple[PrefixSet, list[str]]:
-    """Read all prefixes; give what is none beside them."""
+    """Return all prefixes, and a complaint per line that is none."""
     prefixes, bad = PrefixSet(), []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         text = line.split("#")[0].strip()

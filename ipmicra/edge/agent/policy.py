@@ -1,4 +1,4 @@
-"""Which addresses an agent may probe: public ones, unless their holders opted out."""
+"""Decide which addresses an agent may probe: public ones, unless their holders opted out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WEB_PORTS = (80, 443)
 
 
 class AddressPolicy:
-    """Says why an address may not be probed."""
+    """Decides whether an address may be probed."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class AddressPolicy:
         self._opt_out = opt_out
 
     def refusal(self, address: Address, port: int | None = None) -> str | None:
-        """Give the reason to refuse, None if there is none."""
+        """Return the reason to refuse, None if there is none."""
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         if self._opt_out is not None:

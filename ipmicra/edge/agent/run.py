@@ -1,4 +1,4 @@
-"""Run an agent: build its parts from settings and serve until it is told to stop."""
+"""Run an agent: build its parts from settings and serve until it is stopped."""
 
 from __future__ import annotations
 

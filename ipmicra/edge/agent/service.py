@@ -69,7 +69,7 @@ class PolitenessConfig:
 
 
 class RateLimiter:
-    """Tells each probe how long to wait (the generic cell rate algorithm)."""
+    """Decides how long each probe has to wait (the generic cell rate algorithm)."""
 
     def __init__(self, config: PolitenessConfig, clock: Callable[[], float]) -> None:
         """Use a clock that never goes back."""

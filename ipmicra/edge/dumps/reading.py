@@ -1,6 +1,24 @@
-"""Reading dumps: plain, gzip or zip, recognised by content, in chunks that end between paragraphs.
+"""Read dumps: plain, gzip or zip, recognised by content, in chunks that end between paragraphs.
 
-A thread decompresses while others parse; all of them let go of the interpreter's lock.
+Theory of operation
+-------------------
+One thread reads and decompresses into buffers; a pool parses; the caller's thread adds the results, in the
+order of the dump. Decompression and the parsing kernels release the GIL, so these really run side by side.
+The bottleneck is decompression, which cannot be split: hence at most four parsers.
+
+A chunk is about 2 MiB, so that it stays in the processor's cache between decompression and parsing. It ends
+behind the last break (blank line or line, by dialect) in the buffer, and the rest is copied to the start of
+the next buffer. A paragraph longer than the buffer makes it grow, up to a limit: a text without breaks is
+no dump. Tables without breaks are read in one piece.
+
+Buffers circulate: the reader takes one from `_free`, fills it and puts it into `_ready`; the caller hands
+it to the pool and returns it once its results are added. As there is a fixed number of them, a fast reader
+waits for slow parsers, and memory stays constant. An exception of the reader travels through `_ready` like
+a chunk and is raised in the caller's thread. Whoever stops early puts an empty buffer into `_free`, so that
+the reader wakes up and ends.
+
+After a sixteenth of the file the columns are reserved for the size that the whole will have, which saves
+copying them again and again.
 """
 
 from __future__ import annotations
@@ -35,7 +53,7 @@ try:
 
     _open_gzip: Callable[[BinaryIO], IO[bytes]] = igzip.open
     _ZLIB_ERRORS: Any = (zlib.error, isal_zlib.error)
-except ImportError:  # a platform without isal: the same, some eight times slower
+except ImportError:  # a platform without isal: the same, about eight times slower
     _open_gzip = gzip.open  # type: ignore[assignment]
     _ZLIB_ERRORS = (zlib.error,)
 
@@ -48,17 +66,17 @@ LARGEST_TABLE = 16 << 20
 """Bytes of the largest dump that has to be read in one piece."""
 MOST_WORKERS = 4
 SPARE_BUFFERS = 2
-"""Buffers beside those that are being parsed: one being filled, one ready."""
+"""Buffers besides those being parsed: one being filled, one ready."""
 KNOWN_PART = 16
-"""One part in so many of a dump tells how much room the whole will take."""
+"""After this fraction (1/16) of a dump, the room for the whole is estimated."""
 SPARE_ROOM = 1.2
-"""Room that is made, as a multiple of what is expected."""
+"""Room that is reserved, as a multiple of the estimate."""
 _BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpInfo:
-    """What is known of a dump before it is read."""
+    """Facts about a dump before it is read."""
 
     path: Path
     dialect: Dialect
@@ -108,7 +126,7 @@ def inspect(path: Path) -> DumpInfo:
 def read_dump(
     info: DumpInfo, progress: Callable[[int], None] | None = None, workers: int | None = None
 ) -> Columns:
-    """Read a dump into columns; progress is told how many bytes of the file are done.
+    """Read a dump into columns; `progress` receives the bytes of the file done so far.
 
     Several chunks are parsed at the same time, by default as many as there are processors, up to four:
     decompression cannot feed more.
@@ -141,7 +159,7 @@ class _Gathering:
         self._waiting.append((chunk, pool.submit(self.parser.parse, chunk.buffer, chunk.size, sheet)))
 
     def settle(self, most: int) -> None:
-        """Take in the oldest chunks until so many are left waiting."""
+        """Add the results of the oldest chunks until so many are left waiting."""
         while len(self._waiting) > most:
             chunk, parsed = self._waiting.popleft()
             sheet = parsed.result()
@@ -151,7 +169,7 @@ class _Gathering:
             self._reserve(chunk.read_bytes)
 
     def _reserve(self, read_bytes: int) -> None:
-        """Make room for the whole dump once a part of it tells how dense it is."""
+        """Reserve room for the whole dump once a part of it shows how dense it is."""
         if not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes:
             self._is_size_known = True
             self.parser.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
@@ -159,7 +177,7 @@ class _Gathering:
 
 @contextmanager
 def _damage_named(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; what its decompression throws becomes an error that names file and byte."""
+    """Open a file; errors of its decompression become one that names file and byte."""
     with path.open("rb") as raw:
         try:
             yield raw
@@ -171,7 +189,7 @@ def _damage_named(path: Path) -> Iterator[BinaryIO]:
 
 
 def _plain(path: Path, raw: BinaryIO) -> IO[bytes]:
-    """Give a stream of plain text, whatever the file is packed in."""
+    """Return a stream of plain text, whatever the file is packed in."""
     magic = raw.read(4)
     raw.seek(0)
     if magic.startswith(b"\x1f\x8b"):
@@ -216,7 +234,7 @@ class _Reader:
         self._is_stopped = False
 
     def chunks(self) -> Generator[_Chunk, None, None]:
-        """Yield chunks in order; each is to be given back by `take_back`."""
+        """Yield chunks in order; return each by `take_back`."""
         for _ in range(self._buffers):
             self._free.put(bytearray(buffer_size(CHUNK_BYTES)))
         thread = threading.Thread(target=self._run, name=f"read {self._info.path.name}", daemon=True)
@@ -236,7 +254,7 @@ class _Reader:
         self._free.put(chunk.buffer)
 
     def _run(self) -> None:
-        """Read to the end and hand on whatever stopped it."""
+        """Read to the end; pass on whatever exception stopped it."""
         try:
             with _damage_named(self._info.path) as raw, _plain(self._info.path, raw) as text:
                 _skip_byte_order_mark(text)
@@ -274,9 +292,9 @@ class _Reader:
                 return
 
     def _last_break(self, buffer: bytearray, size: int) -> int:
-        """Give the position behind a late break, 0 if there is none.
+        """Return the position behind a late break, 0 if there is none.
 
-        A mark that is not there costs a search of the whole buffer, so the one found last is tried first.
+        A missing mark costs a search of the whole buffer, so the one found last is tried first.
         """
         for mark in self._breaks:
             at = buffer.rfind(mark, 0, size)
@@ -293,7 +311,7 @@ def _skip_byte_order_mark(text: IO[bytes]) -> None:
 
 
 def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:
-    """Read until the buffer is full or the text ends; give the position behind."""
+    """Read until the buffer is full or the text ends; return the position behind."""
     stream = cast(io.BufferedIOBase, text)
     with memoryview(buffer) as view:
         while start < end:
@@ -305,6 +323,6 @@ def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:
 
 
 def _with_room(buffer: bytearray, capacity: int) -> bytearray:
-    """Give the buffer, or a larger one with the same content, that has room for so much text."""
+    """Return the buffer, or a larger one with the same content, that has room for so much text."""
     missing = buffer_size(capacity) - len(buffer)
     return buffer + bytes(missing) if missing > 0 else buffer

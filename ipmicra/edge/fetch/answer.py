@@ -64,7 +64,7 @@ def judge(status: int, headers: Mapping[str, str], asked: Asked) -> Verdict:
 
 
 def _continues(headers: Mapping[str, str], asked: Asked) -> bool:
-    """Tell whether a partial answer starts where the partial download ends, in the same version."""
+    """Return whether a partial answer starts where the partial download ends, in the same version."""
     first, total = content_range(headers)
     etag, known = headers.get("ETag"), asked.part
     return (
@@ -76,7 +76,7 @@ def _continues(headers: Mapping[str, str], asked: Asked) -> bool:
 
 
 def _is_at_end(headers: Mapping[str, str], asked: Asked) -> bool:
-    """Tell whether the range was refused because there is nothing after it."""
+    """Return whether the range was refused because there is nothing after it."""
     _first, total = content_range(headers)
     return asked.part is not None and total == asked.offset and asked.part.bytes_total in (None, total)
 
@@ -123,7 +123,7 @@ def content_length(headers: Mapping[str, str]) -> int | None:
 
 
 def objection(name: str, headers: Mapping[str, str]) -> str | None:
-    """Say why a body cannot be the dump, whatever the status promises."""
+    """Return why a body cannot be the dump, whatever the status promises."""
     if headers.get("Content-Type", "").lower().startswith("text/html"):
         return "a web page came in place of the dump"
     encoding = headers.get("Content-Encoding", "identity").lower()

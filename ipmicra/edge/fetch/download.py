@@ -122,7 +122,7 @@ class _Download:
         return Asked(is_conditional=bool(conditions)), conditions
 
     def _is_latest(self, finished: FileState, verdict: Verdict) -> bool:
-        """Tell whether the finished dump is still the latest.
+        """Return whether the finished dump is still the latest.
 
         ARIN's servers each have validators of their own: there the published checksum tells.
         """

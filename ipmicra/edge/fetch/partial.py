@@ -104,7 +104,7 @@ def _open_locked(path: Path) -> BufferedWriter:
 
 
 def _is_still_at(path: Path, file: BufferedWriter) -> bool:
-    """Tell whether an open file is still the one at a path."""
+    """Return whether an open file is still the one at a path."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:

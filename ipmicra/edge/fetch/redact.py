@@ -51,7 +51,7 @@ class Link:
 
 
 def links_of(source: DumpSource) -> tuple[Link, Link | None]:
-    """Give the links to a dump and to its checksum, with the API key in place."""
+    """Return the links to a dump and to its checksum, with the API key in place."""
     try:
         password = urlsplit(source.url).password
     except ValueError as error:

@@ -163,7 +163,7 @@ def refusal(link: Link, answer: requests.Response) -> Trouble:
 
 
 def body(link: Link, answer: requests.Response) -> Iterator[bytes | Trouble]:
-    """Give the bytes of a body exactly as they were sent; a cut connection ends them with trouble."""
+    """Return the bytes of a body exactly as they were sent; a cut connection ends them with trouble."""
     pieces = answer.raw.stream(CHUNK_BYTES, decode_content=False)
     received, announced = 0, content_length(answer.headers) or 0
     while True:

@@ -35,13 +35,13 @@ class FileState:
         return self.last_modified
 
     def conditions(self) -> dict[str, str]:
-        """Give the request headers that ask for the file only if it changed."""
+        """Return the request headers that ask for the file only if it changed."""
         headers = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in headers.items() if value}
 
 
 def sidecar_of(path: Path) -> Path:
-    """Give the path of the file that remembers about another."""
+    """Return the path of the file that remembers about another."""
     return path.with_name(f".{path.name}.json")
 
 
@@ -55,7 +55,7 @@ def read_state(path: Path) -> FileState | None:
 
 
 def _are_sound(facts: object) -> bool:
-    """Tell whether facts from a file may be sent as headers and counted with."""
+    """Return whether facts from a file may be sent as headers and counted with."""
     if not isinstance(facts, dict):
         return False
     texts = [value for name, value in facts.items() if name != "bytes_total" and value is not None]

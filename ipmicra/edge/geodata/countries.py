@@ -21,7 +21,7 @@ LEAST_RADIUS_KM = 30.0
 
 @cache
 def country_middles() -> dict[str, Location]:
-    """Give the middle of each country, by its two letters: where its people are, not its area."""
+    """Return the middle of each country, by its two letters: where its people are, not its area."""
     gazetteer = load_gazetteer()
     cities: dict[str, list[tuple[float, float, float]]] = {}
     for number in range(gazetteer.city_count()):
@@ -31,7 +31,7 @@ def country_middles() -> dict[str, Location]:
 
 
 def _middle(country: str, cities: Floats) -> Location:
-    """Give the mean of cities (latitude, longitude, people) on the sphere."""
+    """Return the mean of cities (latitude, longitude, people) on the sphere."""
     points, people = unit_vectors(cities[:, 0], cities[:, 1]), cities[:, 2] / cities[:, 2].sum()
     mean = people @ points
     mean /= np.linalg.norm(mean)

@@ -30,19 +30,19 @@ def _columns(name: str) -> dict[str, NDArray[Any]]:
 
 @cache
 def load_gazetteer() -> Gazetteer:
-    """Give cities, airports, countries and regions."""
+    """Return cities, airports, countries and regions."""
     return Gazetteer(_columns("gazetteer.npz"))
 
 
 @cache
 def load_institutions() -> InstitutionTable:
-    """Give domains of institutions with their places."""
+    """Return domains of institutions with their places."""
     return InstitutionTable.from_columns(_columns("institutions.npz"))
 
 
 @cache
 def load_registered_domain() -> RegisteredDomain:
-    """Give the function that tells registered domains, by the packaged list of public suffixes.
+    """Return the function that tells registered domains, by the packaged list of public suffixes.
 
     Only suffixes of registries count: what companies let their customers use is still the company's place.
     """
@@ -63,6 +63,6 @@ def load_registered_domain() -> RegisteredDomain:
 
 
 def _registry_rules(text: str) -> list[str]:
-    """Give the rules of registries; those of companies stand behind a line that says so."""
+    """Return the rules of registries; those of companies stand behind a line that says so."""
     lines = text.partition("// ===BEGIN PRIVATE DOMAINS===")[0].splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("//")]

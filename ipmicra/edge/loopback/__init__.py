@@ -3,7 +3,7 @@
 ```python
 with LoopbackInternet(world) as internet:  # world = load_world(folder), or a LoopbackWorld of one's own
     internet.crawlers  # with the URLs of their agents
-    internet.access  # lets a coordinator in
+    internet.access  # what a coordinator needs to connect
 ```
 
 Nothing outside loopback is ever contacted: agents translate each address of the world to one of 127.0.0.0/8,

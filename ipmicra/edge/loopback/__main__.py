@@ -1,4 +1,4 @@
-"""Runs a loopback world until its standard input ends: whoever started it went away, however that came."""
+"""Run a loopback world until its standard input ends, which it does however the parent process ends."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ipmicra.edge.loopback.world import load_world
 
 
 def main() -> None:
-    """Play the world of a folder; say in one line of JSON where its agents are."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for whoever started us
+    """Run the world of a folder; print the URLs of its agents as one line of JSON."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a socket each for sites, and for visits
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a socket per site and per connection
     with LoopbackInternet(load_world(Path(sys.argv[1]))) as internet:
         urls = {crawler.name: crawler.agent_url for crawler in internet.crawlers.values()}
         sys.stdout.write(json.dumps({"port": internet.port, "token": internet.token, "urls": urls}) + "\n")

@@ -1,4 +1,4 @@
-"""A loopback world at work: its servers and agents in threads of their own."""
+"""Run a loopback world: its servers and agents, in threads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class LoopbackInternet:
 
     @property
     def port(self) -> int:
-        """Of all sites, once they are there."""
+        """Of all sites, once they listen."""
         return self.servers.port
 
     @property
@@ -54,7 +54,7 @@ class LoopbackInternet:
         }
 
     def settings(self, crawler: str) -> AgentSettings:
-        """Give the settings of a crawler's agent: it probes the world's sites and nothing else."""
+        """Return the settings of a crawler's agent, which probes the world's sites only."""
         return AgentSettings(
             token=self.token,
             allowed=("127.64.0.0/10",),
@@ -65,7 +65,7 @@ class LoopbackInternet:
         )
 
     def __enter__(self) -> Self:
-        """Start servers and agents, and wait until they are there."""
+        """Start servers and agents, and wait until they are ready."""
         try:
             self._run_servers()
             self._run_agents()
@@ -105,7 +105,7 @@ class LoopbackInternet:
         async def serve() -> None:
             await asyncio.gather(*(agent.serve() for agent in self.agents.values()))
             for agent in self.agents.values():
-                for connection in agent.server_state.connections:  # of an agent that was not let finish
+                for connection in agent.server_state.connections:  # of an agent that did not finish in time
                     connection.transport.abort()
             await asyncio.sleep(0)
 
@@ -128,7 +128,7 @@ class LoopbackInternet:
 
 
 def _run_forever(loop: asyncio.AbstractEventLoop, first: Coroutine[Any, Any, None]) -> None:
-    """Run a loop until it is stopped, then let go of everything in it."""
+    """Run a loop until it is stopped, then close everything in it."""
     asyncio.set_event_loop(loop)
     task = loop.create_task(first)
     loop.run_forever()

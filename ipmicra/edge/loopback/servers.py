@@ -1,4 +1,4 @@
-"""The sites of a loopback world: HTTP servers that answer after as long as the asking crawler is far."""
+"""Serve the sites of a loopback world: each answers after the round trip of the crawler that asks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _END = b"\r\n\r\n"
 _LONGEST = 65_536
 _BACKLOG = 512
 _TRIES = 100
-"""Ports to try: each may be another's on one of the addresses."""
+"""Ports to try: one of the addresses may be in use on any of them."""
 
 
 class SiteServers:
     """All servers of a world, in one event loop and on one port."""
 
     def __init__(self, world: LoopbackWorld) -> None:
-        """Prepare; `open` takes a port, `start` serves."""
+        """Prepare; `open` binds a port, `start` serves."""
         self._world = world
         self._held: dict[Address, socket.socket] = {}
         self.port = 0
@@ -41,13 +41,13 @@ class SiteServers:
         """Requests that reached each address."""
 
     def open(self) -> None:
-        """Take one port on the loopback addresses of all sites."""
+        """Bind one port on the loopback addresses of all sites."""
         places = self._world.addresses()
         self.port, held = _one_port(places.values())
         self._held = dict(zip(places, held, strict=True))
 
     async def start(self) -> None:
-        """Listen at each site; those that refuse hold their port, and nobody else gets it."""
+        """Listen at each site; those that refuse connections keep their port bound."""
         loop = asyncio.get_running_loop()
         for address, held in self._held.items():
             if self._world.faults.get(address) is not Fault.REFUSES:
@@ -60,7 +60,7 @@ class SiteServers:
                 )
 
     def close(self) -> None:
-        """Stop listening, and hang up on whoever is there."""
+        """Stop listening and close all connections."""
         for server in self._servers:
             server.close()
         for visit in self.visits:
@@ -69,7 +69,7 @@ class SiteServers:
             held.close()
 
     def reaction(self, address: Address, source: IPv4Address, request: bytes) -> tuple[float, bytes] | None:
-        """Say after how many seconds what is answered; None if nothing ever is, b"" to hang up."""
+        """Return the seconds until an answer, and the answer; b"" to disconnect, None to stay silent."""
         count = self.requests[address] = self.requests.get(address, 0) + 1
         rtt_ms = self._world.rtt_ms.get((self._names.get(source, ""), address))
         fault = self._world.faults.get(address)
@@ -77,7 +77,7 @@ class SiteServers:
             return None
         if fault is Fault.LOSES and self._random.random() < self._world.loss:
             return None
-        thinking_ms = self._world.slow_ms if fault in {Fault.SLOW, Fault.SLOW_TOLD} else 0.0
+        thinking_ms = self._world.slow_ms if fault in {Fault.SLOW, Fault.SLOW_DECLARED} else 0.0
         return (rtt_ms + thinking_ms) / 1e3, self._answer(fault, request)
 
     def _answer(self, fault: Fault | None, request: bytes) -> bytes:
@@ -87,13 +87,13 @@ class SiteServers:
             return b"220 mail.example ESMTP ready, this is no web server\r\n"
         if fault is Fault.REDIRECTS:
             return _ELSEWHERE + b"\r\n"
-        if fault is Fault.SLOW_TOLD:
+        if fault is Fault.SLOW_DECLARED:
             return _OK + f"Server-Timing: app;dur={self._world.slow_ms:g}\r\n\r\n".encode()
         return b"" if fault is Fault.HANGS_UP else _OK + b"\r\n"
 
 
 def _one_port(places: Iterable[IPv4Address]) -> tuple[int, list[socket.socket]]:
-    """Bind sockets to one port on all places; a port that is taken on any of them is not the one."""
+    """Bind sockets to one port that is free on all places."""
     for left in reversed(range(_TRIES)):
         with ExitStack() as opened:
             held: list[socket.socket] = []

@@ -1,4 +1,4 @@
-"""The world that is played: who is how far from whom, and what is wrong with some sites."""
+"""Define a loopback world: round trips between crawlers and sites, and the faults of some sites."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Fault(StrEnum):
     """What can be wrong with a site."""
 
     REFUSES = "refuses"
-    """Nobody listens."""
+    """Refuses connections."""
     SILENT = "silent"
-    """Takes connections and never answers."""
+    """Accepts connections and never answers."""
     SLOW = "slow"
-    """Thinks for `slow_ms` before each answer, and does not say so."""
-    SLOW_TOLD = "slow-told"
-    """Thinks for `slow_ms`, and says so in Server-Timing."""
+    """Waits for `slow_ms` before each answer, and does not declare it."""
+    SLOW_DECLARED = "slow-declared"
+    """Waits for `slow_ms`, and declares it in Server-Timing."""
     FLAPS = "flaps"
     """Answers every second request and drops the others."""
     LOSES = "loses"
     """Drops a share of the requests, `loss`."""
     NO_HEAD = "no-head"
-    """Hangs up on HEAD and answers GET."""
+    """Disconnects on HEAD and answers GET."""
     GARBAGE = "garbage"
     """Answers, but not in HTTP."""
     REDIRECTS = "redirects"
@@ -59,7 +59,7 @@ class LoopbackWorld:
     """Decides which requests are lost."""
 
     def addresses(self) -> dict[Address, IPv4Address]:
-        """Give the place on loopback of each site's address: from 127.64.0.1 on, in order."""
+        """Return the loopback address of each site's address: from 127.64.0.1 on, in order."""
         unique = dict.fromkeys(site.address for site in self.sites)
         if len(unique) > MAX_SITES or len(self.crawlers) > MAX_CRAWLERS:
             raise InputError(f"on loopback {MAX_SITES:,} addresses and {MAX_CRAWLERS} crawlers are the most")
@@ -67,13 +67,13 @@ class LoopbackWorld:
         return {address: IPv4Address(first + number) for number, address in enumerate(unique)}
 
     def sources(self) -> dict[str, IPv4Address]:
-        """Give the address on loopback from which each crawler probes: from 127.32.0.1 on, in order."""
+        """Return the loopback address from which each crawler probes: from 127.32.0.1 on, in order."""
         first = int(IPv4Address("127.32.0.1"))
         return {crawler.name: IPv4Address(first + number) for number, crawler in enumerate(self.crawlers)}
 
 
 def load_world(folder: Path) -> LoopbackWorld:
-    """Read a world to be played: hosts that share an address are all kept, and every row must make sense."""
+    """Read a world to run: hosts that share an address are all kept, and every row must be valid."""
     findings: list[str] = []
     world = world_folder.load_world(folder, findings, keeps_shared=True)
     if findings:

@@ -1,4 +1,4 @@
-"""What ipmicra remembers between runs: SQLite, one file, safe to share between processes.
+"""Persistence: one SQLite file, safe to share between processes.
 
 ```python
 from ipmicra.edge.store.store import Store
@@ -19,8 +19,8 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `budget` | orders, paid for | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
 | `delegations` | who holds which subnet | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
 | `batches` | commands that were begun | `begin`, `end`, `all` |
-| `results` | what each site of a batch got | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
-| `marks` | samples that cannot be true | `add_many`, `remove_many`, `all` |
+| `results` | the result of each site of a batch | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
+| `marks` | physically impossible samples | `add_many`, `remove_many`, `all` |
 | `grafts` | registrations asked for one by one | `put`, `all` |
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 | `recrawls` | when sites or pieces were crawled and are due | `put_many`, `all`, `of(host)` |
@@ -30,7 +30,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own
 unless one is open.
 
-A new concern is a file with a class that takes the `Connection` and a `create_…(database)` function for
-its tables; a migration with the next number in `migrations.py`; a Protocol in `ports.py`; an attribute of
-`Store`; tests in `tests/contracts/test_store.py`. Migrations that were published never change.
+A new concern is a file with a class that takes the `Connection` and a `create_…(database)` function that
+calls `make_table`; a migration with the next number in `migrations.py`; a Protocol in `ports.py`; an
+attribute of `Store`; tests in `tests/contracts/test_store.py`. Migrations that were published never change.
 """

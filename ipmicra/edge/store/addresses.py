@@ -1,4 +1,4 @@
-"""Addresses as the store keeps them: 16 bytes that sort as numbers do."""
+"""Pack addresses for the store: 16 bytes that sort as numbers do."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from ipaddress import IPv4Address, IPv6Address
 from ipmicra.model.address import Address
 
 MAPPED = bytes(10) + b"\xff\xff"
-"""What stands before an IPv4 address (RFC 4291, 2.5.5.2)."""
+"""Prefix of an IPv4 address (RFC 4291, 2.5.5.2)."""
 
 
 def packed(address: Address) -> bytes:
-    """Give 16 bytes: 1.2.3.4 becomes ::ffff:1.2.3.4."""
+    """Return 16 bytes: 1.2.3.4 becomes ::ffff:1.2.3.4."""
     return MAPPED + address.packed if address.version == 4 else address.packed  # noqa: PLR2004 - IPv4
 
 
 def packed_or_none(address: Address | None) -> bytes | None:
-    """Give 16 bytes, or None for None."""
+    """Return 16 bytes, or None for None."""
     return None if address is None else packed(address)
 
 

@@ -1,4 +1,4 @@
-"""Who crawls which site, or piece of a site, as last decided."""
+"""Keep assignments: who crawls which site, or piece of a site."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ class AssignmentTable:
             self._connection.execute_many(_PUT, (_row_of(one) for one in kept))
 
     def all(self) -> list[Assignment]:
-        """Give all, by host and piece."""
+        """Return all, by host and piece."""
         return [_assignment_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
 
     def of(self, host: str) -> list[Assignment]:
-        """Give those of a host, by piece."""
+        """Return those of a host, by piece."""
         return [
             _assignment_of(row)
             for row in self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))

@@ -1,4 +1,4 @@
-"""Batches: which commands were begun, and what each site got."""
+"""Keep batches: the commands that were begun, and the result of each site."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AT_ONCE = 500
 
 
 def create_batches(database: Database) -> None:
-    """Make the tables of batches and results; a batch without `ended_s` is to be gone on with."""
+    """Make the tables of batches and results; a batch without `ended_s` is to be resumed."""
     columns = {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float}
     make_table(database, "batches", columns, key="id", needed=("key", "words", "started_s"), index=("key",))
     make_table(
@@ -52,7 +52,7 @@ class BatchTable:
         self._connection = connection
 
     def begin(self, key: str, words: str, at_s: float) -> BatchRecord:
-        """Take up the batch of a key that was not ended, or begin one."""
+        """Resume the unfinished batch of a key, or begin one."""
         sql = f"SELECT {_BATCH} FROM batches WHERE key = ? AND ended_s IS NULL"  # noqa: S608 - our own names
         with self._connection.transaction():
             found = self._connection.row(sql, (key,))
@@ -62,21 +62,21 @@ class BatchTable:
                 "INSERT INTO batches (key, words, started_s) VALUES (?, ?, ?)", (key, words, at_s)
             )
             made = self._connection.row(sql, (key,))
-        assert made is not None  # noqa: S101 - it was put in above
+        assert made is not None  # noqa: S101 - inserted above
         return _batch_of(made)
 
     def end(self, number: int, at_s: float) -> None:
-        """Note that nothing is left to do."""
+        """Mark a batch as finished."""
         self._connection.execute("UPDATE batches SET ended_s = ? WHERE id = ?", (at_s, number))
 
     def all(self) -> list[BatchRecord]:
-        """Give all batches, oldest first."""
+        """Return all batches, oldest first."""
         rows = self._connection.rows(f"SELECT {_BATCH} FROM batches ORDER BY id")  # noqa: S608 - our own names
         return [_batch_of(row) for row in rows]
 
 
 class ResultTable:
-    """What each site of a batch got."""
+    """The result of each site of a batch."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
@@ -101,7 +101,7 @@ class ResultTable:
         self._connection.execute_many(_ADD, rows)
 
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]:
-        """Give the results of some hosts, as far as there are any."""
+        """Return the results of some hosts, those that exist."""
         found: dict[str, ResultRecord] = {}
         for start in range(0, len(hosts), _AT_ONCE):
             part = hosts[start : start + _AT_ONCE]
@@ -110,7 +110,7 @@ class ResultTable:
         return found
 
     def all(self, batch: int) -> Iterator[ResultRecord]:
-        """Give all results of a batch, by host."""
+        """Return all results of a batch, by host."""
         after = ""
         sql = f"{_GET_RESULT} WHERE batch = ? AND host > ? ORDER BY host LIMIT 10000"
         while rows := self._connection.rows(sql, (batch, after)):
@@ -118,7 +118,7 @@ class ResultTable:
             after = rows[-1][0]
 
     def latest(self, host: str) -> ResultRecord | None:
-        """Give what a host got last."""
+        """Return the last result of a host."""
         found = self._connection.row(f"{_GET_RESULT} WHERE host = ? ORDER BY batch DESC LIMIT 1", (host,))
         return None if found is None else _result_of(found)
 

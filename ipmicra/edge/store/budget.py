@@ -1,4 +1,4 @@
-"""Probe budgets: what may be sent is set aside before it is sent, so that a crash never spends it twice."""
+"""Keep probe budgets: a probe is reserved before it is sent, so that a crash never spends it twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipmicra.errors import InputError
 
 
 def create_budget(database: Database) -> None:
-    """Make the tables of budgets and orders; an order without `answered_s` was not answered yet."""
+    """Make the tables of budgets and orders; an order without `answered_s` is unanswered."""
     budgets = {"name": str, "total": int, "spent": int}
     make_table(database, "budgets", budgets, key="name", needed=("spent",))
     orders = {
@@ -37,7 +37,7 @@ class BudgetTable:
         self._connection = connection
 
     def open(self, name: str, total: int | None) -> BudgetState:
-        """Take up a budget, or start one; what was spent stays spent, the total is the one given now."""
+        """Open a budget; what was spent stays spent, the total is the new one."""
         if total is not None and total < 0:
             raise InputError(f"a probe budget of {total} is below zero")
         with self._connection.transaction():
@@ -46,7 +46,7 @@ class BudgetTable:
             return self.state(name)
 
     def reserve(self, name: str, orders: Sequence[OrderRecord], at_s: float) -> int:
-        """Set budget aside for as many of the orders as it allows, from the first on; give how many."""
+        """Reserve budget for as many of the orders as it allows, from the first on; return how many."""
         with self._connection.transaction():
             left = self.state(name).left
             granted = orders if left is None else orders[:left]
@@ -64,7 +64,7 @@ class BudgetTable:
         )
 
     def release(self, name: str, ids: Iterable[str]) -> int:
-        """Give back what was set aside for orders that were surely never sent; give how many."""
+        """Release what was reserved for orders that were certainly never sent; return how many."""
         sql = "DELETE FROM orders WHERE id = ? AND budget = ? AND answered_s IS NULL"
         with self._connection.transaction():
             gone = sum(self._connection.execute(sql, (one, name)) for one in ids)
@@ -72,11 +72,11 @@ class BudgetTable:
         return gone
 
     def unanswered(self, name: str) -> list[OrderRecord]:
-        """Give the orders whose answers are missing, oldest first."""
+        """Return the orders whose answers are missing, oldest first."""
         return self._orders(name, "IS NULL")
 
     def answered(self, name: str) -> list[OrderRecord]:
-        """Give the orders that were answered, or whose answers are lost for good, oldest first."""
+        """Return the orders that were answered, or whose answers are lost for good, oldest first."""
         return self._orders(name, "IS NOT NULL")
 
     def _orders(self, name: str, condition: str) -> list[OrderRecord]:
@@ -90,7 +90,7 @@ class BudgetTable:
         ]
 
     def state(self, name: str) -> BudgetState:
-        """Tell how much of a budget is used."""
+        """Return how much of a budget is used."""
         found = self._connection.row("SELECT total, spent FROM budgets WHERE name = ?", (name,))
         if found is None:
             raise InputError(f"there is no probe budget named {name!r}")

@@ -1,4 +1,22 @@
-"""A connection to SQLite: write-ahead log, transactions that nest, errors translated once."""
+"""Connect to SQLite: write-ahead log, nested transactions, errors translated once.
+
+Theory of operation
+-------------------
+The connection is in autocommit mode (`isolation_level=None`): Python starts no transaction behind our back.
+A statement outside `transaction` is one by itself; inside, everything up to the end of the outermost `with`
+is committed together or not at all. Inner ones join the outer: a table can be careful on its own and still
+be part of a larger step, as when a batch of samples, delegations and results is written together.
+
+A transaction begins with BEGIN IMMEDIATE, which takes the write lock at once. The default would start as a
+reader and ask for the lock at the first write, which fails without waiting if somebody wrote in between;
+with IMMEDIATE the other process waits, up to `busy_s`.
+
+The write-ahead log (WAL) lets readers read the last committed state while one process writes. `synchronous
+= FULL` syncs the log at each commit: a reservation of probes must survive a power cut, or the budget would
+be spent twice. So a commit costs a sync, and callers write many rows per transaction (`execute_many`).
+
+A SQLite connection belongs to the thread that opened it; so do a `Store` and its tables.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +35,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionConfig:
-    """How to deal with SQLite. [1] SQLite's own documentation of pragmas."""
+    """Settings of SQLite. [1] SQLite's own documentation of pragmas."""
 
     busy_s: float = 10.0
     """How long to wait for another process that writes; a batch of samples takes far less."""
@@ -69,7 +87,7 @@ class Connection:
                 self._depth = 0
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Run one statement; give the number of rows it changed."""
+        """Run one statement; return the number of rows it changed."""
         with translated(self.path):
             return self.raw.execute(sql, values).rowcount
 
@@ -79,23 +97,23 @@ class Connection:
             self.raw.executemany(sql, rows)
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Ask; give all rows."""
+        """Query; return all rows."""
         with translated(self.path):
             return self.raw.execute(sql, values).fetchall()
 
     def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """Ask; give rows as they are read, for answers that need not be in memory as a whole."""
+        """Query; yield rows as they are read, for answers that may not fit into memory."""
         with translated(self.path):
             yield from self.raw.execute(sql, values)
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
-        """Ask; give the first row."""
+        """Query; return the first row."""
         with translated(self.path):
             found: Row | None = self.raw.execute(sql, values).fetchone()
             return found
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.raw.close()
 
 
@@ -105,11 +123,11 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(path, _told(str(error))) from error
+        raise StoreError(path, _with_advice(str(error))) from error
 
 
-def _told(message: str) -> str:
-    """Add what to do about what can be helped."""
+def _with_advice(message: str) -> str:
+    """Add what to do, where the user can do something."""
     if "locked" in message or "busy" in message:
         return f"{message}: another process writes to it; try again when that is done"
     if "full" in message or "disk I/O error" in message:
@@ -118,7 +136,7 @@ def _told(message: str) -> str:
 
 
 def path_of(url: str) -> str:
-    """Give the file that a store's URL names: `sqlite:///a.db` is ./a.db, `sqlite:////a.db` is /a.db.
+    """Return the file that a store's URL names: `sqlite:///a.db` is ./a.db, `sqlite:////a.db` is /a.db.
 
     A text without a scheme is a path; `sqlite://` alone is a store in memory.
     """
@@ -126,18 +144,18 @@ def path_of(url: str) -> str:
         return url
     parts = urlsplit(url)
     if parts.scheme in {"postgresql", "postgres"}:
-        raise InputError("stores in PostgreSQL are not there yet: use sqlite:///FILE")
+        raise InputError("stores in PostgreSQL are not supported yet: use sqlite:///FILE")
     if parts.scheme != "sqlite" or parts.netloc:
         raise InputError(f"{url!r} is no store: use sqlite:///FILE (relative) or sqlite:////FILE (absolute)")
     return unquote(parts.path[1:]) or ":memory:"
 
 
 def is_there(url: str) -> bool:
-    """Tell whether a store was ever made: opening one makes it."""
+    """Return whether a store exists; opening one would create it."""
     return Path(path_of(url)).is_file()
 
 
 def make_folder(path: str) -> None:
-    """Make the folder of a store's file."""
+    """Create the folder of a store's file."""
     if path != ":memory:":
         Path(path).parent.mkdir(parents=True, exist_ok=True)

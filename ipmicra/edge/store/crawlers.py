@@ -1,4 +1,4 @@
-"""The fleet's table."""
+"""Keep the fleet: crawlers and their states."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def create_crawlers(database: Database) -> None:
 
 
 class CrawlerTable:
-    """Crawlers by name, and what became of each."""
+    """Crawlers by name, and the history of each."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
@@ -63,17 +63,17 @@ class CrawlerTable:
                 self._note(member.crawler.name, member.crawler.state, member.crawler.changed_s)
 
     def get(self, name: str) -> Member | None:
-        """Give the crawler of a name."""
+        """Return the crawler of a name."""
         found = self._connection.row(f"{_GET} WHERE name = ?", (name,))
         return None if found is None else _member_of(found)
 
     def all(self, states: Sequence[CrawlerState] = ()) -> list[Member]:
-        """Give crawlers in the order of their names; only those in the given states, if any are given."""
+        """Return crawlers in the order of their names; only those in the given states, if any are given."""
         members = [_member_of(row) for row in self._connection.rows(f"{_GET} ORDER BY name")]
         return [member for member in members if not states or member.crawler.state in states]
 
     def set_state(self, name: str, state: CrawlerState, at_s: float) -> bool:
-        """Change a crawler's state; say whether it was another one before."""
+        """Change a crawler's state; return whether it was another one before."""
         sql = "UPDATE crawlers SET state = ?, changed_s = ? WHERE name = ? AND state <> ?"
         with self._connection.transaction():
             is_changed = self._connection.execute(sql, (state.value, at_s, name, state.value)) > 0
@@ -82,7 +82,7 @@ class CrawlerTable:
         return is_changed
 
     def history(self, name: str) -> list[StateChange]:
-        """Give a crawler's states, oldest first."""
+        """Return a crawler's states, oldest first."""
         sql = "SELECT state, at_s FROM crawler_history WHERE crawler = ? ORDER BY rowid"
         rows = self._connection.rows(sql, (name,))
         return [StateChange(state=CrawlerState(state), at_s=at_s) for state, at_s in rows]

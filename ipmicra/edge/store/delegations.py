@@ -1,4 +1,4 @@
-"""Who holds which subnet, why, and who held it before."""
+"""Keep delegations: who holds which subnet and why, and who held it before."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _ARCHIVE = (
     f"SELECT {_NAMES}, ?, ? FROM delegations WHERE first = ? AND last = ?"
 )
 REPLACED = "decided anew"
-"""Why a delegation ended that another one took the place of."""
+"""Why a delegation ended that another replaced."""
 _NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
 _EVIDENCE = {one: one.value for one in Evidence}
 NOTHING = "None"
-"""Stands in an account for what is not known."""
+"""Stands for what is unknown in an account."""
 _WITHOUT_ACCOUNT = _NAMES.removesuffix(", account")
 
 
@@ -56,7 +56,7 @@ def create_delegations(database: Database) -> None:
     columns_text = ", ".join(
         f"{name} {kinds[kind]}{' NOT NULL' if name in _NEEDED else ''}" for name, kind in _COLUMNS.items()
     )
-    # One tree instead of two: a row is found by its bounds alone, and writing is half as dear.
+    # One tree instead of two: a row is found by its bounds alone, and writing costs half.
     database.execute(f"CREATE TABLE delegations ({columns_text}, PRIMARY KEY (first, last)) WITHOUT ROWID")
     columns = {"id": int, **_COLUMNS, "ended_s": float, "reason": str}
     needed = ("first", "last", *_NEEDED, "ended_s", "reason")
@@ -78,11 +78,11 @@ class DelegationTable:
         self._connection = connection
 
     def put_many(self, records: Iterable[DelegationRecord]) -> None:
-        """Keep delegations; those of the same subnets before them go into the history."""
+        """Keep delegations; those they replace go into the history."""
         self._connection.execute_many(_PUT, [_row_of(record) for record in records])
 
     def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
-        """Put off the end of delegations."""
+        """Extend delegations."""
         sql = "UPDATE delegations SET expires_s = ? WHERE first = ? AND last = ?"
         rows = [(expires_s, packed(first), packed(last)) for (first, last), expires_s in expiries]
         self._connection.execute_many(sql, rows)
@@ -96,18 +96,18 @@ class DelegationTable:
                 self._connection.execute("DELETE FROM delegations WHERE first = ? AND last = ?", bounds)
 
     def get(self, first: Address, last: Address) -> DelegationRecord | None:
-        """Give the delegation of a subnet."""
+        """Return the delegation of a subnet."""
         found = self._connection.row(f"{_GET} WHERE first = ? AND last = ?", (packed(first), packed(last)))
         return None if found is None else _record_of(found)
 
     def all(self) -> Iterator[DelegationRecord]:
-        """Give all delegations, by address, the wider before the narrower; accounts are left out."""
+        """Return all delegations, by address, the wider before the narrower; accounts are left out."""
         sql = f"SELECT {_WITHOUT_ACCOUNT} FROM delegations ORDER BY first, last DESC"  # noqa: S608 - our own names
         for row in self._connection.stream(sql):
             yield _record_of((*row, ""))
 
     def history(self, first: Address, last: Address) -> list[EndedDelegation]:
-        """Give what held a subnet before, oldest first."""
+        """Return what held a subnet before, oldest first."""
         sql = (
             f"SELECT {_NAMES}, ended_s, reason FROM delegation_history "  # noqa: S608 - our own names
             "WHERE first = ? AND last = ? ORDER BY id"
@@ -121,7 +121,7 @@ class DelegationTable:
         return int(found[0]) if found else 0
 
     def probes(self) -> tuple[int, int]:
-        """Give how many delegations were probed for, and the probes that took."""
+        """Return how many delegations were probed for, and the probes that took."""
         sql = "SELECT count(*), coalesce(sum(probes), 0) FROM delegations WHERE probes > 0"
         found = self._connection.row(sql)
         return (int(found[0]), int(found[1])) if found else (0, 0)

@@ -1,4 +1,4 @@
-"""A quick look into a store, without making or mending it."""
+"""Look into a store quickly, without creating or migrating it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ipmicra.edge.store.connection import path_of
 from ipmicra.errors import IpmicraError
 
 PATIENCE_S = 0.2
-"""How long to wait for another process that writes: somebody has pressed a key."""
+"""How long to wait for another process that writes: a user waits for a completion."""
 
 
 def crawler_names(url: str) -> list[str]:

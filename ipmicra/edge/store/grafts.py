@@ -1,4 +1,4 @@
-"""Registrations that were asked for one by one, because the dumps lack them."""
+"""Keep grafts: registrations asked for one by one, because the dumps lack them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GraftTable:
         )
 
     def all(self) -> list[Graft]:
-        """Give all grafts, the wider before the narrower."""
+        """Return all grafts, the wider before the narrower."""
         sql = "SELECT first, last, handle, name, country, asked_s FROM grafts ORDER BY first, last DESC"
         return [
             Graft(

@@ -1,7 +1,7 @@
-"""One process at a time: a lock beside the store, which the system frees however its holder ends.
+"""Lock a store for one process at a time; the system frees the lock however its holder ends.
 
-What a delegation knows of the store it keeps in memory, and what it began it takes for its own after a crash;
-two at once would undo each other's work and take each other's orders for lost. Readers need no lock.
+A delegation keeps in memory what it knows of the store, and after a crash it resumes what was begun. Two at
+once would undo each other's work and take each other's orders for lost. Readers need no lock.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def one_at_a_time(
         yield
         return
     make_folder(path)
-    # The file stays: a removed one could be locked by one process and made anew by the next.
+    # The file stays: a removed one could be locked by one process and created again by the next.
     with Path(f"{path}.{purpose}-lock").open("a+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise StoreBusyError(path, _told(file)) from error
+            raise StoreBusyError(path, _holder(file)) from error
         _write(file, {"pid": os.getpid(), "since_s": clock(), "words": words[:200]})
         try:
             yield
@@ -49,8 +49,8 @@ def _write(file: TextIO, content: dict[str, object]) -> None:
     file.flush()
 
 
-def _told(file: TextIO) -> str:
-    """Say who holds the lock; it may be about to say so itself."""
+def _holder(file: TextIO) -> str:
+    """Return who holds the lock, as far as it has written that down."""
     file.seek(0)
     try:
         content = json.loads(file.read())

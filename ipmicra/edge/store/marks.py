@@ -1,4 +1,4 @@
-"""Samples that cannot be true, and the crawlers that sent them."""
+"""Keep marks: samples that are physically impossible, and the crawlers that sent them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MarkTable:
         self._connection = connection
 
     def add_many(self, marks: Iterable[MarkRecord]) -> None:
-        """Keep marks; the same lie counts once."""
+        """Keep marks; one per crawler and address."""
         rows = [(one.crawler, packed(one.address), one.rtt_ms, one.least_ms, one.at_s) for one in marks]
         self._connection.execute_many("INSERT OR IGNORE INTO marks VALUES (?, ?, ?, ?, ?)", rows)
 
@@ -42,7 +42,7 @@ class MarkTable:
         self._connection.execute_many("DELETE FROM marks WHERE crawler = ? AND address = ?", rows)
 
     def all(self) -> list[MarkRecord]:
-        """Give all marks, oldest first."""
+        """Return all marks, oldest first."""
         sql = "SELECT crawler, address, rtt_ms, least_ms, at_s FROM marks ORDER BY rowid"
         return [
             MarkRecord(

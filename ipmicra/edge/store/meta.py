@@ -1,4 +1,4 @@
-"""Words by key: which edition, which settings."""
+"""Keep words by key: which edition, which settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MetaTable:
         self._connection = connection
 
     def get(self, key: str) -> str | None:
-        """Give a word; None if there is none."""
+        """Return a word; None if there is none."""
         found = self._connection.row("SELECT value FROM meta WHERE key = ?", (key,))
         return None if found is None else str(found[0])
 

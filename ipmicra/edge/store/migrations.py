@@ -1,4 +1,4 @@
-"""The store's schema, as numbered steps; a published step never changes."""
+"""Bring the schema up to date, in numbered steps; a published step never changes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def migrate(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIO
 
 
 def _version(connection: Connection) -> int:
-    """Give the number of the last step that was taken."""
+    """Return the number of the last step that was taken."""
     if not connection.row("SELECT 1 FROM sqlite_master WHERE name = 'migrations'"):
         return 0
     found = connection.row("SELECT max(number) FROM migrations")

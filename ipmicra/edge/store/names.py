@@ -1,4 +1,4 @@
-"""Answers of the DNS, until they expire."""
+"""Cache answers of the DNS until they expire."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def create_names(database: Database) -> None:
 
 
 class NameTable:
-    """What the DNS said, by name."""
+    """Answers of the DNS, by name."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
         self._connection = connection
 
     def get_many(self, names: Iterable[str], now_s: float) -> dict[str, NameAnswer]:
-        """Give the answers that still hold."""
+        """Return the answers that still hold."""
         wanted = list(names)
         found: dict[str, NameAnswer] = {}
         for start in range(0, len(wanted), _AT_ONCE):
@@ -56,7 +56,7 @@ class NameTable:
         self._connection.execute_many("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, now_s: float) -> int:
-        """Drop what has expired; give how many."""
+        """Drop what has expired; return how many."""
         return self._connection.execute("DELETE FROM names WHERE expires_s <= ?", (now_s,))
 
 

@@ -1,4 +1,4 @@
-"""What callers need of a store; SQLite, its fake and any other implementation pass one suite of contracts."""
+"""Define what callers need from a store, and the records it exchanges; all stores pass one contract suite."""
 
 # ruff: noqa: D102 - the tables, which implement these, say what each call does
 
@@ -44,17 +44,17 @@ class StateChange:
 
 
 class NameStatus(StrEnum):
-    """What the DNS said of a name."""
+    """The outcome of a DNS query."""
 
     FOUND = "found"
     NXDOMAIN = "nxdomain"
     """There is no such name."""
     NO_ADDRESS = "no-address"
-    """The name is there and has no address."""
+    """The name exists and has no address, or no record of the kind."""
     SERVFAIL = "servfail"
-    """The server could not tell."""
+    """The server failed."""
     REFUSED = "refused"
-    """The server would not tell."""
+    """The server refused."""
     TIMEOUT = "timeout"
     BAD_NAME = "bad-name"
     """Not a name that can be asked for."""
@@ -62,7 +62,7 @@ class NameStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameAnswer:
-    """What the DNS said of a name, and until when it holds."""
+    """The answer of the DNS for a name, and until when it holds."""
 
     name: str
     status: NameStatus
@@ -73,7 +73,7 @@ class NameAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderRecord:
-    """An order for which budget was set aside."""
+    """An order for which budget was reserved."""
 
     id: str
     crawler: str
@@ -99,7 +99,7 @@ class BudgetState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelegationRecord:
-    """A delegation with what is needed to explain it and to go on from it."""
+    """A delegation with what is needed to explain and to resume it."""
 
     delegation: Delegation
     address: Address | None = None
@@ -136,7 +136,7 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRecord:
-    """What a site got."""
+    """The result of one site."""
 
     host: str
     address: Address
@@ -152,7 +152,7 @@ class ResultRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkRecord:
-    """A sample that cannot be true."""
+    """A physically impossible sample."""
 
     crawler: str
     address: Address
@@ -261,7 +261,7 @@ class BatchesPort(Protocol):
 
 
 class ResultsPort(Protocol):
-    """What each site of a batch got."""
+    """The result of each site of a batch."""
 
     def add_many(self, batch: int, results: Iterable[ResultRecord]) -> None: ...
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]: ...
@@ -271,7 +271,7 @@ class ResultsPort(Protocol):
 
 
 class MarksPort(Protocol):
-    """Samples that cannot be true."""
+    """Physically impossible samples."""
 
     def add_many(self, marks: Iterable[MarkRecord]) -> None: ...
     def remove_many(self, pairs: Iterable[tuple[str, Address]]) -> None: ...

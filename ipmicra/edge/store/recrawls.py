@@ -1,4 +1,4 @@
-"""When sites, or pieces of them, were crawled and how often they are due."""
+"""Keep schedules: when sites, or pieces of them, were crawled and are due."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class RecrawlTable:
             self._connection.execute_many(_PUT, (astuple(one) for one in kept))
 
     def all(self) -> list[Recrawl]:
-        """Give all, by host and piece."""
+        """Return all, by host and piece."""
         return [_recrawl_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
 
     def of(self, host: str) -> list[Recrawl]:
-        """Give those of a host, by piece."""
+        """Return those of a host, by piece."""
         rows = self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))
         return [_recrawl_of(row) for row in rows]
 

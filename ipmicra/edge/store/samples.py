@@ -1,4 +1,4 @@
-"""Every sample that was taken, with all its round trips."""
+"""Keep every sample, with all its round trips."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ class SampleTable:
         self._connection.execute_many(_ADD, rows)
 
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]:
-        """Give the samples of an address, oldest first: by one crawler or by all, from a time on."""
+        """Return the samples of an address, oldest first: by one crawler or by all, from a time on."""
         sql, values = f"{_GET} WHERE address = ? AND taken_s >= ?", [packed(address), since_s]
         if crawler is not None:
             sql, values = f"{sql} AND crawler = ?", [*values, crawler]
         return [_sample_of(row) for row in self._connection.rows(f"{sql} ORDER BY id", values)]
 
     def latest(self, address: Address) -> dict[str, Sample]:
-        """Give the last sample of each crawler that probed an address."""
+        """Return the last sample of each crawler that probed an address."""
         return {sample.crawler: sample for sample in self.of(address)}
 
     def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
-        """Give the last samples of all addresses, oldest first: so many at most, from a time on."""
+        """Return the last samples of all addresses, oldest first: so many at most, from a time on."""
         rows = self._connection.rows(f"{_GET} WHERE taken_s >= ? ORDER BY id DESC LIMIT ?", (since_s, count))
         return [_sample_of(row) for row in reversed(rows)]
 

@@ -1,4 +1,4 @@
-"""Sites with the address that was pinned for each."""
+"""Keep sites, each with its pinned address."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class SiteTable:
         self._connection.execute_many(sql, rows)
 
     def get(self, host: str) -> Site | None:
-        """Give the site of a host."""
+        """Return the site of a host."""
         found = self._connection.row(f"{_GET} WHERE host = ?", (host,))
         return None if found is None else _site_of(found)
 
     def all(self) -> list[Site]:
-        """Give all sites, oldest first."""
+        """Return all sites, oldest first."""
         return [_site_of(row) for row in self._connection.rows(f"{_GET} ORDER BY rowid")]
 
     def at(self, address: Address) -> list[Site]:
-        """Give the sites that share an address, oldest first."""
+        """Return the sites that share an address, oldest first."""
         rows = self._connection.rows(f"{_GET} WHERE address = ? ORDER BY rowid", (packed(address),))
         return [_site_of(row) for row in rows]
 
     def forget(self, host: str) -> bool:
-        """Take a host's pin away, so that it is resolved anew; say whether there was one."""
+        """Remove a host's pin, so that it is resolved again; return whether there was one."""
         return self._connection.execute("DELETE FROM sites WHERE host = ?", (host,)) > 0
 
 

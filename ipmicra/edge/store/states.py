@@ -1,4 +1,4 @@
-"""Saved states of things that learn or grow: network coordinates, overlays."""
+"""Keep saved states: network coordinates, overlays."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def create_states(database: Database) -> None:
 
 
 class StateTable:
-    """Bytes by name; what they mean, whoever wrote them checks when they are read."""
+    """Bytes by name; whoever wrote them checks them when they are read."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
         self._connection = connection
 
     def get(self, name: str) -> bytes | None:
-        """Give a saved state; None if there is none."""
+        """Return a saved state; None if there is none."""
         found = self._connection.row("SELECT data FROM states WHERE name = ?", (name,))
         return None if found is None else bytes(found[0])
 
@@ -31,5 +31,5 @@ class StateTable:
         self._connection.execute("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (name, data, at_s))
 
     def forget(self, name: str) -> bool:
-        """Drop a saved state; say whether there was one."""
+        """Drop a saved state; return whether there was one."""
         return self._connection.execute("DELETE FROM states WHERE name = ?", (name,)) > 0

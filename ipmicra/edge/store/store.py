@@ -1,4 +1,4 @@
-"""The store as a whole."""
+"""Open a store and reach its tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ipmicra.edge.store.states import StateTable
 
 
 class Store(StorePort):
-    """What ipmicra remembers, in one SQLite file; use one store in each thread."""
+    """Everything ipmicra remembers, in one SQLite file; a store belongs to the thread that opened it."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection whose schema is up to date."""
@@ -63,7 +63,7 @@ class Store(StorePort):
         return self.connection.transaction()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self.connection.close()
 
     def __enter__(self) -> Self:

@@ -28,7 +28,7 @@ from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.files.seeds import read_seeds
 from ipmicra.edge.files.world_folder import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
-from ipmicra.edge.loopback.apart import InternetApart
+from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
@@ -139,7 +139,7 @@ class Demo:
                 f"{len(played.world.sites):,} web servers on loopback"
             )
             with (
-                InternetApart(self.files.world, self.files.log) as internet,
+                InternetProcess(self.files.world, self.files.log) as internet,
                 Store.open(self.files.home.store) as store,
             ):
                 yield self._delegated(built, hierarchy, played, store, internet)
@@ -150,7 +150,7 @@ class Demo:
         hierarchy: Hierarchy,
         played: DemoWorld,
         store: StorePort,
-        internet: InternetApart,
+        internet: InternetProcess,
     ) -> DemoOutcome:
         self._enrol(hierarchy, played, store, internet)
         self.say(f"3. delegating {len(played.world.sites):,} sites by real probes")
@@ -188,7 +188,7 @@ class Demo:
         )
 
     def _enrol(
-        self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetApart
+        self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetProcess
     ) -> None:
         """Let the crawlers join, make the sites' names known, and write the seed list."""
         sites = played.world.sites
@@ -204,7 +204,7 @@ class Demo:
         self.files.token.touch(mode=0o600)
         self.files.token.write_text(internet.token + "\n")
 
-    def _options(self, internet: InternetApart) -> DelegateOptions:
+    def _options(self, internet: InternetProcess) -> DelegateOptions:
         """Start at HEAD: on loopback the kernel itself completes handshakes, at no distance."""
         return DelegateOptions(
             policy="predict",

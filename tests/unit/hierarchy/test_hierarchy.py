@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from ipaddress import IPv4Address, IPv6Address
+from operator import attrgetter, methodcaller
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from ipmicra import (
     CorruptHierarchyError,
     Hierarchy,
     InputError,
-    IpmicraError,
     MissingHierarchyError,
 )
+from ipmicra.errors import HierarchyError
 from tests.reference.fast_building import built, file_bytes
 
 TEXT = b"inetnum: 10.0.0.0/8\nnetname: TEN\n\ninetnum: 10.1.0.0/16\nnetname: ONE\n\ninet6num: 2001:db8::/32\n"
@@ -129,8 +130,10 @@ def test_closed_hierarchy_says_so(tmp_path: Path) -> None:
     with Hierarchy.open(path) as hierarchy:
         assert hierarchy.lookup("10.1.2.3").netname == "ONE"
         kept = hierarchy.bounds_array(4)
-    with pytest.raises(IpmicraError):
-        hierarchy.lookup("10.1.2.3")
+    for ask in (methodcaller("lookup", "10.1.2.3"), attrgetter("row_of"), attrgetter("meta"), len):
+        with pytest.raises(HierarchyError, match="closed; open it again"):
+            ask(hierarchy)
+    hierarchy.close()
     assert kept[0].tolist() == [0, 2**32 - 1]
 
 

@@ -1,4 +1,4 @@
-"""A loopback world in a process of its own, so that whoever measures does not delay what is measured."""
+"""Run a loopback world in a subprocess, so that the measuring process does not delay what it measures."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ STOP_S = 10.0
 """How long a stop may take before the process is killed."""
 
 
-class InternetApart:
-    """Runs the world of a folder; use as a context. The process ends with ours, even if ours is killed."""
+class InternetProcess:
+    """Runs the world of a folder as a context; the subprocess ends with ours, even if ours is killed."""
 
     def __init__(self, folder: Path, log: Path) -> None:
-        """Name the folder of the world, and a file for complaints."""
+        """Name the folder of the world, and a file for the errors of the subprocess."""
         self._folder, self._log = folder, log
         self._child: subprocess.Popen[str] | None = None
         self.port = 0
         """Of all sites."""
         self.token = ""
-        """Lets a coordinator into the agents."""
+        """The token of the agents."""
         self.urls: dict[str, str] = {}
         """Of the agents, by crawler."""
 
     def __enter__(self) -> Self:
-        """Start, and wait until servers and agents are there."""
+        """Start, and wait until servers and agents are ready."""
         with self._log.open("w", encoding="utf-8") as log:
             self._child = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-m", "ipmicra.edge.loopback", str(self._folder)],
@@ -49,18 +49,18 @@ class InternetApart:
         line = child.stdout.readline() if child.stdout else ""
         if not line:
             words = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            reason = words[-1] if words else "it did not say why"
+            reason = words[-1] if words else "no reason was given"
             raise IpmicraError(f"the servers and agents on loopback did not start: {reason}")
-        told: dict[str, Any] = json.loads(line)
-        self.port, self.token, self.urls = told["port"], told["token"], told["urls"]
+        ready: dict[str, Any] = json.loads(line)
+        self.port, self.token, self.urls = ready["port"], ready["token"], ready["urls"]
 
     @property
     def is_running(self) -> bool:
-        """Whether it is still there."""
+        """Whether the subprocess is still alive."""
         return self._child is not None and self._child.poll() is None
 
     def __exit__(self, *_error: object) -> None:
-        """Stop: the end of its input tells it to."""
+        """Stop by closing its standard input."""
         child, self._child = self._child, None
         if child is None:
             return
