@@ -1,24 +1,22 @@
-"""What the delegator's driver may rely on: the desk with real agents, and the fake."""
+"""What the delegator's driver may rely on: the desk with real agents, over every store."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
 
 import pytest
 
-from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk, Probing
+from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.store.store import Store
+from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
-from tests.fakes.prober import FakeDesk
 from tests.loopback_worlds import CRAWLERS, probe_of, small_world
 from tests.patience import measured_until
 
 LOST = frozenset({5})
-Opened = Callable[[int | None, float], AbstractAsyncContextManager[Probing]]
+Opened = Callable[[int | None, float], OrderDesk]
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +25,14 @@ def internet() -> Iterator[LoopbackInternet]:
         yield running
 
 
-@pytest.fixture(params=["desk", "fake"])
-def opened(request: pytest.FixtureRequest, internet: LoopbackInternet, memory_store: Store) -> Opened:
-    def open_desk(budget: int | None, timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
-        memory_store.budget.open("probes", budget)
+@pytest.fixture
+def opened(store: StorePort, internet: LoopbackInternet) -> Opened:
+    def open_desk(budget: int | None, timeout_ms: float) -> OrderDesk:
+        store.budget.open("probes", budget)
         config = DeskConfig(first_rung=Rung.HEAD, timeout_ms=timeout_ms, samples=2)
-        return OrderDesk(memory_store, internet.crawlers, internet.access, config)
+        return OrderDesk(store, internet.crawlers, internet.access, config)
 
-    def open_fake(budget: int | None, _timeout_ms: float) -> AbstractAsyncContextManager[Probing]:
-        return nullcontext(FakeDesk(CRAWLERS, internet.world.rtt_ms, budget))
-
-    return open_desk if request.param == "desk" else open_fake
+    return open_desk
 
 
 def taken(

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import aiohttp
 
@@ -39,14 +39,6 @@ from ipmicra.wire.orders import ProbeOrder
 events = EventLog("coordinator")
 UNRESOLVED = IPv4Address(0)
 """Stands in a sample for the address of a host that could not be resolved."""
-
-
-class Probing(Protocol):
-    """What a delegator's driver needs: probes in, samples out, one for each."""
-
-    def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
-        """Give a sample for each probe, as they come."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What to make of a server's answer: decided here, done in `download`."""
+"""Decide what to do after a server's answer; `download` does it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Verdict(Enum):
     """What to do after an answer."""
 
     WHOLE = auto()
-    """Take the body from its first byte, in place of what was there."""
+    """Take the body from its first byte, in place of the partial download."""
     REST = auto()
-    """Append the body to what is there."""
+    """Append the body to the partial download."""
     COMPLETE = auto()
-    """There is nothing to add: the partial download is the whole file."""
+    """Nothing is missing: the partial download is the whole file."""
     UNCHANGED = auto()
     """Keep the finished file."""
     DISCARD = auto()
-    """Throw the partial download away and ask again: it does not go with the server's file."""
+    """Discard the partial download and ask again: it is not of the server's version."""
     LATER = auto()
     """Ask again after a pause."""
     REFUSED = auto()
@@ -51,7 +51,7 @@ class Asked:
 
 
 def judge(status: int, headers: Mapping[str, str], asked: Asked) -> Verdict:
-    """Say what an answer means for a request."""
+    """Return what to do after an answer."""
     if status == OK:
         return Verdict.WHOLE
     if status == PARTIAL and asked.offset:
@@ -82,7 +82,7 @@ def _is_at_end(headers: Mapping[str, str], asked: Asked) -> bool:
 
 
 def content_range(headers: Mapping[str, str]) -> tuple[int | None, int | None]:
-    """Read first byte and total size, None for what is not said.
+    """Read first byte and total size, None for what is missing.
 
     `bytes 100-199/500` gives (100, 500), `bytes */500` gives (None, 500).
     """
@@ -96,7 +96,7 @@ def content_range(headers: Mapping[str, str]) -> tuple[int | None, int | None]:
 
 
 def state_of(url: str, verdict: Verdict, headers: Mapping[str, str], asked: Asked) -> FileState:
-    """Tell which version an answer belongs to, and how large it is."""
+    """Return which version an answer belongs to, and how large it is."""
     if verdict is not Verdict.WHOLE and asked.part is not None:
         _first, total = content_range(headers)
         known = asked.part

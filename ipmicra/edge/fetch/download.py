@@ -1,4 +1,4 @@
-"""Downloading one dump."""
+"""Download one dump."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fetch(
     """Download a dump into a folder, or find that it did not change.
 
     What cannot be completed raises `FetchError`; the bytes received so far stay in `NAME.part` and the next
-    call goes on from there. A dump that lies in the folder is replaced only by a complete one.
+    call resumes there. A dump that lies in the folder is replaced only by a complete one.
     """
     link, checksum_link = links_of(source)
     target = Path(folder) / _checked_name(source.name, link)
@@ -85,7 +85,7 @@ class _Download:
     requester: Requester
     progress: Callable[[Progress], None]
     received: int = field(default=0)
-    """Bytes that came over the network."""
+    """Bytes received over the network."""
 
     def attempt(self) -> FetchResult | Trouble:
         """Ask once, and do what the answer calls for."""
@@ -131,7 +131,7 @@ class _Download:
         return finished.checksum == self._published_checksum()
 
     def _unchanged(self, finished: FileState) -> FetchResult:
-        """Keep what is there."""
+        """Keep the finished dump."""
         self.part.discard()
         size = self.target.stat().st_size
         return FetchResult(
@@ -163,7 +163,7 @@ class _Download:
         return self._received(state, "downloaded" if is_whole else "resumed")
 
     def _received(self, state: FileState, status: Status) -> FetchResult | Trouble:
-        """Judge a body that came to its end."""
+        """Judge a body that has ended."""
         if not self.part.size:
             raise FetchError(self.link.shown, "the dump is empty")
         if state.bytes_total is None or self.part.size == state.bytes_total:
@@ -175,7 +175,7 @@ class _Download:
         return Trouble(reason=f"{size} bytes came, but {state.bytes_total} were announced")
 
     def _cut(self, state: FileState, reason: str) -> Trouble:
-        """Say how far a body came."""
+        """Describe a body that was cut off."""
         total = "an unknown number of" if state.bytes_total is None else state.bytes_total
         return Trouble(reason=f"cut after {self.part.size} of {total} bytes: {reason}")
 
@@ -186,7 +186,7 @@ class _Download:
             self._give_up(f"{size} bytes or more, above the limit of {limit}")
 
     def _report(self, state: FileState) -> None:
-        """Tell how far the download has come."""
+        """Report the progress."""
         self.progress(
             Progress(name=self.source.name, bytes_done=self.part.size, bytes_total=state.bytes_total),
         )
@@ -232,6 +232,6 @@ class _Download:
         return published
 
     def _give_up(self, reason: str) -> NoReturn:
-        """Throw the bytes away and raise."""
+        """Discard the bytes and raise."""
         self.part.discard()
         raise FetchError(self.link.shown, reason)

@@ -1,4 +1,4 @@
-"""How patiently to download, and what comes of it."""
+"""Define the settings and results of downloads."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class FetchOptions:
     max_bytes: int = 20_000_000_000
     """Largest dump; RIPE's, the largest, is below 1 GB."""
     at_once: int = 4
-    """Registries downloaded from side by side; from each one file at a time."""
+    """Registries in parallel; one file at a time from each."""
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no sense."""
+        """Refuse invalid numbers."""
         for name in ("timeout_s", "attempts", "max_bytes", "at_once"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
@@ -53,12 +53,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResult:
-    """A dump that lies complete on disk."""
+    """A dump that is complete on disk."""
 
     path: Path
     status: Status
     bytes_received: int
-    """Bytes of the dump that came over the network in this run."""
+    """Bytes of the dump received over the network in this run."""
     bytes_total: int
     """Size of the dump."""
     checksum: str | None = None
@@ -67,7 +67,7 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """A passing fault: trying again may help."""
+    """A temporary fault: trying again may help."""
 
     reason: str
     wait_s: float | None = None

@@ -1,6 +1,9 @@
-"""The unfinished download on disk.
+"""Keep an unfinished download on disk.
 
-The order of steps makes every moment safe to be killed in:
+Theory of operation
+-------------------
+`NAME.part` holds the bytes, its sidecar the version they belong to (`state.py`), and a lock on `NAME.part`
+keeps other processes out. The order of steps makes it safe to be killed at any moment:
 
 - A new version first empties `NAME.part`, then writes its sidecar, then the bytes: bytes of one version are
   never found beside the validator of another.
@@ -37,14 +40,14 @@ class PartialFile:
         self.size = os.fstat(file.fileno()).st_size
 
     def resumable_state(self, url: str) -> FileState | None:
-        """Read which version the bytes belong to; None if they cannot be gone on with."""
+        """Read which version the bytes belong to; None if they cannot be resumed."""
         state = read_state(self._path)
         if not self.size or state is None or state.url != url or state.strong_validator is None:
             return None
         return state if state.bytes_total is None or self.size <= state.bytes_total else None
 
     def start(self, state: FileState) -> None:
-        """Begin a version anew."""
+        """Begin a version from its first byte."""
         self.discard()
         write_state(self._path, state)
 
@@ -54,7 +57,7 @@ class PartialFile:
         self.size += len(piece)
 
     def discard(self) -> None:
-        """Throw away all bytes and what is known of them."""
+        """Discard all bytes and their state."""
         self._file.truncate(0)
         self.size = 0
         forget_state(self._path)

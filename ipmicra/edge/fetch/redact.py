@@ -1,4 +1,4 @@
-"""Keeping API keys and passwords out of errors, logs and files."""
+"""Keep API keys and passwords out of errors, logs and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a server: redirects, pauses, and the faults of the HTTP library in words of our own.
+"""Send requests: redirects, pauses between attempts, and errors of the HTTP library as our own.
 
 Exceptions of the HTTP library quote whole URLs, keys included. None of them leaves this module, not even as
 the cause of another.
@@ -37,7 +37,7 @@ events = EventLog("fetch")
 
 
 def user_agent() -> str:
-    """Say to the registries who is asking."""
+    """Return the User-Agent."""
     try:
         return f"ipmicra/{version('ipmicra')} (download of registry dumps)"
     except PackageNotFoundError:
@@ -46,7 +46,10 @@ def user_agent() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requester:
-    """Sends requests, patiently."""
+    """Sends requests, repeatedly if need be.
+
+    urllib3's `Retry` does not do: it cannot resume a body that was cut, the usual reason to repeat a request.
+    """
 
     session: requests.Session
     options: FetchOptions
@@ -74,7 +77,7 @@ class Requester:
         raise FetchError(link.shown, f"gave up after {attempts} attempt{'s' * (attempts > 1)}: {reason}")
 
     def _pause_s(self, link: Link, trouble: Trouble, number: int) -> float:
-        """Say how long to pause after a failed attempt: 1, 2, 4 … s unless the server asks for a time."""
+        """Return the pause after a failed attempt: 1, 2, 4 … s unless the server asks for a time."""
         longest = self.options.max_wait_s
         if trouble.wait_s is None:
             return min(longest, self.options.backoff_s * 2.0**number)
@@ -141,7 +144,7 @@ def _decoded(pieces: Iterator[bytes | Trouble]) -> str | Trouble:
 
 
 def redirected(link: Link, url: str, location: str) -> str:
-    """Say where a redirect leads; only to the web, and never from an encrypted connection to an open one."""
+    """Return the target of a redirect: http or https, and never from https to http."""
     try:
         target = urljoin(url, location)
         old, new, shown = urlsplit(url).scheme, urlsplit(target).scheme, without_secrets(target)
@@ -181,7 +184,7 @@ def body(link: Link, answer: requests.Response) -> Iterator[bytes | Trouble]:
 
 
 def root_reason(error: BaseException) -> str:
-    """Say in a few words what lies at the root of an exception.
+    """Return the root cause of an exception in a few words.
 
     "Connection refused", where the HTTP library wraps three exceptions around it.
     """

@@ -1,4 +1,4 @@
-"""What is remembered of a download between runs: a small JSON file beside it.
+"""Remember a download between runs, in a small JSON file beside it.
 
 A finished dump NAME has `.NAME.json`, an unfinished one `NAME.part` and `.NAME.part.json`; the leading dot
 keeps them out of `ipmicra build rir_dumps/*`.
@@ -81,7 +81,7 @@ def forget_state(path: Path) -> None:
 
 
 def finished_state(path: Path, url: str) -> FileState | None:
-    """Read the state of a finished dump; None unless it is there, whole, and from this URL."""
+    """Read the state of a finished dump; None unless it exists, complete and from this URL."""
     state = read_state(path)
     if state is None or state.url != url or not path.is_file():
         return None
