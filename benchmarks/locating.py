@@ -12,7 +12,7 @@ from benchmarks.bench import Bench
 from benchmarks.data import NO_WORLD, world_folder
 from benchmarks.measure import children_time, run, side_by_side
 from benchmarks.results import Row, Target, against, rate, timed
-from ipmicra.edge.files.locations import read_crawlers, read_samples
+from ipmicra.edge.files.locations import read_crawler_places, read_samples
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
 from ipmicra.locate.config import LatencyConfig
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
@@ -119,7 +119,7 @@ def _world() -> list[Row]:
     if folder is None:
         return [Row(what="physics on true places", missing=NO_WORLD)]
     places, samples = (
-        read_crawlers(folder / "crawlers.csv", findings),
+        read_crawler_places(folder / "crawlers.csv", findings),
         read_samples(folder / "rtt.csv", findings),
     )
     sites = list(csv.DictReader((folder / "sites.csv").read_text(encoding="utf-8").splitlines()))

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from ipmicra.app.lookup.lookup import lineage_of
 from ipmicra.edge.dns.location import DnsClues, LocationDns
-from ipmicra.edge.files.locations import fetch_feed, open_text, read_crawlers, read_samples
+from ipmicra.edge.files.lines import name_of, open_lines
+from ipmicra.edge.files.locations import fetch_feed, read_crawler_places, read_samples
 from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
-from ipmicra.edge.hierarchy_file import Hierarchy, shown
+from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import FetchError, InputError
 from ipmicra.locate.chain import DEFAULT_ORDER, read_order
 from ipmicra.locate.config import LocateConfig
@@ -97,15 +98,18 @@ class LocateRun:
         known = KnownTable()
         own: dict[str, Location] = {}
         for path in self._options.tables:
-            with open_text(path) as file:
-                own |= read_table(known, file, shown(path), LocateConfig().known_radius_km)
+            with open_lines(path) as lines:
+                texts = (line for _, line in lines)
+                own |= read_table(known, texts, name_of(path), LocateConfig().known_radius_km)
         gazetteer = load_gazetteer()
         for path in self._options.geofeeds:
-            with open_text(path) as file:
-                read_geofeed(known, file, shown(path), gazetteer)
+            with open_lines(path) as lines:
+                read_geofeed(known, (line for _, line in lines), name_of(path), gazetteer)
         self.findings += known.findings
         known.findings.clear()
-        crawlers = read_crawlers(self._options.crawlers, self.findings) if self._options.crawlers else {}
+        crawlers = (
+            read_crawler_places(self._options.crawlers, self.findings) if self._options.crawlers else {}
+        )
         return LocatorTables(
             gazetteer=gazetteer,
             registered_domain=load_registered_domain(),
@@ -143,7 +147,8 @@ class LocateRun:
         """Read a target: address, prefix, range, URL or host name."""
         seed = parse_seed(text)
         if isinstance(seed, UnresolvedSeed):
-            return _Asked(seed.text, problem=seed.reason)
+            reason = read_host_name(seed.text, load_registered_domain())  # more precise, if it is one
+            return _Asked(seed.text, problem=reason if isinstance(reason, str) else seed.reason)
         if seed.first is not None:
             return _Asked(seed.text, seed=seed)
         name = read_host_name(seed.host, load_registered_domain())

@@ -57,14 +57,12 @@ def add(
     """
     from ipmicra.app.describe.fleet import describe_member
     from ipmicra.app.fleet.fleet import Fleet
-    from ipmicra.app.fleet.reading import crawler_of, read_labels
 
     print_format = chosen(output_format, as_json)
     fields: dict[str, Any] = {
         "name": name,
         "address": address,
         "agent_url": agent_url,
-        "labels": read_labels(label or []),
         "latitude": latitude,
         "longitude": longitude,
         "city": city,
@@ -74,9 +72,8 @@ def add(
         "max_pieces": max_pieces,
         "connections": connections,
     }
-    joining = crawler_of(fields)
     with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
-        member = fleet.add(joining, replaces=replace)
+        member = fleet.add_fields(fields, label or (), replaces=replace)
     if member.first is None:
         say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)
@@ -131,7 +128,11 @@ def remove(
 def import_(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Crawlers in TOML, CSV or JSON, by the file's extension.")
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Crawlers in CSV, JSON, JSON lines, Parquet or TOML (.toml); - for standard input.",
+        ),
     ],
     store: StoreOption = None,
     hierarchy_file: HierarchyOption = None,
@@ -144,12 +145,10 @@ def import_(
     """
     from ipmicra.app.describe.fleet import describe_member
     from ipmicra.app.fleet.fleet import Fleet
-    from ipmicra.app.fleet.reading import read_crawlers
 
     print_format = chosen(output_format, as_json)
-    crawlers = read_crawlers(file)
     with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
-        members = fleet.add_many(crawlers)
+        members = fleet.import_file(file)
     _print([describe_member(member) for member in members], print_format)
 
 

@@ -109,7 +109,7 @@ def test_a_schedule_that_makes_no_sense_is_told_with_the_next_step(home: Path, t
     for words, told in (
         ((), "--due"),
         (("s1.example", "--every", "often"), "12h"),
-        (("--crawled", tmp_path / "none.csv"), "host,pages,crawled"),
+        (("--crawled", tmp_path / "none.csv"), "there is no file"),
         (("--crawled", tmp_path / "none.csv", "--dry-run"), "exclude"),
     ):
         result = invoked("--home", home, "assign", *map(str, words))
@@ -158,7 +158,7 @@ def test_mistakes_are_told_with_the_next_step(home: Path, tmp_path: Path) -> Non
     for words, told in (
         (("--backend", "magic"), "lbi-split"),
         (("--backend", "can"), "ipmicra probe"),
-        (("--pages", tmp_path / "none.csv"), "host,pages"),
+        (("--pages", tmp_path / "none.csv"), "there is no file"),
         (("--urls", tmp_path / "none.txt"), "sitemap"),
     ):
         result = invoked("--home", home, "assign", "s1.example", *map(str, words))

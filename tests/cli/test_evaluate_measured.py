@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ipmicra.cli.main import app
-from ipmicra.edge.files.world_folder import save_world
+from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from tests.cli.command_line import built_file, ran, told
 

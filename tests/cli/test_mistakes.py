@@ -110,8 +110,8 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} crawler remove", 2, "NAME"),
     ],
     "crawler import": [
-        ("--home {home} crawler import {folder}/none.toml", 1, "none.toml"),
-        ("--home {home} crawler import {folder}", 1, "{folder}"),
+        ("--home {home} crawler import {folder}/none.toml", 2, "none.toml"),
+        ("--home {home} crawler import {folder}", 2, "{folder}"),
         ("--home {home} crawler import {broken_toml}", 2, "broken.toml"),
         ("--home {home} crawler import {empty_csv}", 2, "empty.csv"),
         ("--home {home} crawler import {dump}", 2, ".toml"),
@@ -167,10 +167,10 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
     ],
     "report": [
         ("report", 2, "RESULTS"),
-        ("report {folder}/none.csv --crawlers {world}/crawlers.csv -o {folder}/r.html", 1, "none.csv"),
+        ("report {folder}/none.csv --crawlers {world}/crawlers.csv -o {folder}/r.html", 2, "none.csv"),
         ("report {garbage} --crawlers {world}/crawlers.csv -o {folder}/r.html", 2, "garbage"),
         ("report {empty} --crawlers {world}/crawlers.csv -o {folder}/r.html", 2, "empty"),
-        ("report {folder} --crawlers {world}/crawlers.csv -o {folder}/r.html", 1, "{folder}"),
+        ("report {folder} --crawlers {world}/crawlers.csv -o {folder}/r.html", 2, "{folder}"),
         ("report --world {folder}/none -o {folder}/r.html", 2, "none"),
         ("report --world {empty_folder} -o {folder}/r.html", 2, "crawlers.csv"),
         (f"report --world {{world}} -o {NOWHERE}/r.html", 1, NOWHERE),

@@ -180,7 +180,7 @@ def test_more_parts_than_sites_is_said_and_done(tmp_path: Path) -> None:
 def test_what_is_no_site_is_told_and_the_rest_done() -> None:
     done = ran("partition", "a.example", "10.0.0.0/8", "b..c", "-n", "2", "-m", "hash", "--json")
     assert done.returncode == 3
-    assert "10.0.0.0/8: a range is no site" in told(done)
+    assert "10.0.0.0/8: a prefix or range is no site" in told(done)
     assert "b..c: " in told(done)
 
 

@@ -18,7 +18,7 @@ from ipmicra.app.build.build import build
 from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.home import Home
 from ipmicra.delegate.replay.world import World
-from ipmicra.edge.files.world_folder import save_world
+from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus

@@ -8,10 +8,10 @@ from ipmicra.app.delegate.options import LOCATE, NOWHERE
 from ipmicra.app.locate import LocatedSites
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.world import WorldLocations
-from ipmicra.edge.files.locations import open_text, read_places
-from ipmicra.edge.files.prefix_set import PrefixSet
+from ipmicra.edge.files.locations import read_places
+from ipmicra.edge.files.prefixes import PrefixSet, read_prefixes
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.errors import AddressError, InputError
+from ipmicra.errors import InputError
 from ipmicra.model.address import read_address
 
 FINDINGS_KEPT = 20
@@ -24,7 +24,7 @@ def make_locations(word: str, hierarchy: Hierarchy, notes: list[str]) -> Locatio
     if word == LOCATE:
         return LocatedSites(hierarchy)
     path = Path(word)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise InputError(f"--location {word}: neither {LOCATE} nor {NOWHERE}, nor a file")
     findings: list[str] = []
     places = read_places(path, findings)
@@ -47,15 +47,5 @@ class AnycastPrefixes:
 
 
 def read_anycast(path: Path, notes: list[str]) -> AnycastPrefixes:
-    """Read a list of prefixes, one a line; lines that are none are told."""
-    prefixes = PrefixSet()
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            text = line.split("#")[0].strip()
-            if not text:
-                continue
-            try:
-                prefixes.add(text.split(",")[0].strip())
-            except AddressError as error:
-                notes.append(f"{path}, line {number}: {error}")
-    return AnycastPrefixes(prefixes)
+    """Read a list of prefixes, one per line; lines that are none become notes."""
+    return AnycastPrefixes(read_prefixes(path, notes.append))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ipmicra.app.home import Home, home_at
+from ipmicra.edge.files.crawlers import crawler_of, import_crawlers, read_labels
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Member, StateChange, StorePort
 from ipmicra.errors import InputError
@@ -59,6 +60,16 @@ class Fleet:
         if before is not None and before.crawler.state is not CrawlerState.LEFT and not replaces:
             raise InputError(f"there is a crawler named {crawler.name!r} already; replace it with --replace")
         return self._join(crawler, before)
+
+    def add_fields(
+        self, fields: Mapping[str, Any], labels: Iterable[str] = (), *, replaces: bool = False
+    ) -> Member:
+        """Let a crawler join by its fields, named as in a list of crawlers, and labels `key=word`."""
+        return self.add(crawler_of({**fields, "labels": read_labels(labels)}), replaces=replaces)
+
+    def import_file(self, path: Path) -> list[Member]:
+        """Let the crawlers of a list join, all or none; those that are present are replaced."""
+        return self.add_many(import_crawlers(path))
 
     def add_many(self, crawlers: Iterable[Crawler]) -> list[Member]:
         """Let crawlers join, all or none; those that are present are replaced."""

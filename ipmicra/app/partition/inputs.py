@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 from ipmicra.app.partition.delegated import WorldDecider
 from ipmicra.edge.dns import Resolver
 from ipmicra.edge.dns.bulk import NO_SITE
-from ipmicra.edge.files.partition import (
-    CrawlerRows,
-    SiteRows,
-    crawlers_of,
-    has_site_header,
-    read_crawlers,
-    read_links,
-    read_sites,
-    sites_of,
-)
+from ipmicra.edge.files.crawlers import CrawlerRow, read_crawlers
+from ipmicra.edge.files.links import read_links
 from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
-from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
+from ipmicra.edge.files.sites import SiteRows, has_site_header, read_sites, sites_of
+from ipmicra.edge.files.worlds.load import read_world
+from ipmicra.edge.files.worlds.records import WorldFiles, WorldRecords
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
@@ -92,7 +86,7 @@ def gather(inputs: PartitionInputs) -> Gathered:
     rows, unusable = _site_rows(inputs, world, notes)
     if not rows.hosts:
         raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
-    crawler_rows = _crawler_rows(inputs, world)
+    crawler_rows = _crawler_rows(inputs, world, notes)
     hierarchy = Hierarchy.open(inputs.hierarchy) if inputs.hierarchy else None
     sites, crawlers = _tables(rows, crawler_rows, inputs.parts, hierarchy)
     sites, placed = place_by_subnet(sites)
@@ -128,10 +122,10 @@ def _told(findings: list[str]) -> list[str]:
 
 
 def _decider(
-    rows: SiteRows, crawler_rows: CrawlerRows | None, hierarchy: Hierarchy | None
+    rows: SiteRows, crawler_rows: list[CrawlerRow] | None, hierarchy: Hierarchy | None
 ) -> WorldDecider | None:
     """Return a delegator, where there is a hierarchy for it and everybody has an address."""
-    fleet = crawler_rows.addresses if crawler_rows else []
+    fleet = [row.address for row in crawler_rows or ()]
     if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
         return None
     return WorldDecider(
@@ -220,24 +214,26 @@ def _take(
         named.pages[-1] = told.pages[row]
 
 
-def _crawler_rows(inputs: PartitionInputs, world: WorldRecords | None) -> CrawlerRows | None:
+def _crawler_rows(
+    inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]
+) -> list[CrawlerRow] | None:
     path = inputs.crawlers or inputs.world
     if path is None and inputs.parts is None:
         raise InputError("say how many parts there are to be: --parts N, --crawlers FILE or --world DIR")
     if inputs.parts is not None and inputs.parts < 1:
         raise InputError(f"{inputs.parts} parts make no sense: one at least")
-    rows = read_crawlers(inputs.crawlers) if inputs.crawlers else None
+    rows = read_crawlers(inputs.crawlers, notes.append) if inputs.crawlers else None
     if rows is None and world is not None:
-        rows = crawlers_of((record for _, record in world.crawlers), f"{path}")
-    if rows and not rows.names:
+        rows = world.crawlers
+    if rows is not None and not rows:
         raise InputError(f"{path}: there are no crawlers in it")
-    if rows and inputs.parts and inputs.parts > len(rows.names):
-        raise InputError(f"{path} has {len(rows.names)} crawlers, fewer than {inputs.parts} parts")
+    if rows and inputs.parts and inputs.parts > len(rows):
+        raise InputError(f"{path} has {len(rows)} crawlers, fewer than {inputs.parts} parts")
     return rows
 
 
 def _tables(
-    rows: SiteRows, crawler_rows: CrawlerRows | None, parts: int | None, hierarchy: Hierarchy | None
+    rows: SiteRows, crawler_rows: list[CrawlerRow] | None, parts: int | None, hierarchy: Hierarchy | None
 ) -> tuple[SiteTable, CrawlerTable]:
     """Make tables; holders are numbered for sites and crawlers together."""
     keys = [one or f"host {host}" for one, host in zip(rows.addresses, rows.hosts, strict=True)]
@@ -255,14 +251,15 @@ def _tables(
     )
     if crawler_rows is None:
         return sites, CrawlerTable.floating(parts or 1)
-    crawler_holders = _subnets_and_holders(crawler_rows.addresses, crawler_rows.holder, hierarchy)[1]
+    addresses, names = [row.address for row in crawler_rows], [row.holder for row in crawler_rows]
+    places = [row.location for row in crawler_rows]
     crawlers = CrawlerTable(
-        names=tuple(crawler_rows.names),
-        latitude=np.array(crawler_rows.latitude),
-        longitude=np.array(crawler_rows.longitude),
-        country=np.array([country_code(one) for one in crawler_rows.country], np.int64),
-        holder=crawler_holders,
-        capacity=np.array(crawler_rows.capacity),
+        names=tuple(row.name for row in crawler_rows),
+        latitude=np.array([place.latitude if place else np.nan for place in places]),
+        longitude=np.array([place.longitude if place else np.nan for place in places]),
+        country=np.array([country_code(row.country or "") for row in crawler_rows], np.int64),
+        holder=_subnets_and_holders(addresses, names, hierarchy)[1],
+        capacity=np.array([row.share for row in crawler_rows]),
     )
     return sites, crawlers.first(parts or len(crawlers))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.app.partition.inputs import Gathered
-from ipmicra.edge.files.partition import read_assigned
+from ipmicra.edge.files.sites import read_assigned
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import InputError
 from ipmicra.partition.compare import Score, score

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ipmicra.edge.files.prefix_set import PrefixSet
+from ipmicra.edge.files.prefixes import PrefixSet, read_prefixes
 from ipmicra.edge.log import EventLog
-from ipmicra.errors import AddressError, InputError
+from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 
 LOOK_EVERY_S = 1.0
@@ -27,7 +27,7 @@ class OptOutList:
         self._looked_s = clock()
         self._prefixes, bad = _read(path)
         if bad:
-            raise InputError(f"{path}: {'; '.join(bad[:5])}")
+            raise InputError("; ".join(bad[:5]))
 
     def find(self, address: Address) -> str | None:
         """Return the prefix that holds an address, None if none does."""
@@ -50,7 +50,7 @@ class OptOutList:
             if mark == self._mark:
                 return
             prefixes, bad = _read(self._path)
-        except OSError as error:
+        except (OSError, InputError) as error:
             events.warning(
                 "opt_out_unreadable",
                 "opt-out list {path} cannot be read, the last one stays in force: {reason}",
@@ -81,13 +81,6 @@ class OptOutList:
 
 
 def _read(path: Path) -> tuple[PrefixSet, list[str]]:
-    """Return all prefixes, and a complaint per line that is none."""
-    prefixes, bad = PrefixSet(), []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        text = line.split("#")[0].strip()
-        try:
-            if text:
-                prefixes.add(text)
-        except AddressError as error:
-            bad.append(f"line {number}: {error}")
-    return prefixes, bad
+    """Read all prefixes, and what is wrong with lines that are none."""
+    bad: list[str] = []
+    return read_prefixes(path, bad.append), bad

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address
 
 from ipmicra.edge.agent.opt_out import OptOutList
-from ipmicra.edge.files.prefix_set import PrefixSet
+from ipmicra.edge.files.prefixes import PrefixSet
 from ipmicra.model.address import Address
 
 SPECIAL = {

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from contextlib import contextmanager
+from math import isnan
 from pathlib import Path
-from typing import TextIO
 
-from ipmicra.edge.hierarchy_file import shown
-from ipmicra.errors import AddressError, FetchError, InputError
-from ipmicra.locate.places import read_coordinates
-from ipmicra.model.address import Address, read_address
+from ipmicra.edge.files.crawlers import read_crawlers
+from ipmicra.edge.files.fields import Fields
+from ipmicra.edge.files.measurements.reading import read_measurements
+from ipmicra.edge.files.tables import read_records
+from ipmicra.errors import FetchError
+from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 
-CRAWLER_RADIUS_KM = 10.0
-"""How far a crawler may be from the place its operator wrote down."""
 SITE_RADIUS_KM = 5.0
 """How far a site may be from coordinates without a radius: as in worlds, they mean a building."""
 FEED_TIMEOUT_S = 10.0
@@ -24,88 +21,49 @@ FEED_LIMIT_BYTES = 8 << 20
 """Larger geofeeds are refused."""
 
 
-@contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    """Open a text file of a user; odd bytes are replaced, a missing file is the user's to mend."""
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            yield file
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from error
-
-
-def read_crawlers(path: Path, findings: list[str]) -> dict[str, Location]:
-    """Read crawlers and their places: `name,address,latitude,longitude[,country]`."""
+def read_crawler_places(path: Path, findings: list[str]) -> dict[str, Location]:
+    """Read where crawlers are; those without a place are left out."""
     places: dict[str, Location] = {}
-    for number, row in _rows(path, ("name", "latitude", "longitude")):
-        coordinates = read_coordinates(row["latitude"], row["longitude"])
-        if coordinates is None or not row["name"]:
-            findings.append(f"{shown(path)}, line {number}: a crawler without a name or a place on Earth")
-            continue
-        places[row["name"]] = Location(
-            latitude=coordinates[0],
-            longitude=coordinates[1],
-            radius_km=CRAWLER_RADIUS_KM,
-            country=row.get("country") or None,
-        )
+    for row in read_crawlers(path, findings.append):
+        if row.location is None:
+            findings.append(f"{row.where}: crawler {row.name} has no place on Earth")
+        else:
+            places[row.name] = row.location
     return places
 
 
 def read_places(path: Path, findings: list[str]) -> dict[Address, Location]:
     """Read where addresses are: `address,latitude,longitude[,radius_km,country]`; `host` may stand beside."""
     places: dict[Address, Location] = {}
-    for number, row in _rows(path, ("address", "latitude", "longitude")):
-        coordinates = read_coordinates(row["latitude"], row["longitude"])
-        try:
-            address = read_address(row["address"])
-            radius_km = float(row.get("radius_km") or SITE_RADIUS_KM)
-        except (AddressError, ValueError) as error:
-            findings.append(f"{shown(path)}, line {number}: {error}")
-            continue
-        if coordinates is None or radius_km < 0:
-            findings.append(f"{shown(path)}, line {number}: {row['address']} has no place on Earth")
-            continue
-        places[address] = Location(
-            latitude=coordinates[0],
-            longitude=coordinates[1],
-            radius_km=radius_km,
-            country=(row.get("country") or "").upper() or None,
-        )
+    for where, record in read_records(path, ("address", "latitude", "longitude"), findings.append):
+        fields = Fields(record, where, findings.append)
+        address, place = fields.address(), fields.place(SITE_RADIUS_KM, fields.country())
+        if address is None or place is None:
+            findings.append(f"{where}: no address with a place on Earth")
+        else:
+            places[address] = place
     return places
 
 
 def read_samples(path: Path, findings: list[str]) -> list[Sample]:
-    """Read samples: `crawler,address,rtt_ms`; an empty round trip is a lost probe."""
-    samples = []
-    for number, row in _rows(path, ("crawler", "address", "rtt_ms")):
-        try:
-            address = read_address(row["address"])
-            rtt_ms = float(row["rtt_ms"]) if row["rtt_ms"] else None
-        except (AddressError, ValueError) as error:
-            findings.append(f"{shown(path)}, line {number}: {error}")
+    """Read samples from a file of measurements; the shortest round trip of each pair counts."""
+    measured = read_measurements(path)
+    names, samples = list(measured.crawlers), []
+    for (crawler, site), rtt_ms in measured.rtt_ms.items():
+        if isinstance(site, str):
+            measured.left_out.add("no address", site)
             continue
-        if rtt_ms is not None and not 0 < rtt_ms < float("inf"):
-            findings.append(f"{shown(path)}, line {number}: {rtt_ms} ms is no round trip")
-            continue
-        loss = Loss.TIMEOUT if rtt_ms is None else None
-        samples.append(Sample(crawler=row["crawler"], address=address, rtt_ms=rtt_ms, loss=loss))
+        is_lost = isnan(rtt_ms)
+        samples.append(
+            Sample(
+                crawler=names[crawler],
+                address=site,
+                rtt_ms=None if is_lost else rtt_ms,
+                loss=Loss.TIMEOUT if is_lost else None,
+            )
+        )
+    findings += [f"{measured.name}: {text}" for text in measured.left_out.texts("row")]
     return samples
-
-
-def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give the rows of a CSV with their lines; the columns needed must be there."""
-    with open_text(path) as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in needed if name not in (reader.fieldnames or ())]
-        if missing:
-            raise InputError(
-                f"{shown(path)} has no column {', '.join(missing)}; needed are {', '.join(needed)}"
-            )
-        for row in reader:
-            yield (
-                reader.line_num,
-                {key: (value or "").strip() for key, value in row.items() if isinstance(key, str)},
-            )
 
 
 def fetch_feed(url: str, schemes: tuple[str, ...] = ("https",)) -> list[str]:

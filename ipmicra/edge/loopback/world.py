@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 from math import isfinite
 from pathlib import Path
 
-from ipmicra.edge.files import world_folder
+from ipmicra.edge.files.worlds.load import load_world as read_world_folder
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
@@ -75,7 +75,7 @@ class LoopbackWorld:
 def load_world(folder: Path) -> LoopbackWorld:
     """Read a world to run: hosts that share an address are all kept, and every row must be valid."""
     findings: list[str] = []
-    world = world_folder.load_world(folder, findings, keeps_shared=True)
+    world = read_world_folder(folder, findings, keeps_shared=True)
     if findings:
         raise InputError(f"{folder}: {findings[0]}")
     rtt_ms = {

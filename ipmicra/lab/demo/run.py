@@ -26,7 +26,7 @@ from ipmicra.app.report.write import write_report
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.files.seeds import read_seeds
-from ipmicra.edge.files.world_folder import save_world
+from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ipmicra.app.fleet.reading import read_crawlers
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.world import LocationKind, World, WorldLocations, locations_of
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.dns.bulk import BulkResolver
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
-from ipmicra.edge.files.world_folder import load_world
-from ipmicra.edge.files.world_records import WorldFiles
+from ipmicra.edge.files.crawlers import import_crawlers
+from ipmicra.edge.files.worlds.load import load_world
+from ipmicra.edge.files.worlds.records import WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.prefix_tree import PrefixTree
 from ipmicra.model.address import Address
@@ -48,7 +48,7 @@ class WorldSource:
 
     def load(self, findings: list[str], notes: list[str]) -> World:
         """Read the world; what is left out is told."""
-        known = {one.name: one for one in read_crawlers(self.crawlers)} if self.crawlers else {}
+        known = {one.name: one for one in import_crawlers(self.crawlers)} if self.crawlers else {}
         resolve = (lambda names: resolve_names(names, self.dns)) if self.resolves else None
         files = WorldFiles(world=self.world, crawlers=known, sites=self.sites, resolve=resolve)
         return load_world(files, findings, notes=notes)

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.loaders.records import Problems, number_of, read_records, text_of
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.replay.replay import Outcome, Replay
-from ipmicra.edge.files.world_records import SITES
-from ipmicra.errors import InputError
+from ipmicra.edge.files.fields import Fields
+from ipmicra.edge.files.lines import ignore
+from ipmicra.edge.files.tables import read_records
+from ipmicra.edge.files.worlds.records import SITES
 from ipmicra.lab.evaluate.contest import Contest
 
 
@@ -70,11 +71,9 @@ class ReplayedWorld:
         """Give the pages of sites, by host, where the world's folder tells them."""
         path = self.folder / SITES if self.folder else None
         found: dict[str, int] = {}
-        for _where, record in read_records(path, Problems()) if path and path.is_file() else ():
-            try:
-                pages = number_of(record, "pages")
-            except InputError:
-                continue
+        for where, record in read_records(path, ()) if path and path.is_file() else ():
+            fields = Fields(record, where, ignore)
+            pages = fields.number("pages")
             if pages:
-                found[text_of(record, "host") or text_of(record, "address") or ""] = int(pages)
+                found[fields.text("host", "address") or ""] = int(pages)
         return found

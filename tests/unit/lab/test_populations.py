@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ipmicra import InputError
-from ipmicra.edge.files.king import parse_king
-from ipmicra.edge.files.matrices import check_matrix
+from ipmicra.edge.files.matrices import check_matrix, parse_king
 from ipmicra.lab.worlds.populations import (
     KingLike,
     TransitStub,

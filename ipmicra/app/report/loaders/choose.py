@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ipmicra.app.report.data import ReportData, ReportSource
 from ipmicra.app.report.loaders.holders import with_hierarchy
-from ipmicra.app.report.loaders.records import Problems
+from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.app.report.loaders.store import EMPTY, StoreContents
 from ipmicra.app.report.loaders.world import WorldFolder
-from ipmicra.edge.files.world_records import NEEDED
+from ipmicra.edge.files.worlds.records import NEEDED
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.connection import is_there
 from ipmicra.edge.store.store import Store

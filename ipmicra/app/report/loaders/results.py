@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.loaders.records import Problems, read_records
-from ipmicra.app.report.loaders.sites import Fields, Fleet, read_crawlers, site_of
+from ipmicra.app.report.loaders.problems import Problems
+from ipmicra.app.report.loaders.sites import Fleet, crawler_of, site_of
+from ipmicra.edge.files.crawlers import read_crawlers
+from ipmicra.edge.files.fields import Fields
+from ipmicra.edge.files.tables import read_records
 from ipmicra.errors import InputError
 
 
@@ -24,7 +27,9 @@ class ResultFiles:
 
     def load(self) -> ReportData:
         """Read everything."""
-        known = read_crawlers(self.crawlers, self.problems) if self.crawlers else list(self.known)
+        known = list(self.known)
+        if self.crawlers:
+            known = [crawler_of(row) for row in read_crawlers(self.crawlers, self.problems.add)]
         fleet = Fleet(known, self.problems, is_closed=bool(known))
         sites = [site for path in self.results for site in _sites(path, fleet, self.problems)]
         if not sites:
@@ -36,8 +41,8 @@ class ResultFiles:
 
 def _sites(path: Path, fleet: Fleet, problems: Problems) -> list[ReportSite]:
     sites = []
-    for where, record in read_records(path, problems):
-        fields = Fields(record, where, problems)
+    for where, record in read_records(path, (), problems.add):
+        fields = Fields(record, where, problems.add)
         site = site_of(fields, fleet.number(fields.text("crawler")))
         if site is None:
             problems.add(f"{where}: a site with neither host nor address")

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.app.report.data import ORACLE, Flag, Milliseconds, ReportCrawler, ReportData, ReportSite
-from ipmicra.app.report.loaders.records import Problems
+from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
-from ipmicra.app.report.loaders.sites import Fields, crawlers_of, site_of
-from ipmicra.edge.files.world_records import WorldFiles, WorldRecords, read_world
+from ipmicra.app.report.loaders.sites import crawler_of, site_of
+from ipmicra.edge.files.fields import Fields
+from ipmicra.edge.files.worlds.load import read_world
+from ipmicra.edge.files.worlds.records import WorldFiles, WorldRecords
 from ipmicra.errors import InputError
 
 
@@ -27,7 +29,7 @@ class WorldFolder:
     def load(self) -> ReportData:
         """Read everything; sites that the assignment does not name are left out, and told."""
         records = read_world(WorldFiles(world=self.world))
-        crawlers = crawlers_of(records.crawlers, self.world, self.problems)
+        crawlers = [crawler_of(row) for row in records.crawlers]
         sites = self._sites(records)
         for finding in records.findings:
             self.problems.add(finding)
@@ -44,7 +46,7 @@ class WorldFolder:
     def _sites(self, records: WorldRecords) -> list[ReportSite]:
         sites = []
         for where, record in records.sites:
-            site = site_of(Fields(record, where, self.problems), None)
+            site = site_of(Fields(record, where, self.problems.add), None)
             if site is None or site.address is None:
                 self.problems.add(f"{where}: a site without an address")
             else:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.edge.agent.opt_out import OptOutList
-from ipmicra.edge.files.prefix_set import PrefixSet, read_prefix
+from ipmicra.edge.files.prefixes import PrefixSet, read_prefix
 from ipmicra.errors import AddressError, InputError
 
 

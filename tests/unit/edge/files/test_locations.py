@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra.edge.files import locations as location_files
-from ipmicra.edge.files.locations import fetch_feed, read_crawlers, read_samples
+from ipmicra.edge.files.locations import fetch_feed, read_crawler_places, read_samples
 from ipmicra.errors import FetchError, InputError
 
 
@@ -62,14 +62,14 @@ def test_samples_and_crawlers_are_read_and_bad_rows_told(tmp_path: Path) -> None
     samples.write_text("crawler,address,rtt_ms\na,192.0.2.1,5\na,192.0.2.2,\na,bad,5\na,192.0.2.3,-1\n")
     crawlers.write_text("name,latitude,longitude\na,52,5\nb,152,5\n")
     findings: list[str] = []
-    assert [sample.rtt_ms for sample in read_samples(samples, findings)] == [5.0, None]
-    assert list(read_crawlers(crawlers, findings)) == ["a"]
+    assert [sample.rtt_ms for sample in read_samples(samples, findings)] == [5.0, None, None]
+    assert list(read_crawler_places(crawlers, findings)) == ["a"]
     assert len(findings) == 3
 
 
 def test_missing_file_and_missing_column_are_the_users_to_mend(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="there is no file"):
         read_samples(tmp_path / "none.csv", [])
     (tmp_path / "rtt.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="no column crawler"):
+    with pytest.raises(InputError, match="cannot tell which columns"):
         read_samples(tmp_path / "rtt.csv", [])

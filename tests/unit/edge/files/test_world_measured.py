@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ipmicra.delegate.replay.world import World
-from ipmicra.edge.files.world_folder import load_world
-from ipmicra.edge.files.world_records import WorldFiles
+from ipmicra.edge.files.worlds.load import load_world
+from ipmicra.edge.files.worlds.records import WorldFiles
 from ipmicra.errors import InputError, WorldError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location

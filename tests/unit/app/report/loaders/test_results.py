@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra.app.report.data import Flag, ReportData
-from ipmicra.app.report.loaders.records import Problems
+from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.errors import InputError
 from ipmicra.model.delegation import Evidence

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ipmicra.edge.files.world_folder import load_world, save_world
+from ipmicra.edge.files.worlds.load import load_world, save_world
 from ipmicra.edge.geodata.countries import country_middles
 from ipmicra.errors import WorldError
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
@@ -40,10 +40,10 @@ def test_world_is_read_with_places_and_lost_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "row", "finding"),
     [
-        pytest.param("crawlers", "a,192.0.2.9,,,", "crawler a is there already", id="crawler twice"),
-        pytest.param("crawlers", ",192.0.2.9,,,", "no name", id="crawler without a name"),
+        pytest.param("crawlers", "a,192.0.2.9,,,", "is there twice", id="crawler twice"),
+        pytest.param("crawlers", ",192.0.2.9,,,", "without a name", id="crawler without a name"),
         pytest.param("crawlers", "c,192.0.2.999,,,", "is no address", id="no address"),
-        pytest.param("crawlers", "c,192.0.2.9,95,4,", "no place on Earth", id="no place"),
+        pytest.param("crawlers", "c,192.0.2.9,95,4,", "latitude '95'", id="no place"),
         pytest.param("sites", "again,10.0.0.1,,,,", "10.0.0.1 is there already", id="site twice"),
         pytest.param("rtt", "z,10.0.0.1,3", "no crawler z", id="strange crawler"),
         pytest.param("rtt", "a,10.9.9.9,3", "no site at 10.9.9.9", id="strange site"),

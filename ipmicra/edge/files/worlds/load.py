@@ -1,33 +1,92 @@
-"""Worlds from disk, as replays need them, and back."""
+"""Worlds from disk and back.
+
+Coordinates in a world are where its crawlers and sites are known to be, so a place without a radius gets
+`POINT_RADIUS_KM`, not the 25 km of a list of crawlers, whose operators mean a city: the published figures of
+`evaluate` rest on it.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
 
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM, World
+from ipmicra.edge.files.crawlers import crawler_rows
+from ipmicra.edge.files.fields import Fields
 from ipmicra.edge.files.measurements.cells import read_number
-from ipmicra.edge.files.world_records import (
+from ipmicra.edge.files.tables import read_records
+from ipmicra.edge.files.worlds.measured import read_measured
+from ipmicra.edge.files.worlds.records import (
     CRAWLERS,
+    NEEDED,
     ROUND_TRIPS,
     SITES,
-    Record,
+    Placed,
     WorldFiles,
     WorldRecords,
-    read_world,
 )
 from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import AddressError, WorldError
-from ipmicra.locate.places import read_coordinates
+from ipmicra.errors import AddressError, InputError, WorldError
 from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+
+
+def read_world(files: WorldFiles) -> WorldRecords:
+    """Read a world."""
+    if files.world.is_dir():
+        if files.crawlers or files.sites:
+            raise InputError(f"{files.world} is a folder with crawlers and sites of its own: give no others")
+        return _read_folder(files.world)
+    if str(files.world) != "-" and not files.world.exists():
+        raise WorldError(
+            str(files.world),
+            "there is no such folder or file; a world is a folder with "
+            f"{', '.join(NEEDED)}, or a file of measurements with {', '.join(NEEDED[ROUND_TRIPS])}",
+        )
+    return read_measured(files)
+
+
+def _read_folder(folder: Path) -> WorldRecords:
+    lacking = [name for name in NEEDED if not (folder / name).is_file()]
+    if lacking:
+        raise WorldError(str(folder), f"{', '.join(lacking)} {'is' if len(lacking) == 1 else 'are'} missing")
+    findings: list[str] = []
+    crawlers = crawler_rows(_placed(folder / CRAWLERS), findings.append, radius_km=POINT_RADIUS_KM)
+    sites = list(_placed(folder / SITES))
+    world = WorldRecords(name=folder.name, crawlers=crawlers, sites=sites, rtt_ms={}, findings=findings)
+    names = {row.name for row in crawlers}
+    addresses = {record["address"] for _, record in sites}
+    known: dict[str, Address] = {}
+    for where, record in _placed(folder / ROUND_TRIPS):
+        text, value = record["address"], read_number(record["rtt_ms"])
+        try:
+            address = known.get(text) or known.setdefault(text, read_address(text))
+        except AddressError as error:
+            world.findings.append(f"{where}: {error}")
+            continue
+        if record["crawler"] not in names or (text not in addresses and str(address) not in addresses):
+            world.findings.append(f"{where}: no crawler {record['crawler']} or no site at {address}")
+        elif value is None or value <= 0:
+            world.findings.append(f"{where}: {record['rtt_ms']!r} is no round trip in milliseconds")
+        else:
+            world.rtt_ms[record["crawler"], address] = value
+    return world
+
+
+def _placed(path: Path) -> Iterator[Placed]:
+    """Give the records of one of the three files."""
+    try:
+        for where, record in read_records(path, NEEDED[path.name]):
+            yield where.removeprefix(f"{path.parent}/"), record
+    except InputError as error:
+        raise WorldError(str(path.parent), str(error)) from error
 
 
 def load_world(
@@ -67,16 +126,15 @@ def load_world(
 
 
 def _crawlers(records: WorldRecords, findings: list[str]) -> tuple[Crawler, ...]:
-    found: dict[str, Crawler] = {}
-    for where, record in records.crawlers:
-        name, address = record["name"], _address(record, where, findings)
-        if not name or name in found:
-            findings.append(f"{where}: {'no name' if not name else f'crawler {name} is there already'}")
-        elif address is not None:
-            found[name] = Crawler(name=name, address=address, location=_place(record, where, findings))
+    found = []
+    for row in records.crawlers:
+        if row.address is not None:
+            found.append(row.crawler)
+        elif not any(finding.startswith(f"{row.where}: ") for finding in records.findings):
+            findings.append(f"{row.where}: crawler {row.name} has no address")
     if not found:
         raise WorldError(records.name, f"{CRAWLERS} has no usable crawler")
-    return tuple(found.values())
+    return tuple(found)
 
 
 def _sites(
@@ -87,42 +145,20 @@ def _sites(
     places: list[Location | None] = []
     countries: list[str | None] = []
     for where, record in records.sites:
-        address = _address(record, where, findings)
-        if address in seen and not keeps_shared:
-            findings.append(f"{where}: {address} is there already")
-        elif address is not None:
-            seen.add(address)
-            sites.append(Site(record["host"] or str(address), address))
-            places.append(_place(record, where, findings))
-            countries.append(record.get("country", "").upper() or None)
+        fields = Fields(record, where, findings.append)
+        address = fields.address()
+        if address is None or (address in seen and not keeps_shared):
+            if address or not record["address"]:
+                findings.append(f"{where}: {f'{address} is there already' if address else 'no address'}")
+            continue
+        seen.add(address)
+        country = record.get("country", "").upper() or None
+        sites.append(Site(record["host"] or str(address), address))
+        places.append(fields.place(POINT_RADIUS_KM, country))
+        countries.append(country)
     if not sites:
         raise WorldError(records.name, f"{SITES} has no usable site")
     return tuple(sites), tuple(places), tuple(countries)
-
-
-def _address(record: Record, where: str, findings: list[str]) -> Address | None:
-    try:
-        return read_address(record["address"])
-    except AddressError as error:
-        findings.append(f"{where}: {error}")
-        return None
-
-
-def _place(record: Record, where: str, findings: list[str]) -> Location | None:
-    """Give a place, None if the record has none or a wrong one."""
-    texts = record.get("latitude", ""), record.get("longitude", "")
-    if not any(texts):
-        return None
-    coordinates = read_coordinates(*texts)
-    if coordinates is None:
-        findings.append(f"{where}: {', '.join(texts)} is no place on Earth")
-        return None
-    return Location(
-        latitude=coordinates[0],
-        longitude=coordinates[1],
-        radius_km=read_number(record.get("radius_km", "")) or POINT_RADIUS_KM,
-        country=record.get("country", "").upper() or None,
-    )
 
 
 def save_world(world: World, folder: Path, pages: Sequence[int]) -> None:

@@ -1,12 +1,14 @@
-"""Sets of prefixes that are asked for addresses: one tree a family, everything checked before it goes in."""
+"""Sets of prefixes, and lists of them: one tree per family, everything checked before it goes in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 
 import pytricia
 
+from ipmicra.edge.files.lines import Note, name_of, read_list
 from ipmicra.errors import AddressError
 from ipmicra.model.address import Address
 
@@ -45,6 +47,21 @@ class PrefixSet:
     def __len__(self) -> int:
         """Count the prefixes."""
         return len(self._texts)
+
+
+def read_prefixes(path: Path, note: Note) -> PrefixSet:
+    """Read a list of prefixes, the first cell of each line; lines that are none become findings.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    prefixes = PrefixSet()
+    for number, text in read_list(path, note):
+        try:
+            prefixes.add(text.partition(",")[0].strip())
+        except AddressError as error:
+            note(f"{name_of(path)}, line {number}: {error}")
+    return prefixes
 
 
 def read_prefix(text: str) -> IPv4Network | IPv6Network:

@@ -1,0 +1,1 @@
+"""Worlds on disk: a folder of three tables, or one file of measurements."""
