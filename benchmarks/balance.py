@@ -34,7 +34,7 @@ def _config(bench: Bench) -> ChurnConfig:
 
 
 def _churn_quality(bench: Bench) -> list[Row]:
-    """Run the schemes in King-like worlds: goodput beside each other and beside the bound."""
+    """SchemeRun the schemes in King-like worlds: goodput beside each other and beside the bound."""
     good: dict[str, list[float]] = {name: [] for name in SHOWN}
     bounds = []
     for seed in range(bench.sizes.churn_seeds):
@@ -42,7 +42,7 @@ def _churn_quality(bench: Bench) -> list[Row]:
         bounds.append(drawn.bound_mbps())
         for name in SHOWN:
             bench.say(f"churn, seed {seed}: {name}")
-            good[name].append(drawn.run(scheme_named(name)).outcome.goodput_mbps)
+            good[name].append(drawn.run(scheme_named(name)).figures.goodput_mbps)
     mean = {name: float(np.mean(values)) for name, values in good.items()}
     bound = float(np.mean(bounds))
     pairs = (

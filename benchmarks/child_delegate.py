@@ -12,7 +12,8 @@ import numpy as np
 
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
-from ipmicra.delegate.replay.replay import Replay, score
+from ipmicra.delegate.replay.quality import quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.lab.worlds.synthetic import BIG_PLAN, invent
 
@@ -33,7 +34,7 @@ def main(sites: int) -> None:
         outcomes.append(outcome)
         if outcome.probes:
             taken.append(time.perf_counter() - start)
-    found = score(outcomes)
+    found = quality_of(outcomes)
     told = {
         "probed": len(taken),
         "decided": len(outcomes),

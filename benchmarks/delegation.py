@@ -24,7 +24,7 @@ from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.policies.registry import policy_variants
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.lab.evaluate.contest import Contest
+from ipmicra.lab.evaluate.comparison import Comparison
 from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions, evaluate
 from ipmicra.lab.worlds.synthetic import PAPER_PLAN, invent
 from ipmicra.model.crawler import Crawler
@@ -121,7 +121,7 @@ def _paper_size(bench: Bench) -> list[Row]:
     """Replay an invented world of the paper's size."""
     bench.say("replaying an invented world of the paper's size")
     world, tree = invent(PAPER_PLAN, np.random.default_rng(SEED))
-    contest = Contest(
+    comparison = Comparison(
         world=world,
         tree=tree,
         locations=locations_of(world, LocationKind.WORLD, {}),
@@ -132,7 +132,7 @@ def _paper_size(bench: Bench) -> list[Row]:
     for one in policy_variants(
         ["predict", "paper", "geo"], thresholds_ms=(50.0,), prices_ms=(), nearest=(2,)
     ):
-        scores = [test for _training, test in contest.run(one)]
+        scores = [test for _training, test in comparison.run(one)]
         optimal, near, probes = (
             float(np.mean([getattr(found, key) for found in scores]))
             for key in ("optimal", "within_2ms", "probes_per_site")

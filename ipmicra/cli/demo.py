@@ -23,7 +23,7 @@ from ipmicra.errors import InputError
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ipmicra.lab.demo.run import Demo, DemoFiles, DemoOutcome
+    from ipmicra.lab.demo.run import Demo, DemoFiles, DemoResult
 
 COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs site hash")
 """Short, so that the table fits a terminal of 80 columns."""
@@ -110,7 +110,7 @@ def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> No
         say(f"all files: {the_demo.files.folder}")
 
 
-def _print_table(outcome: DemoOutcome) -> None:
+def _print_table(outcome: DemoResult) -> None:
     rows = [
         (
             one.policy,
@@ -132,7 +132,7 @@ def _print_table(outcome: DemoOutcome) -> None:
         say(line)
 
 
-def _wait(files: DemoFiles, outcome: DemoOutcome) -> None:
+def _wait(files: DemoFiles, outcome: DemoResult) -> None:
     """Print commands to try, and wait for Ctrl-C."""
     for line in commands(files, outcome):
         say(f"  {line}")
@@ -143,7 +143,7 @@ def _wait(files: DemoFiles, outcome: DemoOutcome) -> None:
         say("stopping")
 
 
-def commands(files: DemoFiles, outcome: DemoOutcome) -> list[str]:
+def commands(files: DemoFiles, outcome: DemoResult) -> list[str]:
     """Write commands that work while the demonstration runs."""
     from ipmicra.lab.demo.run import url_of
 

@@ -202,10 +202,11 @@ def evaluate(
 def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print_format: Format) -> None:
     from ipmicra.app.report.write import check_page, write_page
     from ipmicra.lab.evaluate.evaluate import evaluate as run
-    from ipmicra.lab.plots.curve import check_plot, plot_policies
+    from ipmicra.lab.plots.picture import check_picture
+    from ipmicra.lab.plots.policies import draw_policies
 
     if plot is not None:
-        check_plot(plot)
+        check_picture(plot)
     if report is not None:
         check_page(report)
     with progress_bar() as show:
@@ -220,7 +221,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
     if saving := _saving(evaluation):
         say(saving)
     if plot is not None:
-        plot_policies(evaluation.rows, _title(evaluation), plot)
+        draw_policies(evaluation.rows, _title(evaluation), plot)
         say(f"drawn: {plot}")
     if report is not None and evaluation.data is not None:
         write_page(evaluation.data, report, f"ipmicra evaluate {options.world}")

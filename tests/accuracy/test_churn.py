@@ -7,7 +7,7 @@ import pytest
 
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.experiment import Draw, draw
-from ipmicra.lab.churn.outcome import Outcome
+from ipmicra.lab.churn.figures import ChurnFigures
 from ipmicra.lab.churn.schemes.table import SCHEMES
 from ipmicra.lab.worlds.populations import king_like
 
@@ -22,25 +22,27 @@ def world() -> Draw:
 
 
 @pytest.fixture(scope="module")
-def outcomes(world: Draw) -> dict[str, Outcome]:
-    return {name: world.run(scheme).outcome for name, scheme in SCHEMES.items()}
+def figures(world: Draw) -> dict[str, ChurnFigures]:
+    return {name: world.run(scheme).figures for name, scheme in SCHEMES.items()}
 
 
-def test_goodput_is_in_the_papers_order_with_ours_ahead(outcomes: dict[str, Outcome]) -> None:
-    good = {name: outcome.goodput_mbps for name, outcome in outcomes.items()}
+def test_goodput_is_in_the_papers_order_with_ours_ahead(figures: dict[str, ChurnFigures]) -> None:
+    good = {name: figure.goodput_mbps for name, figure in figures.items()}
     assert good["dht"] < good["nc-can"] < good["lbi"] < good["lbi-split"]
     assert good["lbi-split"] < good["balance-neighbours"] < good["balance"]
     assert good["balance"] >= 1.1 * good["lbi-split"]
 
 
-def test_ours_comes_near_the_bound_and_nobody_exceeds_it(world: Draw, outcomes: dict[str, Outcome]) -> None:
+def test_ours_comes_near_the_bound_and_nobody_exceeds_it(
+    world: Draw, figures: dict[str, ChurnFigures]
+) -> None:
     bound = world.bound_mbps()
-    assert max(outcome.goodput_mbps for outcome in outcomes.values()) <= bound
-    assert outcomes["balance"].goodput_mbps >= 0.9 * bound
+    assert max(figure.goodput_mbps for figure in figures.values()) <= bound
+    assert figures["balance"].goodput_mbps >= 0.9 * bound
 
 
-def test_ours_is_near_fair_and_steady(outcomes: dict[str, Outcome]) -> None:
-    ours, theirs = outcomes["balance"], outcomes["lbi-split"]
+def test_ours_is_near_fair_and_steady(figures: dict[str, ChurnFigures]) -> None:
+    ours, theirs = figures["balance"], figures["lbi-split"]
     assert ours.half_rtt_ms <= theirs.half_rtt_ms
     assert ours.load_variation < theirs.load_variation
     assert ours.elsewhere < theirs.elsewhere
@@ -48,9 +50,9 @@ def test_ours_is_near_fair_and_steady(outcomes: dict[str, Outcome]) -> None:
     assert ours.delay_most_h < theirs.delay_most_h
 
 
-def test_nearness_is_as_the_paper_says(outcomes: dict[str, Outcome]) -> None:
+def test_nearness_is_as_the_paper_says(figures: dict[str, ChurnFigures]) -> None:
     """Figure 16: the hash DHT is farthest, and LBI trades some of NC-CAN's nearness for load."""
-    half = {name: outcome.half_rtt_ms for name, outcome in outcomes.items()}
+    half = {name: figure.half_rtt_ms for name, figure in figures.items()}
     assert half["nc-can"] < half["lbi"] < half["dht"]
     assert half["lbi-rtt"] < half["lbi"]
     assert np.isclose(half["dht"], half["chord"], rtol=0.1)

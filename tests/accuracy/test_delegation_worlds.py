@@ -14,7 +14,8 @@ from ipmicra.delegate.policies.baselines import Geo
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
-from ipmicra.delegate.replay.replay import Replay, Score, score
+from ipmicra.delegate.replay.quality import Quality, quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, World, locations_of
 from ipmicra.lab.worlds.synthetic import PAPER_PLAN, WorldPlan, invent
 from ipmicra.model.crawler import Crawler
@@ -47,11 +48,11 @@ def _apart(one: tuple[float, float], other: tuple[float, float]) -> float:
 
 def scored(
     world: World, tree: object, policy: Policy, kind: LocationKind = LocationKind.WORLD, train: int = 0
-) -> Score:
+) -> Quality:
     order = np.random.default_rng(1).permutation(len(world.sites)).tolist()
     delegator = DelegationMachine(tree, policy, locations=locations_of(world, kind, {}))  # type: ignore[arg-type]
     outcomes = Replay(world, delegator).run(order)
-    return score(outcomes[train:])
+    return quality_of(outcomes[train:])
 
 
 LINE = world_at([(0, east) for east in range(0, 60, 10)], [(0.5, east / 2) for east in range(110)])

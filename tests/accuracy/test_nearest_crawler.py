@@ -9,20 +9,26 @@ import numpy as np
 import pytest
 
 from ipmicra.assign.overlay.options import Half, OverlayOptions
-from ipmicra.lab.experiments.coordinates import Score, Trial, evaluate
+from ipmicra.lab.experiments.coordinates import Accuracy, Trial, try_method
 from ipmicra.lab.experiments.published import claims
-from ipmicra.lab.experiments.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
+from ipmicra.lab.experiments.splitting import (
+    SplittingOptions,
+    SplittingOutcome,
+    SplittingStage,
+    prepare,
+    run_scheme,
+)
 from ipmicra.lab.worlds.populations import KingLike, TransitStub, king_like, transit_stub
 
 TRIAL = Trial(crawlers=30, landmarks=12)
 
 
-def scored(method: str, trial: Trial = TRIAL) -> Score:
+def scored(method: str, trial: Trial = TRIAL) -> Accuracy:
     ticks = itertools.count()
     rtt = king_like(np.random.default_rng(7), KingLike(nodes=200)).rtt_ms
-    scores = [evaluate(rtt, method, trial, seed, lambda: float(next(ticks))) for seed in range(2)]
+    scores = [try_method(rtt, method, trial, seed, lambda: float(next(ticks))) for seed in range(2)]
     names = ("top1", "top5", "mean_excess_ms", "median_relative_error", "hosts_per_second")
-    return Score(**{name: float(np.mean([getattr(one, name) for one in scores])) for name in names})
+    return Accuracy(**{name: float(np.mean([getattr(one, name) for one in scores])) for name in names})
 
 
 def test_blend_names_nearest_crawlers_better_than_gnp_and_ridge_helps_the_top_five() -> None:
@@ -40,16 +46,16 @@ def test_all_landmarks_leave_nothing_to_guess() -> None:
 
 
 @cache
-def stages(hosts: int) -> list[Stage]:
+def stages(hosts: int) -> list[SplittingStage]:
     """Populations of 66 or 200 crawlers, the same for all schemes."""
     found = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        found.append(set_stage(transit_stub(rng, TransitStub(hosts=hosts)), rng, SplittingOptions()))
+        found.append(prepare(transit_stub(rng, TransitStub(hosts=hosts)), rng, SplittingOptions()))
     return found
 
 
-def outcomes(scheme: str, half: Half, hosts: int = 10) -> list[Outcome]:
+def outcomes(scheme: str, half: Half, hosts: int = 10) -> list[SplittingOutcome]:
     options = SplittingOptions(overlay=OverlayOptions(half=half))
     return [
         run_scheme(stage, scheme, np.random.default_rng(seed), options)
@@ -57,7 +63,7 @@ def outcomes(scheme: str, half: Half, hosts: int = 10) -> list[Outcome]:
     ]
 
 
-def mean(runs: list[Outcome], name: str) -> float:
+def mean(runs: list[SplittingOutcome], name: str) -> float:
     return float(np.mean([getattr(run, name) for run in runs]))
 
 

@@ -49,6 +49,8 @@ def skeleton(tmp_path: Path) -> Path:
         (folder / "__init__.py").touch()
     for name in ("geo.py", "types.py"):
         (package / "model" / name).write_text("import numpy\n")
+    for name in CONTRACTS["laboratory"]["allowed_importers"]:
+        (tmp_path / f"{name.replace('.', '/')}.py").write_text("import ipmicra.lab\n")
     (package / "__init__.py").write_text("from ipmicra.app import facade\n")
     (package / "__main__.py").write_text("import ipmicra.cli\n")
     (package / "app" / "facade.py").write_text("import ipmicra.edge\nimport ipmicra.hierarchy\n")
@@ -76,6 +78,8 @@ def test_allowed_imports_keep_the_contracts(skeleton: Path) -> None:
         pytest.param("surplus.py", "", "layers", id="a module outside the layers"),
         pytest.param("parse/bad.py", "import requests", "pure-core", id="the core asks the network"),
         pytest.param("hierarchy/bad.py", "def f():\n    import sqlite3", "pure-core", id="inside a function"),
+        pytest.param("cli/bad.py", "import ipmicra.lab", "laboratory", id="a command of the product"),
+        pytest.param("cli/bad.py", "import ipmicra.edge", "thin-commands", id="a command does I/O itself"),
         pytest.param("model/bad.py", "import numpy", "plain-model", id="the model needs a third party"),
     ],
 )
@@ -90,6 +94,14 @@ def test_forbidden_import_breaks_its_contract(skeleton: Path, file: str, source:
 def test_every_layer_below_the_edge_is_held_pure() -> None:
     below = set(LAYERS[LAYERS.index("edge") + 1 :])
     assert {part for part in PURE_PARTS if not part.startswith("lab.")} == below
+
+
+def test_commands_import_use_cases_nouns_and_errors_only() -> None:
+    allowed = {"cli", "lab", "app", "model", "errors"}
+    forbidden = {
+        module.removeprefix("ipmicra.") for module in CONTRACTS["thin-commands"]["forbidden_modules"]
+    }
+    assert forbidden == set(LAYERS) - allowed
 
 
 def test_parts_of_the_laboratory_that_need_no_app_and_no_edge_are_held_pure() -> None:

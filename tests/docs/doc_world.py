@@ -24,7 +24,7 @@ from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.lab.demo.config import DemoConfig
-from ipmicra.lab.demo.world import invent_world
+from ipmicra.lab.demo.invent import invent_world
 from ipmicra.model.site import Site
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,8 @@ from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
-from ipmicra.delegate.replay.replay import Replay, score
+from ipmicra.delegate.replay.quality import quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.errors import InputError
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
@@ -159,7 +160,7 @@ def test_more_sites_than_addresses_are_refused() -> None:
 @given(plan=plans, seed=seeds)
 def test_no_score_leaves_its_bounds(plan: WorldPlan, seed: int) -> None:
     world, tree = invent(plan, np.random.default_rng(seed))
-    found = score(Replay(world, DelegationMachine(tree, Predict())).run(range(len(world.sites))))
+    found = quality_of(Replay(world, DelegationMachine(tree, Predict())).run(range(len(world.sites))))
     assert 0 <= found.optimal <= found.within_2ms <= 1
     assert 0 <= found.probes_per_site <= plan.crawlers
     assert found.excess_of_suboptimal_ms >= found.mean_excess_ms >= 0

@@ -9,7 +9,8 @@ import numpy as np
 
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
-from ipmicra.delegate.replay.replay import Outcome, Replay
+from ipmicra.delegate.replay.quality import SiteOutcome
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, World, locations_of
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.errors import InputError
@@ -78,7 +79,7 @@ class WorldDecider:
         )
 
 
-def _column(outcomes: Iterable[Outcome], problem: Problem) -> Column:
+def _column(outcomes: Iterable[SiteOutcome], problem: Problem) -> Column:
     """Number the crawlers of outcomes; a site that nobody takes counts for the first."""
     numbers = {name: number for number, name in enumerate(problem.crawlers.names)}
     return np.array([numbers[one.crawler] if one.crawler else 0 for one in outcomes], np.int32)

@@ -1,4 +1,9 @@
-"""A world: crawlers, sites and the round trips between them."""
+"""A world: crawlers, sites and the round trips between them.
+
+Worlds are where delegation is tried without a network: measured ones (a folder, a user's own file: see
+`edge.files`) and synthetic ones (`lab.worlds`). The product replays them too, for `ipmicra report WORLD` and
+the partitioner `delegated`; that is why they live beside the machine and not in the laboratory.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
-from ipmicra.model.types import Floats
+from ipmicra.model.types import Floats, Rows
 
 POINT_RADIUS_KM = 5.0
 """How well a world's own coordinates are known."""
@@ -46,7 +51,7 @@ class World:
     measured: NDArray[np.bool_] | None = None
     """(crawler, site): pairs that were measured, lost probes included; None if all were. A replay leaves each
     site to those that measured it."""
-    today: NDArray[np.int64] | None = None
+    today: Rows | None = None
     """Crawler that each site has today, -1 if unknown; None if nobody said."""
 
     def __repr__(self) -> str:
@@ -54,17 +59,17 @@ class World:
         return f"<World {self.name}: {len(self.crawlers)} crawlers, {len(self.sites)} sites>"
 
     def nearest_ms(self) -> Floats:
-        """Give the shortest round trip of each site, NaN if nobody reaches it."""
+        """Return the shortest round trip of each site, NaN if nobody reaches it."""
         filled = np.where(np.isnan(self.rtt_ms), np.inf, self.rtt_ms)
         least: Floats = filled.min(axis=0, initial=np.inf)
         return np.where(np.isinf(least), np.nan, least)
 
     def is_measured(self, crawler: int, site: int) -> bool:
-        """Tell whether a pair's round trip, or its loss, is known."""
+        """Return whether a pair's round trip, or its loss, is known."""
         return self.measured is None or bool(self.measured[crawler, site])
 
     def measured_from(self, site: int) -> list[int]:
-        """Give the crawlers that measured a site."""
+        """Return the crawlers that measured a site."""
         if self.measured is None:
             return list(range(len(self.crawlers)))
         found: list[int] = np.flatnonzero(self.measured[:, site]).tolist()
@@ -76,8 +81,8 @@ class World:
             return np.full(len(self.sites), float(len(self.crawlers)))
         return np.asarray(self.measured.sum(axis=0), np.float64)
 
-    def given_ms(self, crawlers: NDArray[np.int64]) -> Floats:
-        """Give each site's round trip from the crawler it is given (-1 for none); NaN where it is unknown."""
+    def given_ms(self, crawlers: Rows) -> Floats:
+        """Return each site's round trip from the crawler it is given (NOBODY: none); NaN where unknown."""
         found = self.rtt_ms[crawlers, np.arange(len(self.sites))]
         return np.asarray(np.where(crawlers < 0, np.nan, found), np.float64)
 
@@ -90,12 +95,12 @@ class WorldLocations:
         self._places = places
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
-        """Give a site's place."""
+        """Return a site's place."""
         return self._places.get(site.address)
 
 
 def locations_of(world: World, kind: LocationKind, middles: dict[str, Location]) -> WorldLocations | None:
-    """Give what a replay may know; `middles` are the countries' places."""
+    """Return what a replay may know; `middles` are the countries' places."""
     if kind is LocationKind.NONE:
         return None
     if kind is LocationKind.WORLD:

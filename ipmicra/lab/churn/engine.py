@@ -9,10 +9,10 @@ import numpy as np
 
 from ipmicra.assign.balance.recrawl import NEXT_STEP, Step, TaskState
 from ipmicra.lab.churn.config import ChurnConfig
+from ipmicra.lab.churn.counts import CrawlCounts
 from ipmicra.lab.churn.crawling import EXECUTING, Crawling
-from ipmicra.lab.churn.ledger import Ledger
 from ipmicra.lab.churn.lives import Life
-from ipmicra.lab.churn.scheme import Policy, Scheme, Setting
+from ipmicra.lab.churn.scheme import Scheme, SchemePolicy, SchemeView
 from ipmicra.lab.churn.world import ChurnWorld
 
 STEPS = tuple(NEXT_STEP[state] for state in (TaskState.IDLE, TaskState.QUEUED, TaskState.EXECUTING))
@@ -26,7 +26,7 @@ class Event(IntEnum):
     LEAVE = 1
     JOIN = 2
     SUBMIT = 3
-    LOOK = 4
+    SNAPSHOT = 4
 
 
 class Engine:
@@ -40,10 +40,10 @@ class Engine:
         self.work = world.pieces if scheme.is_split else world.whole
         self.crawling = Crawling(world, self.work, config)
         self._pages: list[int] = self.work.pages.tolist()
-        self.ledger = Ledger(len(self.work))
+        self.counts = CrawlCounts(len(self.work))
         rng = np.random.default_rng([seed, 2])
-        self.policy: Policy = scheme.make(
-            Setting(world=world, crawling=self.crawling, config=config, rng=rng)
+        self.policy: SchemePolicy = scheme.make(
+            SchemeView(world=world, crawling=self.crawling, config=config, rng=rng)
         )
         self._is_due = [False] * len(self.work)  # to be submitted once its execution ends
         self._started = [0] * len(self.work)  # tells an old end from a current one
@@ -51,23 +51,23 @@ class Engine:
         self._events = self._known_ahead(lives, np.random.default_rng([seed, 1]))
         heapify(self._events)
 
-    def run(self) -> Ledger:
-        """Run to the end."""
-        acts = (self._done, self._leave, self._join, self._submit_and_plan, self._look)
+    def run(self) -> CrawlCounts:
+        """SchemeRun to the end."""
+        acts = (self._done, self._leave, self._join, self._submit_and_plan, self._snapshot)
         events, end = self._events, self.config.steps
         while events and events[0][0] < end:
             self._now, kind, subject, number = heappop(events)
             acts[kind](subject, number)
         self._close()
-        return self.ledger
+        return self.counts
 
     def _known_ahead(self, lives: list[Life], rng: np.random.Generator) -> list[tuple[float, int, int, int]]:
-        """List joins, leaves, looks and the first submission of every piece."""
+        """List joins, leaves, snapshots and the first submission of every piece."""
         config, site = self.config, self.work.site
         events = [(life.start, int(Event.JOIN), life.crawler, 0) for life in lives]
         events += [(life.end, int(Event.LEAVE), life.crawler, 0) for life in lives]
-        looks = range(config.sampled_steps, config.steps, config.sampled_steps)
-        events += [(float(step), int(Event.LOOK), 0, 0) for step in looks]
+        snapshots = range(config.sampled_steps, config.steps, config.sampled_steps)
+        events += [(float(step), int(Event.SNAPSHOT), 0, 0) for step in snapshots]
         first = rng.uniform(0, config.submission_steps, self.world.sites)[site]
         if config.are_pieces_spread:
             counts = np.bincount(site, minlength=self.world.sites)
@@ -84,18 +84,18 @@ class Engine:
 
     def _leave(self, crawler: int, _: int) -> None:
         """Let the heirs execute again what the leaver held, from the first page on."""
-        crawling, ledger = self.crawling, self.ledger
+        crawling, counts = self.crawling, self.counts
         crawling.leave(crawler)
         inherited = [*crawling.running[crawler], *crawling.queues[crawler]]
         for piece in inherited:
             pages = self._pages[piece]
             if crawling.state[piece] == EXECUTING:
-                ledger.lost_pages += crawling.done_share(piece, self._now) * pages
+                counts.lost_pages += crawling.done_share(piece, self._now) * pages
                 self._started[piece] += 1
             crawling.drop(piece)
             self._is_due[piece] = False
-            ledger.migrated_pages += pages
-        ledger.migrated_tasks += len(inherited)
+            counts.migrated_pages += pages
+        counts.migrated_tasks += len(inherited)
         self.policy.left(crawler, self._now)
         for piece in inherited:
             if self._is_anybody_there():
@@ -108,25 +108,25 @@ class Engine:
     def _submit(self, piece: int) -> None:
         """Hand a piece in; one still queued is cancelled, one still executing is handed in when it ends."""
         step = STEPS[self.crawling.state[piece]]
-        self.ledger.submitted += 1
+        self.counts.submitted += 1
         if step is Step.WAIT:
             self._is_due[piece] = True
             return
         if step is Step.CANCEL_AND_SUBMIT:
             self.crawling.drop(piece)
-            self.ledger.cancelled += 1
+            self.counts.cancelled += 1
         if self._is_anybody_there():
             self._give(piece, self.policy.choose(piece, self._now))
 
     def _done(self, piece: int, number: int) -> None:
-        crawling, ledger = self.crawling, self.ledger
+        crawling, counts = self.crawling, self.counts
         if self._started[piece] != number:
             return  # it was lost with its crawler
         crawler = int(crawling.holder[piece])
         rtt_ms = float(self.world.rtt_ms[crawler, self.work.site[piece]])
-        ledger.complete(piece, crawling.running[crawler][piece], self._now)
-        ledger.done_pages += self._pages[piece]
-        ledger.rtt_pages += rtt_ms * self._pages[piece]
+        counts.complete(piece, crawling.running[crawler][piece], self._now)
+        counts.done_pages += self._pages[piece]
+        counts.rtt_pages += rtt_ms * self._pages[piece]
         crawling.drop(piece)
         self.policy.measured(piece, crawler, rtt_ms)
         if self._is_due[piece]:
@@ -134,8 +134,8 @@ class Engine:
             self._submit(piece)
         self._serve(crawler)
 
-    def _look(self, _subject: int, _number: int) -> None:
-        self.ledger.look(self.crawling, self.world.rtt_ms, self._now)
+    def _snapshot(self, _subject: int, _number: int) -> None:
+        self.counts.take_snapshot(self.crawling, self.world.rtt_ms, self._now)
 
     # --- what events have in common
 
@@ -143,7 +143,7 @@ class Engine:
         """Tell whether work can be given to somebody; what cannot waits for its next submission."""
         if self.crawling.is_there.any():
             return True
-        self.ledger.unplaced += 1
+        self.counts.unplaced += 1
         return False
 
     def _give(self, piece: int, crawler: int) -> None:
@@ -165,11 +165,11 @@ class Engine:
     def _count_start(self, piece: int, crawler: int) -> None:
         before, pages = int(self.crawling.last_crawler[piece]), self._pages[piece]
         if before >= 0:
-            self.ledger.started_again_pages += pages
-            self.ledger.elsewhere_pages += pages * (before != crawler)
+            self.counts.started_again_pages += pages
+            self.counts.elsewhere_pages += pages * (before != crawler)
 
     def _close(self) -> None:
         """Count what is downloaded of pieces that are not done at the end."""
         end, crawling = float(self.config.steps), self.crawling
         for piece in np.flatnonzero(crawling.state == EXECUTING).tolist():
-            self.ledger.part_pages += crawling.done_share(piece, end) * self._pages[piece]
+            self.counts.part_pages += crawling.done_share(piece, end) * self._pages[piece]

@@ -12,8 +12,8 @@ from ipmicra.errors import InputError
 from ipmicra.lab.churn.bound import bound_mbps
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.engine import Engine
+from ipmicra.lab.churn.figures import SchemeRun, figures_of
 from ipmicra.lab.churn.lives import Life, draw_lives
-from ipmicra.lab.churn.outcome import Run, outcome_of
 from ipmicra.lab.churn.scheme import Scheme
 from ipmicra.lab.churn.world import ChurnWorld, draw_world
 
@@ -33,10 +33,10 @@ class Draw:
         """Give the goodput that nobody can exceed here."""
         return bound_mbps(self.world, self.lives, self.config)
 
-    def run(self, scheme: Scheme) -> Run:
-        """Run a scheme."""
+    def run(self, scheme: Scheme) -> SchemeRun:
+        """SchemeRun a scheme."""
         engine = Engine(self.world, self.lives, scheme, self.config, self.seed)
-        return outcome_of(engine.run(), engine.work, self.config)
+        return figures_of(engine.run(), engine.work, self.config)
 
     def limited(self, crawlers: int) -> Draw:
         """Give the same sites with fewer crawlers, to test scalability; their lives are drawn anew."""
@@ -46,7 +46,7 @@ class Draw:
         world = replace(
             self.world,
             rtt_ms=self.world.rtt_ms[:crawlers],
-            told_ms=self.world.told_ms[:crawlers],
+            expected_ms=self.world.expected_ms[:crawlers],
             crawler_points=self.world.crawler_points[:crawlers],
         )
         lives = draw_lives(config, np.random.default_rng([self.seed, crawlers, 3]))

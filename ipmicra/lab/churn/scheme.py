@@ -14,7 +14,7 @@ from ipmicra.lab.churn.world import ChurnWorld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class SchemeView:
     """What a scheme works with; it must not look at `world.rtt_ms`, the truth."""
 
     world: ChurnWorld
@@ -23,7 +23,7 @@ class Setting:
     rng: np.random.Generator
 
 
-class Policy(Protocol):
+class SchemePolicy(Protocol):
     """Who crawls a piece. The experiment calls, the policy answers; it moves nothing itself."""
 
     def joined(self, crawler: int, now: float) -> None:
@@ -50,7 +50,7 @@ class Scheme:
     """A named way to distribute work."""
 
     name: str
-    make: Callable[[Setting], Policy]
+    make: Callable[[SchemeView], SchemePolicy]
     is_split: bool = False
     """Whether larger sites are crawled in pieces."""
     is_central: bool = False
@@ -60,7 +60,7 @@ class Scheme:
 class Fifo:
     """What most policies share: queues are served in order, at home, and nothing is learnt."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: SchemeView) -> None:
         """Keep what there is to see."""
         self.setting = setting
         self.crawling = setting.crawling

@@ -37,7 +37,7 @@ class ChurnWorld:
 
     rtt_ms: Floats
     """The truth."""
-    told_ms: Floats
+    expected_ms: Floats
     """What coordinates tell; landmarks have measured."""
     crawler_points: Floats
     site_points: Floats
@@ -69,7 +69,7 @@ def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generat
     whole = Work(site=np.arange(config.sites), pages=draw_pages(config.sites, config.sizes, rng))
     return ChurnWorld(
         rtt_ms=rtt_ms,
-        told_ms=coordinates.predict(samples).T.copy(),
+        expected_ms=coordinates.predict(samples).T.copy(),
         crawler_points=coordinates.points(),
         site_points=site_points,
         space=learn_space_moving(site_points, config.moved_share),

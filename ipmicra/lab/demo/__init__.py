@@ -6,5 +6,5 @@
 | `dumps.py` | the dumps it starts from |
 | `world.py` | the world that is played: crawlers, sites in the hierarchy's subnets, round trips |
 | `run.py` | the steps, one after another |
-| `standings.py` | what the delegation is worth beside other ways of assigning the same sites |
+| `compare_ways.py` | what the delegation is worth beside other ways of assigning the same sites |
 """

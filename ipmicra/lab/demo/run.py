@@ -32,10 +32,10 @@ from ipmicra.edge.loopback.internet_process import InternetProcess
 from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
+from ipmicra.lab.demo.compare import PLACED, DemoRow, Ours, Replaying, compare_ways
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.dumps import sample_dumps
-from ipmicra.lab.demo.standings import PLACED, DemoStanding, Ours, Replaying, standings
-from ipmicra.lab.demo.world import DemoWorld, invent_world
+from ipmicra.lab.demo.invent import DemoWorld, invent_world
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
@@ -84,12 +84,12 @@ class DemoFiles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DemoOutcome:
+class DemoResult:
     """All that the demonstration found out."""
 
     build: BuildReport
     batch: BatchReport
-    rows: list[DemoStanding]
+    rows: list[DemoRow]
     results: dict[str, ResultRecord]
     """By host."""
     report: Path
@@ -123,7 +123,7 @@ class Demo:
     """Told each result as it comes."""
 
     @contextmanager
-    def running(self) -> Iterator[DemoOutcome]:
+    def running(self) -> Iterator[DemoResult]:
         """Take all steps; agents and servers run until the context ends."""
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
@@ -151,7 +151,7 @@ class Demo:
         played: DemoWorld,
         store: StorePort,
         internet: InternetProcess,
-    ) -> DemoOutcome:
+    ) -> DemoResult:
         self._enrol(hierarchy, played, store, internet)
         self.say(f"3. delegating {len(played.world.sites):,} sites by real probes")
         results: dict[str, ResultRecord] = {}
@@ -174,10 +174,12 @@ class Demo:
         self.say("5. comparing with other ways of assigning the same sites")
         data = self._report_data(hierarchy, played, store)
         ours = Ours(results=results, placed={one.host: one for one in placed.assignments})
-        rows = standings(data, ours, played.world, Replaying(hierarchy, LocatedSites(hierarchy), self.config))
+        rows = compare_ways(
+            data, ours, played.world, Replaying(hierarchy, LocatedSites(hierarchy), self.config)
+        )
         self.say("6. writing the report")
         write_report(data, self.report)
-        return DemoOutcome(
+        return DemoResult(
             build=built,
             batch=done,
             rows=rows,

@@ -13,11 +13,11 @@ from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.policies.registry import PolicyVariant, policy_variants
-from ipmicra.delegate.replay.replay import Score
+from ipmicra.delegate.replay.quality import Quality
 from ipmicra.delegate.replay.world import LocationKind, World
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
-from ipmicra.lab.evaluate.contest import Contest, PolicyResult, other_ways
+from ipmicra.lab.evaluate.comparison import Comparison, PolicyResult, other_ways
 from ipmicra.lab.evaluate.inputs import WorldSource, choose_kind, open_tree, places_of
 from ipmicra.lab.evaluate.report import ReplayedWorld
 
@@ -101,7 +101,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
     _check_train(train, world)
     with open_tree(options.hierarchy, world, notes) as tree:
         kind = options.location or choose_kind(source, world, notes)
-        contest = Contest(
+        comparison = Comparison(
             world=world,
             tree=tree,
             locations=places_of(world, kind, tree, notes),
@@ -110,8 +110,8 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
             config=DelegatorConfig(probe_budget=options.probe_budget),
             others_ms=other_ways(world),
         )
-        rows = [_row(standing) for standing in _standings(contest, options, progress)]
-        data = _replayed(contest, options) if options.is_reported else None
+        rows = [_row(result) for result in _results(comparison, options, progress)]
+        data = _replayed(comparison, options) if options.is_reported else None
     return Evaluation(
         world=world.name,
         train=train,
@@ -125,7 +125,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
     )
 
 
-def _contestants(options: EvaluateOptions) -> list[PolicyVariant]:
+def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
     return policy_variants(
         options.policies,
         thresholds_ms=options.thresholds_ms,
@@ -134,26 +134,26 @@ def _contestants(options: EvaluateOptions) -> list[PolicyVariant]:
     )
 
 
-def _replayed(contest: Contest, options: EvaluateOptions) -> ReportData:
+def _replayed(comparison: Comparison, options: EvaluateOptions) -> ReportData:
     """Give the first policy's delegation of the whole world, in its own order of arrival."""
-    data = ReplayedWorld(contest=contest, variant=_contestants(options)[0], folder=options.world).load()
-    return with_hierarchy(data, contest.tree) if isinstance(contest.tree, Hierarchy) else data
+    data = ReplayedWorld(comparison=comparison, variant=_variants(options)[0], folder=options.world).load()
+    return with_hierarchy(data, comparison.tree) if isinstance(comparison.tree, Hierarchy) else data
 
 
-def _standings(contest: Contest, options: EvaluateOptions, progress: Progress) -> list[PolicyResult]:
-    standings = []
-    for one in _contestants(options):
-        scores: list[tuple[Score, Score]] = []
-        for pair in contest.run(one):
+def _results(comparison: Comparison, options: EvaluateOptions, progress: Progress) -> list[PolicyResult]:
+    results = []
+    for one in _variants(options):
+        scores: list[tuple[Quality, Quality]] = []
+        for pair in comparison.run(one):
             scores.append(pair)
-            progress(f"{one.policy} {one.setting}".strip(), len(scores), contest.seeds)
-        standings.append(_standing(one.policy, one.setting, scores))
-    if contest.world.today is not None:
-        standings.append(_standing(TODAY, "", list(contest.run_given(contest.world.today))))
-    return standings
+            progress(f"{one.policy} {one.setting}".strip(), len(scores), comparison.seeds)
+        results.append(_result(one.policy, one.setting, scores))
+    if comparison.world.today is not None:
+        results.append(_result(TODAY, "", list(comparison.run_given(comparison.world.today))))
+    return results
 
 
-def _standing(policy: str, setting: str, scores: list[tuple[Score, Score]]) -> PolicyResult:
+def _result(policy: str, setting: str, scores: list[tuple[Quality, Quality]]) -> PolicyResult:
     training, test = zip(*scores, strict=True)
     return PolicyResult(policy=policy, setting=setting, training=training, test=test)
 
@@ -178,34 +178,34 @@ def _check_numbers(options: EvaluateOptions) -> None:
         raise InputError("thresholds and prices are milliseconds above 0")
 
 
-def _row(standing: PolicyResult) -> dict[str, Any]:
+def _row(result: PolicyResult) -> dict[str, Any]:
     """Give means over the orders of arrival, and how far the orders differ."""
 
     def mean(name: str) -> float | None:
-        return _mean([getattr(one, name) for one in standing.test])
+        return _mean([getattr(one, name) for one in result.test])
 
     def spread(name: str) -> float:
-        return round(float(np.std([getattr(one, name) for one in standing.test])), 4)
+        return round(float(np.std([getattr(one, name) for one in result.test])), 4)
 
-    others = sorted({name for one in standing.test for name in one.saved_ms})
+    others = sorted({name for one in result.test for name in one.saved_ms})
     return {
-        "policy": standing.policy,
-        "setting": standing.setting,
+        "policy": result.policy,
+        "setting": result.setting,
         "optimal": mean("optimal"),
         "within_2ms": mean("within_2ms"),
         "probes_per_site": mean("probes_per_site"),
         "mean_excess_ms": mean("mean_excess_ms"),
         "excess_of_suboptimal_ms": mean("excess_of_suboptimal_ms"),
         "mean_rtt_ms": mean("mean_rtt_ms"),
-        **{f"saved_vs_{name}_ms": _mean([one.saved_ms[name] for one in standing.test]) for name in others},
-        **{f"{name}_mean_rtt_ms": _mean([one.others_ms[name] for one in standing.test]) for name in others},
-        "probes_saved": _probes_saved(standing.test),
+        **{f"saved_vs_{name}_ms": _mean([one.saved_ms[name] for one in result.test]) for name in others},
+        **{f"{name}_mean_rtt_ms": _mean([one.others_ms[name] for one in result.test]) for name in others},
+        "probes_saved": _probes_saved(result.test),
         "everyone_probes_per_site": mean("everyone_probes_per_site"),
         "judged": mean("judged"),
-        "training_probes_per_site": _mean([one.probes_per_site for one in standing.training]),
+        "training_probes_per_site": _mean([one.probes_per_site for one in result.training]),
         "optimal_spread": spread("optimal"),
         "probes_spread": spread("probes_per_site"),
-        "unreached": int(sum(one.unreached for one in standing.test)),
+        "unreached": int(sum(one.unreached for one in result.test)),
     }
 
 
@@ -215,7 +215,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(float(np.mean(known)), 4) if known else None
 
 
-def _probes_saved(scores: Sequence[Score]) -> float | None:
+def _probes_saved(scores: Sequence[Quality]) -> float | None:
     """Give the share of everybody's probes that was not needed."""
     everyone = [one.everyone_probes_per_site for one in scores]
     used = [one.probes_per_site for one in scores]

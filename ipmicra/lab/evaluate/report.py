@@ -9,31 +9,29 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
-from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.registry import PolicyVariant
-from ipmicra.delegate.replay.replay import Outcome, Replay
+from ipmicra.delegate.replay.quality import SiteOutcome
 from ipmicra.edge.files.fields import Fields
 from ipmicra.edge.files.lines import ignore
 from ipmicra.edge.files.tables import read_records
 from ipmicra.edge.files.worlds.records import SITES
-from ipmicra.lab.evaluate.contest import Contest
+from ipmicra.lab.evaluate.comparison import Comparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedWorld:
     """A world whose sites arrive in its own order and are delegated by a policy that starts from nothing."""
 
-    contest: Contest
+    comparison: Comparison
     variant: PolicyVariant
     folder: Path | None = None
     """Where the world is from, for the pages of its sites."""
 
     def load(self) -> ReportData:
         """Replay the policy."""
-        contest, world = self.contest, self.contest.world
+        comparison, world = self.comparison, self.comparison.world
         policy = self.variant.make(np.random.default_rng(0))
-        machine = DelegationMachine(contest.tree, policy, contest.config, locations=contest.locations)
-        outcomes = Replay(world, machine).run(range(len(world.sites)))
+        outcomes = comparison.replay(policy).run(range(len(world.sites)))
         name = f"{self.variant.policy} {self.variant.setting}".replace(" default", "").strip()
         return ReportData(
             crawlers=tuple(
@@ -47,8 +45,8 @@ class ReplayedWorld:
             notes=("A replay: sites arrived in the order of the world, probes were answered from it.",),
         )
 
-    def _sites(self, outcomes: list[Outcome]) -> Iterator[ReportSite]:
-        world, pages = self.contest.world, self._pages()
+    def _sites(self, outcomes: list[SiteOutcome]) -> Iterator[ReportSite]:
+        world, pages = self.comparison.world, self._pages()
         numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
         is_silent = np.isnan(world.nearest_ms())
         for one in outcomes:

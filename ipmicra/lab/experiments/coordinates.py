@@ -34,7 +34,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Accuracy:
     """How a method did; shares are between 0 and 1."""
 
     top1: float
@@ -48,7 +48,7 @@ class Score:
     hosts_per_second: float
 
 
-def evaluate(rtt_ms: Floats, method: str, trial: Trial, seed: int, clock: Callable[[], float]) -> Score:
+def try_method(rtt_ms: Floats, method: str, trial: Trial, seed: int, clock: Callable[[], float]) -> Accuracy:
     """Try a method once on a matrix of round trips (0 or NaN where a pair is unknown)."""
     if not FEWEST <= trial.landmarks <= trial.crawlers < len(rtt_ms):
         raise InputError(
@@ -66,19 +66,23 @@ def evaluate(rtt_ms: Floats, method: str, trial: Trial, seed: int, clock: Callab
     samples = np.full_like(truth, np.nan)
     samples[:, fitted.landmarks] = truth[:, fitted.landmarks]
     start = clock()
-    told = fitted.predict(samples)
+    predicted = fitted.predict(samples)
     seconds = clock() - start
-    return _score(truth, told, fitted.nearest(samples, TOP), samples, len(truth) / max(seconds, 1e-9))
+    return _accuracy_of(
+        truth, predicted, fitted.nearest(samples, TOP), samples, len(truth) / max(seconds, 1e-9)
+    )
 
 
-def _score(truth: Floats, told: Floats, named: NDArray[np.intp], samples: Floats, speed: float) -> Score:
+def _accuracy_of(
+    truth: Floats, predicted: Floats, named: NDArray[np.intp], samples: Floats, speed: float
+) -> Accuracy:
     known = np.where(np.isfinite(truth), truth, np.inf)
     least = known.min(axis=1)
     of_named = np.take_along_axis(known, named, axis=1)
     excess = np.where(np.isfinite(of_named[:, 0]), of_named[:, 0], np.nan) - least
     is_open = np.isfinite(truth) & ~np.isfinite(samples)
-    error = np.abs(told[is_open] - truth[is_open]) / truth[is_open]
-    return Score(
+    error = np.abs(predicted[is_open] - truth[is_open]) / truth[is_open]
+    return Accuracy(
         top1=float(np.mean(of_named[:, 0] == least)),
         top5=float(np.mean((of_named == least[:, None]).any(axis=1))),
         mean_excess_ms=float(np.nanmean(excess)),

@@ -40,7 +40,7 @@ class SplittingOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class SplittingStage:
     """A population in coordinate space, ready for any scheme: the same for all of them."""
 
     population: Population
@@ -52,7 +52,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SplittingOutcome:
     """What one scheme made of one stage."""
 
     average_prd: float
@@ -68,7 +68,7 @@ class Outcome:
     prd_of_sites: Floats
 
 
-def set_stage(population: Population, rng: np.random.Generator, options: SplittingOptions) -> Stage:
+def prepare(population: Population, rng: np.random.Generator, options: SplittingOptions) -> SplittingStage:
     """Draw crawlers and landmarks, and place all nodes by GNP."""
     order = rng.permutation(len(population.rtt_ms))
     crawlers, sites = order[: population.crawlers], order[population.crawlers :]
@@ -78,7 +78,7 @@ def set_stage(population: Population, rng: np.random.Generator, options: Splitti
     samples = clean(population.rtt_ms[np.ix_(order, landmarks)]).rtt_ms
     points = place_hosts(samples, anchors, options.gnp).points
     joining = rng.permutation(len(crawlers))  # landmarks join among the others
-    return Stage(
+    return SplittingStage(
         population=population,
         crawlers=points[: len(crawlers)][joining],
         sites=points[len(crawlers) :][rng.permutation(len(sites))],
@@ -86,7 +86,9 @@ def set_stage(population: Population, rng: np.random.Generator, options: Splitti
     )
 
 
-def run_scheme(stage: Stage, scheme: str, rng: np.random.Generator, options: SplittingOptions) -> Outcome:
+def run_scheme(
+    stage: SplittingStage, scheme: str, rng: np.random.Generator, options: SplittingOptions
+) -> SplittingOutcome:
     """Insert sites before, at and after the joins, each through a random crawler that has joined."""
     overlay = Overlay(
         stage.space, scheme=scheme, options=options.overlay, expected=len(stage.crawlers), rng=rng
@@ -113,13 +115,13 @@ def _inserted(
     return sites[count:]
 
 
-def _outcome(stage: Stage, overlay: Overlay, hops: float) -> Outcome:
+def _outcome(stage: SplittingStage, overlay: Overlay, hops: float) -> SplittingOutcome:
     holder = overlay.sites.holder
     distance = np.linalg.norm(stage.crawlers[holder] - stage.sites, axis=1)
     loads = overlay.loads()
     total = np.bincount(holder, weights=distance, minlength=len(loads))
     crawlers = range(len(stage.crawlers))
-    return Outcome(
+    return SplittingOutcome(
         average_prd=float(distance.mean()),
         in_zone=float(np.mean([overlay.is_in_zone(crawler) for crawler in crawlers])),
         load_diversity=float(loads.std(ddof=1) / loads.mean()),

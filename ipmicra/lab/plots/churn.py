@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import InputError
 from ipmicra.lab.churn.config import ChurnConfig
-from ipmicra.lab.churn.ledger import Look
-from ipmicra.lab.churn.outcome import Run
+from ipmicra.lab.churn.counts import Snapshot
+from ipmicra.lab.churn.figures import SchemeRun
+from ipmicra.lab.plots.picture import Draw, draw_picture
 
-Runs = Mapping[tuple[int, str], list[Run]]
-Lines = Mapping[str, Sequence[Run]]
-Draw = Callable[[Any], None]
+Runs = Mapping[tuple[int, str], list[SchemeRun]]
+Lines = Mapping[str, Sequence[SchemeRun]]
 
 
 def draw_churn(folder: Path, world: str, config: ChurnConfig, runs: Runs) -> list[Path]:
@@ -42,44 +39,33 @@ def draw_churn(folder: Path, world: str, config: ChurnConfig, runs: Runs) -> lis
     if len({crawlers for crawlers, _ in runs}) > 1:
         drawings["fig22a-scalability"] = lambda axes: _scales(axes, runs, is_each=False)
         drawings["fig22b-scalability-each"] = lambda axes: _scales(axes, runs, is_each=True)
-    return [_drawn(folder, world, name, draw) for name, draw in drawings.items()]
+    return [
+        draw_picture(folder / f"{world}-{name}.png", f"{world}: {name.replace('-', ' ')}", draw)
+        for name, draw in drawings.items()
+    ]
 
 
-def _drawn(folder: Path, world: str, name: str, draw: Draw) -> Path:
-    """Draw one plot and write it."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("plots need matplotlib: pip install 'ipmicra[plot]'") from error
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    draw(axes)
-    axes.set_title(f"{world}: {name.replace('-', ' ')}")
-    axes.legend()
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=110)
-    file = folder / f"{world}-{name}.png"
-    write_atomically(file, [image.getvalue()])
-    return file
-
-
-def _over_seeds(runs: Sequence[Run], value: Callable[[Look], float]) -> tuple[np.ndarray, np.ndarray]:
-    """Give the steps of the looks and the mean over seeds of a value at each."""
-    steps = np.array([look.step for look in runs[0].looks])
-    return steps, np.mean([[value(look) for look in run.looks] for run in runs], axis=0)
+def _over_seeds(
+    runs: Sequence[SchemeRun], value: Callable[[Snapshot], float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give the steps of the snapshots and the mean over seeds of a value at each."""
+    steps = np.array([snapshot.step for snapshot in runs[0].snapshots])
+    return steps, np.mean([[value(snapshot) for snapshot in run.snapshots] for run in runs], axis=0)
 
 
 def _course(axes: Any, lines: Lines, name: str, label: str) -> None:  # noqa: ANN401 - matplotlib's axes
     for scheme, runs in lines.items():
-        axes.plot(*_over_seeds(runs, lambda look: float(getattr(look, name))), label=scheme, linewidth=0.8)
+        axes.plot(
+            *_over_seeds(runs, lambda snapshot: float(getattr(snapshot, name))), label=scheme, linewidth=0.8
+        )
     axes.set(xlabel="step", ylabel=label)
 
 
 def _throughput(axes: Any, lines: Lines, config: ChurnConfig) -> None:  # noqa: ANN401
-    """Draw the goodput between looks one interval apart; less if pages are lost meanwhile."""
+    """Draw the goodput between snapshots one interval apart; less if pages are lost meanwhile."""
     width = max(1, config.recrawl_steps // config.sampled_steps)
     for scheme, runs in lines.items():
-        steps, pages = _over_seeds(runs, lambda look: look.good_pages)
+        steps, pages = _over_seeds(runs, lambda snapshot: snapshot.good_pages)
         rate = (pages[width:] - pages[:-width]) / np.maximum(steps[width:] - steps[:-width], 1)
         axes.plot(steps[width:], [config.mbps(one * config.steps) for one in rate], label=scheme)
     axes.set(xlabel="step", ylabel="goodput over one interval (Mb/s)")
@@ -95,6 +81,6 @@ def _recrawls(axes: Any, lines: Lines) -> None:  # noqa: ANN401
 def _scales(axes: Any, runs: Runs, *, is_each: bool) -> None:  # noqa: ANN401
     counts = sorted({crawlers for crawlers, _ in runs})
     for scheme in dict.fromkeys(scheme for _, scheme in runs):
-        good = [np.mean([run.outcome.goodput_mbps for run in runs[count, scheme]]) for count in counts]
+        good = [np.mean([run.figures.goodput_mbps for run in runs[count, scheme]]) for count in counts]
         axes.plot(counts, np.array(good) / (np.array(counts) if is_each else 1), marker=".", label=scheme)
     axes.set(xlabel="crawlers", ylabel="goodput of a crawler (Mb/s)" if is_each else "goodput (Mb/s)")

@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from ipmicra.errors import InputError
 from ipmicra.lab.experiments.partition_figures import TITLES, FigurePoint
+from ipmicra.lab.plots.picture import draw_picture
 
 _MARKS = {"metis-geo": "o-", "hash": "s--", "centralised": "^:"}
 
 
 def draw_figures(points: Sequence[FigurePoint], folder: Path) -> list[Path]:
-    """Draw each figure that has points into a PNG file of its own; give the files."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("plots need matplotlib: pip install 'ipmicra[plot]'") from error
-    folder.mkdir(parents=True, exist_ok=True)
-    files: list[Path] = []
-    for number, title in TITLES.items():
-        some = [point for point in points if point.figure == number]
-        if not some:
-            continue
-        picture = Figure(figsize=(6.4, 4.2), layout="constrained")
-        FigureCanvasAgg(picture)
-        axes = picture.add_subplot()
-        for method in dict.fromkeys(point.method for point in some):
-            own = [point for point in some if point.method == method]
-            where = [point.parts if point.same_scope is None else point.same_scope for point in own]
-            style = _MARKS.get(method, ".-")
-            axes.plot(where, [point.value for point in own], style, label=method, markersize=3)
-        axes.set_xlabel("probability p of the same scope" if number == 7 else "parts n")  # noqa: PLR2004
-        axes.set_ylabel(title)
-        axes.set_ylim(bottom=0)
-        axes.legend()
-        files.append(folder / f"figure-{number}.png")
-        picture.savefig(files[-1], dpi=120)
-    return files
+    """Draw each figure that has points into a PNG file of its own; return the files."""
+    found = {number: [point for point in points if point.figure == number] for number in TITLES}
+    return [
+        draw_picture(folder / f"figure-{number}.png", "", partial(_lines, points=own))
+        for number, own in found.items()
+        if own
+    ]
+
+
+def _lines(axes: Any, points: Sequence[FigurePoint]) -> None:  # noqa: ANN401 - matplotlib's axes
+    for method in dict.fromkeys(point.method for point in points):
+        own = [point for point in points if point.method == method]
+        where = [point.parts if point.same_scope is None else point.same_scope for point in own]
+        axes.plot(where, [point.value for point in own], _MARKS.get(method, ".-"), label=method, markersize=3)
+    is_by_scope = points[0].same_scope is not None
+    axes.set_xlabel("probability p of the same scope" if is_by_scope else "parts n")
+    axes.set_ylabel(TITLES[points[0].figure])
+    axes.set_ylim(bottom=0)

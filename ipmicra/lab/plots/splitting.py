@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import InputError
-from ipmicra.lab.experiments.splitting import Outcome, Stage
+from ipmicra.lab.experiments.splitting import SplittingOutcome, SplittingStage
+from ipmicra.lab.plots.picture import Draw, draw_picture
 
 TENTHS = 10
 """Groups into which crawlers are sorted by when they joined."""
-Outcomes = Mapping[str, list[Outcome]]
+Outcomes = Mapping[str, list[SplittingOutcome]]
 
 
-def draw_splitting(folder: Path, population: str, stages: Sequence[Stage], outcomes: Outcomes) -> list[Path]:
+def draw_splitting(
+    folder: Path, population: str, stages: Sequence[SplittingStage], outcomes: Outcomes
+) -> list[Path]:
     """Draw every plot of one population as PNG; give the files."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("plots need matplotlib: pip install 'ipmicra[plot]'") from error
-    drawings: dict[str, Callable[[Any], None]] = {
+    drawings: dict[str, Draw] = {
         "fig06-in-zone-and-distance": lambda axes: _in_zone(axes, outcomes),
         "fig09-average-distance": lambda axes: _bars(
             axes,
@@ -41,20 +37,18 @@ def draw_splitting(folder: Path, population: str, stages: Sequence[Stage], outco
         "nodes-before": lambda axes: _nodes(axes, stages[0], is_clamped=False),
         "nodes-after": lambda axes: _nodes(axes, stages[0], is_clamped=True),
     }
-    files = []
-    for name, draw in drawings.items():
-        figure = Figure(figsize=(7, 4.5), layout="constrained")
-        axes = figure.add_subplot(projection="3d") if name.startswith("nodes") else figure.add_subplot()
-        draw(axes)
-        axes.set_title(f"{population}: {name.replace('-', ' ')}")
-        image = io.BytesIO()
-        figure.savefig(image, format="png", dpi=110)
-        files.append(folder / f"{population}-{name}.png")
-        write_atomically(files[-1], [image.getvalue()])
-    return files
+    return [
+        draw_picture(
+            folder / f"{population}-{name}.png",
+            f"{population}: {name.replace('-', ' ')}",
+            draw,
+            projection="3d" if name.startswith("nodes") else None,
+        )
+        for name, draw in drawings.items()
+    ]
 
 
-def _mean(runs: Sequence[Outcome], name: str) -> float:
+def _mean(runs: Sequence[SplittingOutcome], name: str) -> float:
     return float(np.mean([getattr(run, name) for run in runs]))
 
 
@@ -79,7 +73,6 @@ def _distribution(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
         )
         axes.plot(values, np.linspace(0, 100, len(values)), label=scheme)
     axes.set(xlabel="mean distance to its sites (ms)", ylabel="crawlers (%)")
-    axes.legend()
 
 
 def _tenths(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
@@ -90,10 +83,9 @@ def _tenths(axes: Any, outcomes: Outcomes) -> None:  # noqa: ANN401
         heights = [part.mean() if part.size else np.nan for part in known]
         axes.plot(np.arange(1, TENTHS + 1), heights, marker=".", label=scheme)
     axes.set(xlabel="tenth of the crawlers by time of joining", ylabel="average PRD (ms)")
-    axes.legend()
 
 
-def _nodes(axes: Any, stage: Stage, *, is_clamped: bool) -> None:  # noqa: ANN401
+def _nodes(axes: Any, stage: SplittingStage, *, is_clamped: bool) -> None:  # noqa: ANN401
     points = np.concatenate([stage.crawlers, stage.sites])
     shown = stage.space.clamped(points) if is_clamped else points
     axes.scatter(*shown.T[:3], s=2)

@@ -14,7 +14,7 @@ from ipmicra.edge.files.matrices import read_matrix
 from ipmicra.errors import InputError
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.experiment import Draw, Matrix, draw
-from ipmicra.lab.churn.outcome import Run
+from ipmicra.lab.churn.figures import SchemeRun
 from ipmicra.lab.churn.published import published
 from ipmicra.lab.churn.schemes.table import SCHEMES, scheme_named
 from ipmicra.lab.churn.small_test import SmallConfig, small_choices, small_throughput, small_world
@@ -44,7 +44,7 @@ class ChurnReport:
 
     world: str
     config: ChurnConfig
-    runs: Mapping[tuple[int, str], list[Run]]
+    runs: Mapping[tuple[int, str], list[SchemeRun]]
     bounds: Mapping[int, list[float]]
     """Bound of each seed, by number of crawlers."""
 
@@ -93,19 +93,19 @@ def _above(good: float, means: Mapping[str, dict[str, float | None]], other: str
     return good / base - 1 if base else None
 
 
-def _means(runs: Sequence[Run]) -> dict[str, float | None]:
-    every = [asdict(run.outcome) for run in runs]
+def _means(runs: Sequence[SchemeRun]) -> dict[str, float | None]:
+    every = [asdict(run.figures) for run in runs]
     means = {name: float(np.mean([one[name] for one in every])) for name in every[0]}
     return {name: None if math.isnan(value) else value for name, value in means.items()}
 
 
 def simulate_churn(run: ChurnRun, say: Say) -> ChurnReport:
-    """Run the schemes; every seed is another world (or another draw of nodes) and another history."""
+    """SchemeRun the schemes; every seed is another world (or another draw of nodes) and another history."""
     schemes = [scheme_named(name) for name in dict.fromkeys(run.schemes)]
     if run.seeds < 1:
         raise InputError("at least one seed is needed")
     world, make = _matrix_maker(run.matrix)
-    runs: dict[tuple[int, str], list[Run]] = {}
+    runs: dict[tuple[int, str], list[SchemeRun]] = {}
     bounds: dict[int, list[float]] = {}
     for seed in range(run.seeds):
         whole = draw(make, run.config, seed)
@@ -118,7 +118,7 @@ def simulate_churn(run: ChurnRun, say: Say) -> ChurnReport:
     return ChurnReport(world=world, config=run.config, runs=runs, bounds=bounds)
 
 
-def _run(drawn: Draw, scheme: str) -> Run:
+def _run(drawn: Draw, scheme: str) -> SchemeRun:
     return drawn.run(scheme_named(scheme))
 
 
@@ -130,7 +130,7 @@ def _matrix_maker(path: Path | None) -> tuple[str, Callable[[np.random.Generator
 
 
 def simulate_small_test(seeds: int, config: SmallConfig | None = None) -> list[dict[str, Any]]:
-    """Run section 5.1's test: one row a scheme, means over seeds, worst first."""
+    """SchemeRun section 5.1's test: one row a scheme, means over seeds, worst first."""
     config = config or SmallConfig()
     if seeds < 1:
         raise InputError("at least one seed is needed")

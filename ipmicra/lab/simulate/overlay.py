@@ -15,9 +15,15 @@ from ipmicra.assign.overlay.options import CutRule, Half, OverlayOptions
 from ipmicra.assign.overlay.schemes import scheme_named
 from ipmicra.edge.files.matrices import read_matrix
 from ipmicra.errors import InputError
-from ipmicra.lab.experiments.coordinates import Score, Trial, evaluate
+from ipmicra.lab.experiments.coordinates import Accuracy, Trial, try_method
 from ipmicra.lab.experiments.published import DIVERSITY_BELOW, IN_ZONE, PRD_BELOW_DL, Claim, Figures, claims
-from ipmicra.lab.experiments.splitting import Outcome, SplittingOptions, Stage, run_scheme, set_stage
+from ipmicra.lab.experiments.splitting import (
+    SplittingOptions,
+    SplittingOutcome,
+    SplittingStage,
+    prepare,
+    run_scheme,
+)
 from ipmicra.lab.worlds.populations import Population, king_like, of_matrix, transit_stub
 
 __all__ = [
@@ -62,8 +68,8 @@ class SplittingReport:
 
     population: str
     options: SplittingOptions
-    stages: list[Stage]
-    outcomes: Mapping[str, list[Outcome]]
+    stages: list[SplittingStage]
+    outcomes: Mapping[str, list[SplittingOutcome]]
 
     def means(self) -> dict[str, Figures]:
         """Give the mean figures of each scheme."""
@@ -122,11 +128,11 @@ def simulate_splitting(
     if seeds < 1:
         raise InputError("at least one seed is needed")
     make = _population_maker(population)
-    stages, outcomes = [], {scheme: list[Outcome]() for scheme in schemes}
+    stages, outcomes = [], {scheme: list[SplittingOutcome]() for scheme in schemes}
     for seed in range(seeds):
         say(f"seed {seed + 1} of {seeds}")
         rng = np.random.default_rng(seed)
-        stage = set_stage(make(rng), rng, options)
+        stage = prepare(make(rng), rng, options)
         stages.append(stage)
         for scheme in schemes:
             outcomes[scheme].append(run_scheme(stage, scheme, np.random.default_rng([seed, 1]), options))
@@ -166,11 +172,11 @@ def simulate_coordinates(run: CoordinatesRun, say: Say) -> list[dict[str, Any]]:
     rows = []
     for method in run.methods:
         say(method)
-        scores = [evaluate(matrix, method, run.trial, seed, time.perf_counter) for seed in range(run.seeds)]
+        scores = [try_method(matrix, method, run.trial, seed, time.perf_counter) for seed in range(run.seeds)]
         rows.append({"method": method, **_mean(scores), "seeds": run.seeds, **asdict(run.trial)})
     return rows
 
 
-def _mean(scores: Sequence[Score]) -> dict[str, float]:
+def _mean(scores: Sequence[Accuracy]) -> dict[str, float]:
     every = [asdict(score) for score in scores]
     return {name: float(np.mean([one[name] for one in every])) for name in every[0]}

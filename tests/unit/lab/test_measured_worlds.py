@@ -13,9 +13,10 @@ from ipmicra.delegate.policies.baselines import Everyone, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
-from ipmicra.delegate.replay.replay import Outcome, Replay, score
+from ipmicra.delegate.replay.quality import SiteOutcome, quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import World
-from ipmicra.lab.evaluate.contest import Contest, other_ways
+from ipmicra.lab.evaluate.comparison import Comparison, other_ways
 from ipmicra.lab.worlds.prefix_tree import PrefixTree
 from ipmicra.lab.worlds.synthetic import InventedTree, WorldPlan, invent
 
@@ -32,7 +33,7 @@ def sparse() -> tuple[World, InventedTree]:
     return replace(world, rtt_ms=np.where(measured, world.rtt_ms, np.nan), measured=measured), tree
 
 
-def outcomes(world: World, tree: InventedTree, policy: Policy) -> list[Outcome]:
+def outcomes(world: World, tree: InventedTree, policy: Policy) -> list[SiteOutcome]:
     return Replay(world, DelegationMachine(tree, policy)).run(range(len(world.sites)))
 
 
@@ -40,13 +41,13 @@ def outcomes(world: World, tree: InventedTree, policy: Policy) -> list[Outcome]:
 def test_policies_that_decide_site_by_site_choose_among_those_that_measured(
     sparse: tuple[World, InventedTree], policy: type[Everyone]
 ) -> None:
-    assert all(one.is_judged for one in outcomes(*sparse, policy()))
+    assert all(one.is_measured for one in outcomes(*sparse, policy()))
 
 
 def test_everyone_asks_all_that_measured_and_nobody_else(sparse: tuple[World, InventedTree]) -> None:
     found = outcomes(*sparse, Everyone())
     assert [one.probes for one in found] == sparse[0].pairs_per_site().tolist()
-    assert score(found).optimal == 1.0
+    assert quality_of(found).optimal == 1.0
 
 
 @pytest.mark.parametrize("policy", [Paper, Predict])
@@ -58,16 +59,16 @@ def test_only_an_inherited_crawler_may_be_beyond_judgement(
     numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
     for one in found:
         assert one.crawler is not None
-        assert one.is_judged == world.is_measured(numbers[one.crawler], one.site)
-        assert one.is_judged or (one.probes == 0 and np.isnan(one.excess_ms))
-    assert 0.5 < score(found).judged < 1
+        assert one.is_measured == world.is_measured(numbers[one.crawler], one.site)
+        assert one.is_measured or (one.probes == 0 and np.isnan(one.excess_ms))
+    assert 0.5 < quality_of(found).judged < 1
     assert all(one.probes <= one.askable for one in found)
 
 
 def test_hash_to_compare_with_is_what_the_hash_policy_chooses(sparse: tuple[World, InventedTree]) -> None:
     found = outcomes(*sparse, Hash())
     np.testing.assert_array_equal([one.rtt_ms for one in found], other_ways(sparse[0])["hash"])
-    own = score(found, other_ways(sparse[0]))
+    own = quality_of(found, other_ways(sparse[0]))
     assert (own.saved_ms["hash"], own.others_ms["hash"]) == (0.0, own.mean_rtt_ms)
 
 
@@ -76,8 +77,10 @@ def test_crawlers_of_today_are_scored_without_a_probe() -> None:
     nearest = np.nanargmin(world.rtt_ms, axis=0).astype(np.int64)
     nearest[5] = -1
     world = replace(world, today=nearest)
-    contest = Contest(world=world, tree=tree, locations=None, train=10, seeds=2, others_ms=other_ways(world))
-    for training, test in contest.run_given(nearest):
+    comparison = Comparison(
+        world=world, tree=tree, locations=None, train=10, seeds=2, others_ms=other_ways(world)
+    )
+    for training, test in comparison.run_given(nearest):
         assert (training.optimal, test.optimal, test.probes_per_site) == (1.0, 1.0, 0.0)
         assert training.sites + test.sites == 19
         assert (test.saved_ms["today"], test.saved_ms["hash"] > 0) == (0.0, True)

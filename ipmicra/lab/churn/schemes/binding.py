@@ -7,18 +7,18 @@ import numpy as np
 from ipmicra.assign.balance.binding import Binder, BindingWorld
 from ipmicra.assign.balance.config import BindingConfig
 from ipmicra.lab.churn.crawling import QUEUED
-from ipmicra.lab.churn.scheme import Fifo, Setting
+from ipmicra.lab.churn.scheme import Fifo, SchemeView
 from ipmicra.lab.churn.schemes.zones import Lbi
 
 _MANY = 1 << 40
 """More pieces than anybody holds."""
 
 
-def binder_of(setting: Setting, config: BindingConfig) -> Binder:
+def binder_of(setting: SchemeView, config: BindingConfig) -> Binder:
     """Make a binder that knows what coordinates tell and learns what crawls show."""
     work, churn = setting.crawling.work, setting.config
     known = BindingWorld(
-        expected_ms=setting.world.told_ms.copy(),
+        expected_ms=setting.world.expected_ms.copy(),
         site=work.site,
         pages=work.pages,
         last_crawler=setting.crawling.last_crawler,
@@ -31,7 +31,7 @@ def binder_of(setting: Setting, config: BindingConfig) -> Binder:
 class Pool(Fifo):
     """All waiting pieces are one pool; a free connection takes what suits it best. Needs a central view."""
 
-    def __init__(self, setting: Setting, config: BindingConfig | None = None) -> None:
+    def __init__(self, setting: SchemeView, config: BindingConfig | None = None) -> None:
         """Start without experience."""
         super().__init__(setting)
         self.binder = binder_of(setting, config or BindingConfig())
@@ -69,7 +69,7 @@ class Pool(Fifo):
 class Neighbourly(Lbi):
     """LBI, with pieces offered to and taken from neighbours: nobody needs to know all queues."""
 
-    def __init__(self, setting: Setting, config: BindingConfig | None = None) -> None:
+    def __init__(self, setting: SchemeView, config: BindingConfig | None = None) -> None:
         """Start without experience."""
         super().__init__(setting)
         self.binder = binder_of(setting, config or BindingConfig())

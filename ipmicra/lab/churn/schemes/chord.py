@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ipmicra.lab.churn.scheme import Fifo, Setting
+from ipmicra.lab.churn.scheme import Fifo, SchemeView
 from ipmicra.lab.churn.schemes.keys import hashed_points
 
 
 class Chord(Fifo):
     """A ring of hashed names."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: SchemeView) -> None:
         """Hash all names."""
         super().__init__(setting)
         world = setting.world

@@ -8,7 +8,7 @@ from ipmicra.assign.balance.config import LbiConfig
 from ipmicra.assign.balance.lbi import forwarded
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.overlay import Overlay
-from ipmicra.lab.churn.scheme import Fifo, Setting
+from ipmicra.lab.churn.scheme import Fifo, SchemeView
 from ipmicra.lab.churn.schemes.keys import hashed_points
 from ipmicra.model.types import Floats, Rows
 
@@ -19,7 +19,7 @@ HALVING = "DL"
 class ZoneOwners(Fifo):
     """The crawler whose zone holds a site's key crawls it."""
 
-    def __init__(self, setting: Setting, space: Space, crawler_keys: Floats, site_keys: Floats) -> None:
+    def __init__(self, setting: SchemeView, space: Space, crawler_keys: Floats, site_keys: Floats) -> None:
         """Start with an empty overlay; it holds no sites itself, so that none moves when a zone is split."""
         super().__init__(setting)
         self._overlay = Overlay(space, scheme=HALVING, rng=setting.rng)
@@ -71,7 +71,7 @@ class ZoneOwners(Fifo):
         self._beside.clear()
 
 
-def hash_can(setting: Setting) -> ZoneOwners:
+def hash_can(setting: SchemeView) -> ZoneOwners:
     """Make the hash DHT: keys by SHA-1 in a unit cube."""
     world, dimensions = setting.world, setting.world.space.dimensions
     crawlers = hashed_points([f"crawler-{i}" for i in range(world.crawlers)], dimensions)
@@ -80,7 +80,7 @@ def hash_can(setting: Setting) -> ZoneOwners:
     return ZoneOwners(setting, cube, crawlers, sites)
 
 
-def nc_can(setting: Setting) -> ZoneOwners:
+def nc_can(setting: SchemeView) -> ZoneOwners:
     """Make NC-CAN: network coordinates are keys."""
     world = setting.world
     return ZoneOwners(setting, world.space, world.crawler_points, world.site_points)
@@ -89,7 +89,7 @@ def nc_can(setting: Setting) -> ZoneOwners:
 class Lbi(ZoneOwners):
     """NC-CAN with load balancing on INSERT."""
 
-    def __init__(self, setting: Setting, config: LbiConfig | None = None) -> None:
+    def __init__(self, setting: SchemeView, config: LbiConfig | None = None) -> None:
         """Start as NC-CAN."""
         world = setting.world
         super().__init__(setting, world.space, world.crawler_points, world.site_points)

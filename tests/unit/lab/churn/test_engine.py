@@ -14,8 +14,8 @@ from ipmicra.assign.coordinate.space import Space
 from ipmicra.errors import InputError
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.engine import Engine
+from ipmicra.lab.churn.figures import figures_of, site_crawls
 from ipmicra.lab.churn.lives import Life, alive_steps, draw_lives
-from ipmicra.lab.churn.outcome import outcome_of, site_crawls
 from ipmicra.lab.churn.scheme import Fifo, Scheme
 from ipmicra.lab.churn.schemes.table import SCHEMES, scheme_named
 from ipmicra.lab.churn.world import ChurnWorld, Work
@@ -47,7 +47,7 @@ def world_of(rng: np.random.Generator, crawlers: int, sites: int) -> ChurnWorld:
     points = rng.uniform(0, 100, (crawlers + sites, 3))
     return ChurnWorld(
         rtt_ms=rtt,
-        told_ms=rtt * rng.uniform(0.8, 1.2, rtt.shape),
+        expected_ms=rtt * rng.uniform(0.8, 1.2, rtt.shape),
         crawler_points=points[:crawlers],
         site_points=points[crawlers:],
         space=Space(low=np.zeros(3), high=np.full(3, 100.0)),
@@ -84,15 +84,15 @@ def test_engine_counts_what_its_slow_twin_counts(seed: int, crawlers: int, sites
         config=config,
     )
     twin.run()
-    ledger = engine.run()
-    assert ledger.crawls.tolist() == twin.crawls
-    assert (ledger.done_pages, ledger.cancelled, ledger.migrated_tasks) == (
+    counts = engine.run()
+    assert counts.crawls.tolist() == twin.crawls
+    assert (counts.done_pages, counts.cancelled, counts.migrated_tasks) == (
         twin.done_pages,
         twin.cancelled,
         twin.migrated,
     )
-    assert ledger.lost_pages == pytest.approx(twin.lost_pages)
-    assert ledger.part_pages == pytest.approx(twin.part_pages)
+    assert counts.lost_pages == pytest.approx(twin.lost_pages)
+    assert counts.part_pages == pytest.approx(twin.part_pages)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -101,7 +101,7 @@ def test_every_scheme_keeps_the_books_straight(scheme: str) -> None:
     rng = np.random.default_rng(7)
     world, config = world_of(rng, 9, 40), config_of(9, 40)
     engine = Engine(world, draw_lives(config, rng), scheme_named(scheme), config, 7)
-    ledger = engine.run()
+    counts = engine.run()
     crawling = engine.crawling
     held = [len(queue) + len(runs) for queue, runs in zip(crawling.queues, crawling.running, strict=True)]
     assert crawling.held.tolist() == held
@@ -113,8 +113,8 @@ def test_every_scheme_keeps_the_books_straight(scheme: str) -> None:
     assert crawling.held_pages == pytest.approx(own)
     assert (crawling.executing <= config.connections).all()
     assert not crawling.held[~crawling.is_there].any()
-    assert ledger.done_pages == int((ledger.crawls * engine.work.pages).sum())
-    outcome = outcome_of(ledger, engine.work, config).outcome
+    assert counts.done_pages == int((counts.crawls * engine.work.pages).sum())
+    outcome = figures_of(counts, engine.work, config).figures
     assert 0 < outcome.goodput_mbps <= outcome.gross_mbps
     assert outcome.migrated_tasks > 0
 
@@ -124,8 +124,8 @@ def test_the_same_seed_gives_the_same_run(scheme: str) -> None:
     def once() -> tuple[int, float, list[int]]:
         rng = np.random.default_rng(3)
         world, config = world_of(rng, 6, 30), config_of(6, 30)
-        ledger = Engine(world, draw_lives(config, rng), scheme_named(scheme), config, 3).run()
-        return ledger.done_pages, ledger.lost_pages, ledger.crawls.tolist()
+        counts = Engine(world, draw_lives(config, rng), scheme_named(scheme), config, 3).run()
+        return counts.done_pages, counts.lost_pages, counts.crawls.tolist()
 
     assert once() == once()
 
@@ -139,9 +139,9 @@ def test_work_waits_while_all_crawlers_are_gone_and_goes_on_when_one_comes_back(
         Life(crawler=1, start=0.0, end=50.0, is_announced=False),
         Life(crawler=1, start=150.0, end=900.0, is_announced=True),
     ]
-    ledger = Engine(world, lives, scheme_named(scheme), config, 5).run()
-    assert ledger.unplaced > 0
-    assert ledger.last_end.max() > 150
+    counts = Engine(world, lives, scheme_named(scheme), config, 5).run()
+    assert counts.unplaced > 0
+    assert counts.last_end.max() > 150
 
 
 def test_a_site_is_crawled_as_often_as_its_least_crawled_piece() -> None:

@@ -43,8 +43,8 @@ def test_a_small_matrix_puts_several_sites_on_one_node() -> None:
     config = ChurnConfig(crawlers=12, sites=200, landmarks=8)
     world = draw_world(matrix, config, rng)
     assert (world.crawlers, world.sites) == (12, 200)
-    assert world.told_ms.shape == world.rtt_ms.shape
-    assert np.corrcoef(world.told_ms.ravel(), world.rtt_ms.ravel())[0, 1] > 0.7
+    assert world.expected_ms.shape == world.rtt_ms.shape
+    assert np.corrcoef(world.expected_ms.ravel(), world.rtt_ms.ravel())[0, 1] > 0.7
 
 
 def test_missing_round_trips_are_taken_for_the_longest() -> None:

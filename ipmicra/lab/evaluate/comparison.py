@@ -12,8 +12,9 @@ from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import hashed
 from ipmicra.delegate.policies.registry import PolicyVariant
-from ipmicra.delegate.ports import LocationSource
-from ipmicra.delegate.replay.replay import Judge, Replay, Score, score
+from ipmicra.delegate.ports import LocationSource, Policy
+from ipmicra.delegate.replay.quality import GroundTruth, Quality, quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import World
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.types import Floats
@@ -25,13 +26,13 @@ class PolicyResult:
 
     policy: str
     setting: str
-    training: tuple[Score, ...]
-    test: tuple[Score, ...]
+    training: tuple[Quality, ...]
+    test: tuple[Quality, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
-    """The rules that all policy_variants share."""
+class Comparison:
+    """The rules that all variants share."""
 
     world: World
     tree: SubnetTree
@@ -44,24 +45,27 @@ class Contest:
     others_ms: Mapping[str, Floats] = field(default_factory=dict)
     """Round trips by site of ways that policy_variants are compared with; see `other_ways`."""
 
-    def run(self, variant: PolicyVariant) -> Iterator[tuple[Score, Score]]:
+    def replay(self, policy: Policy) -> Replay:
+        """Return a replay in which a policy starts from nothing."""
+        machine = DelegationMachine(self.tree, policy, self.config, locations=self.locations)
+        return Replay(self.world, machine)
+
+    def run(self, variant: PolicyVariant) -> Iterator[tuple[Quality, Quality]]:
         """Give the scores of training and test for each order of arrival."""
         for seed in range(self.seeds):
             order = self._order(seed)
             policy = variant.make(np.random.default_rng([seed, 1]))
-            replay = Replay(
-                self.world, DelegationMachine(self.tree, policy, self.config, locations=self.locations)
-            )
-            training = score(replay.run(order[: self.train]), self.others_ms)
-            yield training, score(replay.run(order[self.train :]), self.others_ms)
+            replay = self.replay(policy)
+            training = quality_of(replay.run(order[: self.train]), self.others_ms)
+            yield training, quality_of(replay.run(order[self.train :]), self.others_ms)
 
-    def run_given(self, crawlers: NDArray[np.int64]) -> Iterator[tuple[Score, Score]]:
-        """Score crawlers that the sites have already; sites without one (-1) are left out."""
-        judge = Judge(self.world)
+    def run_given(self, crawlers: NDArray[np.int64]) -> Iterator[tuple[Quality, Quality]]:
+        """Quality crawlers that the sites have already; sites without one (-1) are left out."""
+        judge = GroundTruth(self.world)
         for seed in range(self.seeds):
             order = self._order(seed)
             training, test = (
-                score(
+                quality_of(
                     [judge.outcome(i, int(crawlers[i]), 0) for i in part if crawlers[i] >= 0], self.others_ms
                 )
                 for part in (order[: self.train], order[self.train :])

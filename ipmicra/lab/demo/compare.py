@@ -46,7 +46,7 @@ class Replaying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DemoStanding:
+class DemoRow:
     """How well one way of assigning the sites does."""
 
     policy: str
@@ -72,7 +72,7 @@ class DemoStanding:
         }
 
 
-def standings(data: ReportData, ours: Ours, world: World, replaying: Replaying) -> list[DemoStanding]:
+def compare_ways(data: ReportData, ours: Ours, world: World, replaying: Replaying) -> list[DemoRow]:
     """Compare what was done with ways that are replayed on the world; the hash comes last.
 
     `data` has the sites in the order of the world.
@@ -90,7 +90,7 @@ def standings(data: ReportData, ours: Ours, world: World, replaying: Replaying) 
         *((policy, *_replayed(policy, world, numbers, replaying)) for policy in REPLAYED),
         (HASHED, hashed, np.zeros(len(columns), np.int64)),
     ]
-    rows = [_standing(columns, *way) for way in ways]
+    rows = [_row(columns, *way) for way in ways]
     base = rows[-1].pages_per_hour_to_the_end
     return [replace(one, against_hash=one.pages_per_hour_to_the_end / base) for one in rows]
 
@@ -112,12 +112,12 @@ def _replayed(
     return crawlers, np.array([one.probes for one in outcomes])
 
 
-def _standing(
+def _row(
     columns: Columns,
     policy: str,
     crawler: NDArray[np.int64],
     probes: NDArray[np.int64],
-) -> DemoStanding:
+) -> DemoRow:
     true_ms, nearest_ms = columns.data.true_rtt_ms, columns.oracle_ms
     assert true_ms is not None  # noqa: S101 - a world has its round trips
     assert nearest_ms is not None  # noqa: S101
@@ -126,7 +126,7 @@ def _standing(
     rates = page_rates(columns, rtt_ms, crawler, config.cost)
     assert rates is not None  # noqa: S101 - every site has pages
     pages = np.bincount(crawler, columns.pages, columns.crawlers)
-    return DemoStanding(
+    return DemoRow(
         policy=policy,
         optimal=float((rtt_ms <= nearest_ms).mean()),
         within_2ms=float((rtt_ms <= nearest_ms + config.within_ms).mean()),

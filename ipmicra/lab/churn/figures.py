@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ipmicra.assign.balance.recrawl import birth_detect_delay
 from ipmicra.lab.churn.config import ChurnConfig
-from ipmicra.lab.churn.ledger import Ledger, Look
+from ipmicra.lab.churn.counts import CrawlCounts, Snapshot
 from ipmicra.lab.churn.world import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ChurnFigures:
     """One run of one scheme."""
 
     goodput_mbps: float
@@ -24,7 +24,7 @@ class Outcome:
     half_rtt_ms: float
     """Half the round trip of the average page."""
     load_variation: float
-    """Standard deviation ÷ mean of the tasks a crawler holds, mean over the looks."""
+    """Standard deviation ÷ mean of the tasks a crawler holds, mean over the snapshots."""
     executing_variation: float
     recrawled_15_of_20: float
     """Share of sites all of whose pieces were crawled at least 15 of 20 times."""
@@ -47,41 +47,41 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class SchemeRun:
     """An outcome with what plots need."""
 
-    outcome: Outcome
-    looks: list[Look]
+    figures: ChurnFigures
+    snapshots: list[Snapshot]
     site_crawls: NDArray[np.int64]
 
 
-def outcome_of(ledger: Ledger, work: Work, config: ChurnConfig) -> Run:
+def figures_of(counts: CrawlCounts, work: Work, config: ChurnConfig) -> SchemeRun:
     """Sum up a run."""
-    good = ledger.done_pages + ledger.part_pages
-    crawls = site_crawls(ledger.crawls, work)
+    good = counts.done_pages + counts.part_pages
+    crawls = site_crawls(counts.crawls, work)
     enough = config.enough_crawls * config.ideal_crawls
-    least, most = _delays(ledger, config)
-    outcome = Outcome(
+    least, most = _delays(counts, config)
+    figures = ChurnFigures(
         goodput_mbps=config.mbps(good),
-        gross_mbps=config.mbps(good + ledger.lost_pages),
-        half_rtt_ms=ledger.rtt_pages / max(ledger.done_pages, 1) / 2,
-        load_variation=_mean(ledger.looks, "variation"),
-        executing_variation=_mean(ledger.looks, "executing_variation"),
+        gross_mbps=config.mbps(good + counts.lost_pages),
+        half_rtt_ms=counts.rtt_pages / max(counts.done_pages, 1) / 2,
+        load_variation=_mean(counts.snapshots, "variation"),
+        executing_variation=_mean(counts.snapshots, "executing_variation"),
         recrawled_15_of_20=float((crawls >= enough).mean()),
         crawls_mean=float(crawls.mean()),
-        executing_tasks=_mean(ledger.looks, "executing_tasks"),
-        executing_pages=_mean(ledger.looks, "executing_pages"),
-        queued_tasks=_mean(ledger.looks, "queued_tasks"),
-        queued_pages=_mean(ledger.looks, "queued_pages"),
-        migrated_tasks=ledger.migrated_tasks,
-        migrated_pages=ledger.migrated_pages,
-        cancelled_tasks=ledger.cancelled,
-        elsewhere=ledger.elsewhere_pages / max(ledger.started_again_pages, 1),
+        executing_tasks=_mean(counts.snapshots, "executing_tasks"),
+        executing_pages=_mean(counts.snapshots, "executing_pages"),
+        queued_tasks=_mean(counts.snapshots, "queued_tasks"),
+        queued_pages=_mean(counts.snapshots, "queued_pages"),
+        migrated_tasks=counts.migrated_tasks,
+        migrated_pages=counts.migrated_pages,
+        cancelled_tasks=counts.cancelled,
+        elsewhere=counts.elsewhere_pages / max(counts.started_again_pages, 1),
         delay_least_h=least,
         delay_most_h=most,
-        unplaced_tasks=ledger.unplaced,
+        unplaced_tasks=counts.unplaced,
     )
-    return Run(outcome=outcome, looks=ledger.looks, site_crawls=crawls)
+    return SchemeRun(figures=figures, snapshots=counts.snapshots, site_crawls=crawls)
 
 
 def site_crawls(piece_crawls: NDArray[np.int64], work: Work) -> NDArray[np.int64]:
@@ -91,17 +91,17 @@ def site_crawls(piece_crawls: NDArray[np.int64], work: Work) -> NDArray[np.int64
     return least
 
 
-def _delays(ledger: Ledger, config: ChurnConfig) -> tuple[float, float]:
+def _delays(counts: CrawlCounts, config: ChurnConfig) -> tuple[float, float]:
     """Give the mean bounds of the birth-detect delay in hours, over what was crawled at least twice."""
-    often = ledger.crawls > 1
+    often = counts.crawls > 1
     if not often.any():
         return float("nan"), float("nan")
-    crawl = ledger.crawl_steps[often] / ledger.crawls[often]
-    wait = ledger.wait_steps[often] / (ledger.crawls[often] - 1)
+    crawl = counts.crawl_steps[often] / counts.crawls[often]
+    wait = counts.wait_steps[often] / (counts.crawls[often] - 1)
     least, most = birth_detect_delay(crawl, np.maximum(wait, 0.0))
     hours = config.step_ms / 3.6e6
     return float(least.mean()) * hours, float(most.mean()) * hours
 
 
-def _mean(looks: list[Look], name: str) -> float:
-    return float(np.mean([getattr(look, name) for look in looks])) if looks else 0.0
+def _mean(snapshots: list[Snapshot], name: str) -> float:
+    return float(np.mean([getattr(snapshot, name) for snapshot in snapshots])) if snapshots else 0.0

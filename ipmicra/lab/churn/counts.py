@@ -11,7 +11,7 @@ from ipmicra.lab.churn.crawling import EXECUTING, QUEUED, Crawling
 
 
 @dataclass(slots=True, kw_only=True)
-class Look:
+class Snapshot:
     """The fleet at one moment."""
 
     step: float
@@ -33,8 +33,8 @@ class Look:
 
 
 @dataclass
-class Ledger:
-    """Sums over the run, and a row of looks; times are in steps."""
+class CrawlCounts:
+    """Sums over the run, and snapshots at regular times; times are in steps."""
 
     pieces: int
     done_pages: int = 0
@@ -55,7 +55,7 @@ class Ledger:
     """Pages of pieces started on another crawler than the time before."""
     started_again_pages: int = 0
     """Pages of pieces that were started before."""
-    looks: list[Look] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Open an account for each piece."""
@@ -75,14 +75,14 @@ class Ledger:
             self.wait_steps[piece] += start - since
         self.last_end[piece] = now
 
-    def look(self, crawling: Crawling, rtt_ms: NDArray[np.float64], now: float) -> None:
-        """Look at the fleet."""
+    def take_snapshot(self, crawling: Crawling, rtt_ms: NDArray[np.float64], now: float) -> None:
+        """Snapshot at the fleet."""
         runs, waits = np.flatnonzero(crawling.state == EXECUTING), np.flatnonzero(crawling.state == QUEUED)
         pages, site = crawling.work.pages, crawling.work.site
         there = np.flatnonzero(crawling.is_there)
         part = sum(crawling.done_share(piece, now) * int(pages[piece]) for piece in runs.tolist())
-        self.looks.append(
-            Look(
+        self.snapshots.append(
+            Snapshot(
                 step=now,
                 crawlers=len(there),
                 executing_tasks=len(runs),
