@@ -14,16 +14,15 @@ from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, rate, seconds_text, timed
 from ipmicra.app.partition.inputs import PartitionInputs, gather
 from ipmicra.lab.worlds.national_web import NationalWebConfig, national_web
-from ipmicra.partition.compare import Costs, costs_of
+from ipmicra.partition.compare import Costs, costs_of, moved_on_join
 from ipmicra.partition.config import CostConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.graph import combined, make_vertices
 from ipmicra.partition.hashing import hash_many
-from ipmicra.partition.methods import METHODS, partition
-from ipmicra.partition.metis import edge_weights, metis_multi, page_weights, parents_of
+from ipmicra.partition.methods.metis.cut import edge_weights, metis_multi, page_weights, parents_of
+from ipmicra.partition.methods.metis.graph import combined, make_vertices
+from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.stability import moved_on_join
 
 PARTS = 20
 HASHES = ("hash", "two-level", "subsite", "consistent", "chord")
@@ -236,7 +235,7 @@ def hash_speed(bench: Bench) -> list[Row]:
 
 def named_problem(hosts: int, parts: int) -> Problem:
     """Make sites in random places with ten links each, without names of their own."""
-    from ipmicra.partition.links import LinkTable
+    from ipmicra.partition.links.table import LinkTable
     from ipmicra.partition.sites import SiteTable
 
     rng = np.random.default_rng(SEED)

@@ -83,8 +83,8 @@ from .model.sample import Sample as Sample
 from .model.sample import Timings as Timings
 from .model.site import Site as Site
 from .model.subnet import Subnet as Subnet
-from .partition.exchange import ExchangeConfig as ExchangeConfig
-from .partition.exchange import UrlExchange as UrlExchange
+from .partition.exchange.exchange import ExchangeConfig as ExchangeConfig
+from .partition.exchange.exchange import UrlExchange as UrlExchange
 
 __version__: str
 __all__: list[str]

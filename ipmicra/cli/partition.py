@@ -167,10 +167,10 @@ def partition(
     methods = choose_methods(names, columns_of_others, gathered)
     for note in gathered.notes + (left_out(gathered, methods) if ALL in names else []):
         say(note)
-    results = list(compare(methods, gathered))
+    results = compare(methods, gathered)
     if output:
-        write_assignments(output, gathered, {score.method: column for score, column in results})
-    _print([score.row() for score, _ in results], gathered, print_format)
+        write_assignments(output, gathered, results)
+    _print([result.row() for result in results], gathered, print_format)
     if gathered.unusable:
         raise typer.Exit(DONE_IN_PART)
 

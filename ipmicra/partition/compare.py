@@ -1,17 +1,16 @@
-"""One row of figures for a method on a problem."""
+"""What a method makes of a problem: times, links, load, and sites that move with the fleet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ipmicra.partition.costs import crawler_places, download_s, exchange_s, links_between, relocation_s
-from ipmicra.partition.methods import Method, partition
+from ipmicra.partition.methods.metis.mapping import renumbered
+from ipmicra.partition.methods.registry import Method, partition
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.stability import moved_on_join
 from ipmicra.partition.sums import sums_by
 
 
@@ -36,10 +35,11 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """A method's costs, and how many sites it moves."""
+class PartitionResult:
+    """What a method made of a problem: the crawler of each site, and the figures."""
 
     method: str
+    column: Column
     costs: Costs
     moved_on_join: float | None
     """Share of sites that change their crawler when one more joins."""
@@ -74,13 +74,49 @@ def load_variation(problem: Problem, column: Column) -> float:
     return float(relative.std()) / mean if mean else 0.0
 
 
-def score(method: Method, problem: Problem, keep: Callable[[Column], object] | None = None) -> Score:
-    """Part the sites and work out all figures; `keep` is handed the column."""
+def result_of(method: Method, problem: Problem) -> PartitionResult:
+    """Partition the sites and work out all figures."""
     column = partition(method, problem)
-    if keep is not None:
-        keep(column)
-    return Score(
+    return PartitionResult(
         method=method.name,
+        column=column,
         costs=costs_of(problem, column),
         moved_on_join=moved_on_join(method, problem, column),
     )
+
+
+# --- stability
+
+
+def moved_on_join(method: Method, problem: Problem, column: Column) -> float | None:
+    """Return the share of sites that move when a crawler joins.
+
+    One more crawler joins a floating fleet. In a fleet that stands somewhere nobody knows where the next one
+    will stand: there the last crawler is taken to have joined last. None where nothing can be said.
+    """
+    if not len(column) or method.is_given:
+        return None
+    if not np.isfinite(problem.crawlers.latitude).any() and problem.rtt_ms is None:
+        after = replace(problem, crawlers=problem.crawlers.with_newcomer())
+        return _moved(method, problem, after, column)
+    if problem.parts == 1:
+        return None
+    before = problem.first(problem.parts - 1)
+    return _moved(method, before, problem, partition(method, before))
+
+
+def moved_on_leave(method: Method, problem: Problem, column: Column) -> float | None:
+    """Return the share of sites that move when the last crawler leaves; None for a fleet of one."""
+    if problem.parts == 1 or not len(column) or method.is_given:
+        return None
+    return _moved(method, problem, problem.first(problem.parts - 1), column)
+
+
+def _moved(method: Method, before: Problem, after: Problem, column: Column) -> float:
+    if method.again is not None:
+        changed = method.again(before, after, column)
+    else:
+        changed = partition(method, after)
+        if method.has_numbered_parts and not after.crawlers.is_placed:
+            changed = renumbered(changed, column, max(before.parts, after.parts))
+    return float(np.mean(changed != column))

@@ -24,7 +24,7 @@ class CostConfig:
     pipeline_pages: float = 10.0
     """L: pages fetched over one persistent connection."""
     bandwidth_bps: float = 16_000.0
-    """BW: bits a second between a crawler and a site, and between two crawlers."""
+    """BW: bits per second between a crawler and a site, and between two crawlers."""
     page_bytes: float = 10_000.0
     """ps: mean size of a page; 10 KB, read as powers of ten."""
     polite_wait_s: float = 15.0
@@ -43,7 +43,7 @@ class CostConfig:
     base_rtt_ms: float = 5.0
     """Round trip to a place next door. Ours; only used where no round trip is known."""
     rtt_ms_per_km: float = 0.02
-    """Round trip by distance: 0.01 ms a km there and back at two thirds of the speed of light, doubled
+    """Round trip by distance: 0.01 ms per km there and back at two thirds of the speed of light, doubled
     because cables make detours. Ours; only used where no round trip is known."""
     unknown_rtt_ms: float = 100.0
     """Round trip where neither it nor a distance is known, and for lost probes. Ours."""
@@ -56,7 +56,7 @@ class HashConfig:
     logical_crawlers: int = 4096
     """Entries of the table of [2]; many times the number of crawlers, so that each gets an even share."""
     replicas: int = 200
-    """Points of a crawler of mean capacity on the circle of [3]; 200 keep shares within some 7 % (1/√200)."""
+    """Points of a crawler of mean capacity on the circle of [3]; 200 keep shares within 7 % (1/√200)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

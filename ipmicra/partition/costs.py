@@ -22,7 +22,7 @@ Places: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def crawler_places(problem: Problem, column: Column) -> Places:
-    """Say where the crawlers stand: where they were put, else at the centre of their parts' pages."""
+    """Return where the crawlers are: at their locations, else at the centre of their parts' pages."""
     sites, crawlers = problem.sites, problem.crawlers
     if crawlers.is_placed:
         return crawlers.latitude, crawlers.longitude
@@ -74,7 +74,7 @@ def download_s(problem: Problem, column: Column, places: Places | None = None) -
 
 
 def links_between(problem: Problem, column: Column) -> NDArray[np.float64]:
-    """Count links by the crawlers of their two ends: a row a source, a column a target."""
+    """Count links by the crawlers of their two ends: a row per source, a column per target."""
     parts, links = problem.parts, problem.links
     if links is None:
         return np.zeros((parts, parts))

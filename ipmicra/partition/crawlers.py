@@ -1,4 +1,4 @@
-"""The crawlers among which sites are parted, column by column."""
+"""The crawlers among which sites are partitioned, column by column."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class PackedNames:
 
     @classmethod
     def pack(cls, names: Iterable[str]) -> Self:
-        """Pack texts; letters become lower case, since host names do not tell them apart."""
+        """Pack texts; letters become lower case, since host names are case-insensitive."""
         listed = names if isinstance(names, list | tuple) else list(names)
         text = _SEPARATOR.join(listed).lower().encode()
         padded = np.zeros(len(text) + 1 + WORD, np.uint8)

@@ -1,9 +1,9 @@
-"""What a method of partitioning is given, and what it gives back."""
+"""The input of every partitioning method, and its result: a column of crawlers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,27 +11,36 @@ from numpy.typing import NDArray
 from ipmicra.errors import InputError
 from ipmicra.partition.config import CostConfig, HashConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.decider import Decider
-from ipmicra.partition.links import LinkTable
+from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.sites import SiteTable
 
 Column: TypeAlias = NDArray[np.int32]
 """For each site the number of its crawler, from 0 on."""
 
 
+class Decider(Protocol):
+    """A delegator that finds crawlers for the sites of a problem by probes of its own."""
+
+    def decide(self, problem: Problem) -> Column:
+        """Return the crawler of each site, starting with nothing delegated."""
+
+    def decide_again(self, before: Problem, after: Problem) -> Column:
+        """Continue from what `decide` returned for the fleet before: the last crawler has joined, or left."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Sites to part among crawlers."""
+    """Sites to partition among crawlers."""
 
     sites: SiteTable
     crawlers: CrawlerTable
     links: LinkTable | None = None
     rtt_ms: NDArray[np.float64] | None = None
-    """True round trips, a row a site, a column a crawler; not a number where a probe is lost."""
+    """True round trips, a row per site, a column per crawler; not a number where a probe is lost."""
     decider: Decider | None = None
     """A delegator that can probe these sites."""
     seed: int = 0
-    """Chance of methods that have any: the same seed gives the same parts."""
+    """For methods that draw random numbers: the same seed gives the same parts."""
     costs: CostConfig = field(default_factory=CostConfig)
     metis: MetisConfig = field(default_factory=MetisConfig)
     hashes: HashConfig = field(default_factory=HashConfig)

@@ -14,7 +14,7 @@ from ipmicra.errors import InputError
 from ipmicra.partition.names import PackedNames
 
 UNKNOWN = -1
-"""Holder or subnet that nobody told."""
+"""Holder or subnet that is not known."""
 _NO_COUNTRY = 0
 
 
@@ -41,7 +41,7 @@ class SiteTable:
     address: NDArray[np.int64]
     """Number of the site's address; sites that share one have the same number, from 0 without a gap."""
     subnets: NDArray[np.int64]
-    """A row a level, narrow to wide: number of the subnet that holds the site, or UNKNOWN."""
+    """A row per level, narrow to wide: number of the subnet that holds the site, or UNKNOWN."""
     latitude: NDArray[np.float64]
     """Degrees north; not a number where the location is unknown."""
     longitude: NDArray[np.float64]

@@ -39,7 +39,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     from ipmicra.lab.experiments.splitting import SCHEME_NAMES
     from ipmicra.locate.chain import DEFAULT_ORDER
     from ipmicra.partition.config import Relocation
-    from ipmicra.partition.methods import METHODS
+    from ipmicra.partition.methods.registry import METHODS
     from ipmicra.partition.sites import Grain
 
     assert completion.POLICIES == POLICIES == evaluate.POLICIES

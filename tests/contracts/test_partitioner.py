@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ipmicra.partition.compare import score
+from ipmicra.partition.compare import result_of
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods import METHODS, Method, Need, given_column, partition
+from ipmicra.partition.methods.registry import METHODS, Method, Need, given_column, partition
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.unit.partition.problems import clustered, links_of
@@ -71,7 +71,7 @@ def test_more_parts_than_sites_leave_some_crawlers_without_work(method: Method) 
     problem = complete(clustered(1, 3, 8))
     column = partition(method, problem)
     assert_sound(column, problem)
-    assert score(method, problem).costs.parts <= 3
+    assert result_of(method, problem).costs.parts <= 3
 
 
 def test_no_sites_give_no_parts(method: Method) -> None:
@@ -84,14 +84,14 @@ def test_sites_of_no_pages_are_parted_too(method: Method) -> None:
     problem = complete(clustered(3, 8, 3))
     problem = replace(problem, sites=replace(problem.sites, pages=np.zeros(24)))
     assert_sound(partition(method, problem), problem)
-    assert score(method, problem).costs.download_s == 0
+    assert result_of(method, problem).costs.download_s == 0
 
 
 def test_graph_without_links_is_parted(method: Method) -> None:
     problem = complete(replace(clustered(3, 8, 3), links=links_of([])))
     column = partition(method, problem)
     assert_sound(column, problem)
-    assert score(method, problem).costs.links_inside is None
+    assert result_of(method, problem).costs.links_inside is None
 
 
 def test_graph_in_pieces_is_parted(method: Method) -> None:
@@ -113,11 +113,11 @@ def test_crawlers_that_stand_somewhere_are_named_by_number(method: Method) -> No
     crawlers = CrawlerTable.of(["a", "b", "c", "d"], ([-40, -20, 0, 20], [-150, -75, 0, 75]), [1, 1, 2, 1])
     problem = replace(problem, crawlers=crawlers)
     assert_sound(partition(method, problem), problem)
-    assert 0 <= (score(method, problem).moved_on_join or 0.0) <= 1
+    assert 0 <= (result_of(method, problem).moved_on_join or 0.0) <= 1
 
 
 def test_row_has_the_promised_figures(method: Method) -> None:
-    row = score(method, complete(clustered(4, 12, 5))).row()
+    row = result_of(method, complete(clustered(4, 12, 5))).row()
     assert list(row) == [
         "method",
         "parts",
@@ -135,4 +135,4 @@ def test_given_column_is_a_method_like_the_others() -> None:
     problem = complete(clustered(2, 5, 2))
     given = given_column("mine", np.array([0, 1] * 5, np.int32))
     assert partition(given, problem).tolist() == [0, 1] * 5
-    assert score(given, problem).moved_on_join is None
+    assert result_of(given, problem).moved_on_join is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.partition.visited import BloomVisited, Fingerprints, VisitedSet
+from ipmicra.partition.exchange.visited import BloomVisited, Fingerprints, VisitedSet
 
 KINDS: list[Callable[[], VisitedSet]] = [Fingerprints, lambda: BloomVisited(10_000, 1e-9)]
 

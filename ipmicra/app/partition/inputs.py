@@ -24,8 +24,8 @@ from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 from ipmicra.partition.config import CostConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.invented_links import LinkConfig, generate_links
-from ipmicra.partition.links import LinkTable, clean_links
+from ipmicra.partition.links.invented import LinkConfig, generate_links
+from ipmicra.partition.links.table import LinkTable, clean_links
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.placing import place_by_subnet
 from ipmicra.partition.problem import Problem

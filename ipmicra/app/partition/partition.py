@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +13,14 @@ from ipmicra.app.partition.inputs import Gathered
 from ipmicra.edge.files.sites import read_assigned
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import InputError
-from ipmicra.partition.compare import Score, score
-from ipmicra.partition.methods import METHODS, Method, given_column, missing
-from ipmicra.partition.problem import Column
+from ipmicra.partition.compare import PartitionResult, result_of
+from ipmicra.partition.methods.registry import METHODS, Method, given_column, missing
 
 ALL = "all"
 
 
 def choose_methods(names: list[str], assigned: Mapping[str, Path], gathered: Gathered) -> list[Method]:
-    """Return the methods that were named or handed in as columns; `all` means all that can run."""
+    """Return the methods that were named or given as columns; `all` means all that can run."""
     given = {name: _assigned_method(name, path, gathered) for name, path in assigned.items()}
     known = {**METHODS, **given}
     unknown = [name for name in names if name not in {ALL, *known}]
@@ -38,7 +37,7 @@ def choose_methods(names: list[str], assigned: Mapping[str, Path], gathered: Gat
 
 
 def left_out(gathered: Gathered, chosen: list[Method]) -> list[str]:
-    """Say which methods `all` leaves out, and what they would need."""
+    """Report which methods `all` leaves out, and what they would need."""
     names = {method.name for method in chosen}
     lacking = {
         method.name: " and ".join(need.value for need in missing(method, gathered.problem))
@@ -48,23 +47,21 @@ def left_out(gathered: Gathered, chosen: list[Method]) -> list[str]:
     return [f"{name} left out: it needs {needs}" for name, needs in lacking.items()]
 
 
-def compare(methods: list[Method], gathered: Gathered) -> Iterator[tuple[Score, Column]]:
-    """Part the sites by each method; give figures and columns one by one."""
-    for method in methods:
-        columns: list[Column] = []
-        yield score(method, gathered.problem, columns.append), columns[0]
+def compare(methods: list[Method], gathered: Gathered) -> list[PartitionResult]:
+    """Partition the sites by each method."""
+    return [result_of(method, gathered.problem) for method in methods]
 
 
-def write_assignments(path: Path, gathered: Gathered, columns: Mapping[str, Column]) -> None:
+def write_assignments(path: Path, gathered: Gathered, results: list[PartitionResult]) -> None:
     """Write `host,address,crawler`, with a column `method` in front if there are several."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = np.array(gathered.problem.crawlers.names, object)
-    is_single = len(columns) == 1
+    is_single = len(results) == 1
     writer.writerow(["host", "address", "crawler"] if is_single else ["method", "host", "address", "crawler"])
-    for method, column in columns.items():
-        front = [] if is_single else [method]
-        crawlers = names[column].tolist()
+    for result in results:
+        front = [] if is_single else [result.method]
+        crawlers = names[result.column].tolist()
         for host, address, crawler in zip(gathered.hosts, gathered.addresses, crawlers, strict=True):
             writer.writerow([*front, host, address or "", crawler])
     write_atomically(path, [text.getvalue().encode()])
@@ -72,14 +69,12 @@ def write_assignments(path: Path, gathered: Gathered, columns: Mapping[str, Colu
 
 def _assigned_method(name: str, path: Path, gathered: Gathered) -> Method:
     """Read a column of crawlers; every site must have one that is in the fleet."""
-    told = read_assigned(path)
+    crawler_of = read_assigned(path)
     numbers = {crawler: number for number, crawler in enumerate(gathered.problem.crawlers.names)}
-    lacking = [host for host in gathered.hosts if host not in told]
+    lacking = [host for host in gathered.hosts if host not in crawler_of]
     if lacking:
         raise InputError(f"{path} has no crawler for {len(lacking):,} sites, such as {lacking[0]}")
-    strangers = sorted({told[host] for host in gathered.hosts} - numbers.keys())
-    if strangers:
-        raise InputError(
-            f"{path}: {', '.join(strangers[:3])} are not among the crawlers {', '.join(numbers)}"
-        )
-    return given_column(name, np.array([numbers[told[host]] for host in gathered.hosts], np.int32))
+    unknown = sorted({crawler_of[host] for host in gathered.hosts} - numbers.keys())
+    if unknown:
+        raise InputError(f"{path}: {', '.join(unknown[:3])} are not among the crawlers {', '.join(numbers)}")
+    return given_column(name, np.array([numbers[crawler_of[host]] for host in gathered.hosts], np.int32))

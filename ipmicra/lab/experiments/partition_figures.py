@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ipmicra.partition.compare import costs_of
+from ipmicra.partition.compare import costs_of, moved_on_join, moved_on_leave
 from ipmicra.partition.costs import relocation_s
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods import METHODS, partition
+from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.stability import moved_on_join, moved_on_leave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

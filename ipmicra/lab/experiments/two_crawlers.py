@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.partition.exchange import (
+from ipmicra.partition.exchange.exchange import (
     Crawl,
     ExchangeConfig,
     ExchangeTally,
@@ -24,7 +24,7 @@ from ipmicra.partition.exchange import (
     Tick,
     UrlExchange,
 )
-from ipmicra.partition.exchange import Delivered as Arrived
+from ipmicra.partition.exchange.exchange import Delivered as Arrived
 from ipmicra.partition.hashing import hash_one
 
 PUBLISHED_PAGES = (901_355, 681_645)

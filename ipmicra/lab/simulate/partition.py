@@ -16,8 +16,8 @@ from ipmicra.lab.plots.partition import draw_figures
 from ipmicra.lab.worlds.national_web import NationalWebConfig, national_web
 from ipmicra.partition.config import CostConfig, Relocation
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.exchange import ExchangeConfig, Mode
-from ipmicra.partition.invented_links import LinkConfig
+from ipmicra.partition.exchange.exchange import ExchangeConfig, Mode
+from ipmicra.partition.links.invented import LinkConfig
 from ipmicra.partition.problem import Problem
 
 __all__ = [

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.partition.config import CostConfig
-from ipmicra.partition.invented_links import LinkConfig, generate_links
-from ipmicra.partition.links import LinkTable
+from ipmicra.partition.links.invented import LinkConfig, generate_links
+from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.sites import SiteTable, country_code
 

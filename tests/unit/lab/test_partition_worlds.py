@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from ipmicra.lab.experiments.partition_figures import FigurePoint, FiguresConfig, figures, stability, wins
 from ipmicra.lab.experiments.two_crawlers import TwoCrawlersConfig, simulate_two_crawlers
 from ipmicra.lab.worlds.national_web import NationalWeb, NationalWebConfig, national_web
-from ipmicra.partition.compare import score
+from ipmicra.partition.compare import result_of
 from ipmicra.partition.config import CostConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.exchange import ExchangeConfig, Mode
-from ipmicra.partition.invented_links import LinkConfig, generate_links
-from ipmicra.partition.methods import METHODS
+from ipmicra.partition.exchange.exchange import ExchangeConfig, Mode
+from ipmicra.partition.links.invented import LinkConfig, generate_links
+from ipmicra.partition.links.scale_free import attach
+from ipmicra.partition.methods.registry import METHODS
 from ipmicra.partition.problem import Problem
-from ipmicra.partition.scale_free import attach
 
 
 def web_of(hosts: int, seed: int = 11, locality: float = 0.5) -> NationalWeb:
@@ -128,7 +128,7 @@ def test_stable_methods_move_little(problem: Problem) -> None:
 def test_both_objectives_stay_near_the_better_parent(problem: Problem) -> None:
     some = Problem(sites=problem.sites, links=problem.links, crawlers=CrawlerTable.floating(10))
     geo, links, multi = (
-        score(METHODS[name], some).costs for name in ("metis-geo", "metis-links", "metis-multi")
+        result_of(METHODS[name], some).costs for name in ("metis-geo", "metis-links", "metis-multi")
     )
     assert multi.download_s <= 1.1 * min(geo.download_s, links.download_s)
     assert multi.edge_cut is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.links import LinkTable
+from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 

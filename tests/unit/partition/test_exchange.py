@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.partition.exchange import (
+from ipmicra.partition.exchange.exchange import (
     Action,
     Crawl,
     Delivered,

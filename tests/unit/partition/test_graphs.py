@@ -14,13 +14,13 @@ from ipmicra.errors import InputError
 from ipmicra.partition.compare import costs_of
 from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.graph import combined, distance_graph, link_graph, make_vertices
 from ipmicra.partition.kernels.moves import move_once
-from ipmicra.partition.links import clean_links
-from ipmicra.partition.mapping import renumbered
-from ipmicra.partition.methods import METHODS, partition
-from ipmicra.partition.metis import cut_by_both, parents_of
-from ipmicra.partition.refine import Objective, Room, cut_weight, refined
+from ipmicra.partition.links.table import clean_links
+from ipmicra.partition.methods.metis.cut import cut_by_both, parents_of
+from ipmicra.partition.methods.metis.graph import combined, distance_graph, link_graph, make_vertices
+from ipmicra.partition.methods.metis.mapping import renumbered
+from ipmicra.partition.methods.metis.refine import Objective, Room, cut_weight, refined
+from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.sites import Grain, SiteTable
 from tests.reference.slow_partition import slow_cut
 from tests.unit.partition.problems import clustered, links_of

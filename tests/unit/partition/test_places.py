@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ipmicra.errors import InputError
 from ipmicra.partition.compare import costs_of
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods import METHODS, missing, partition
+from ipmicra.partition.methods.registry import METHODS, missing, partition
 from ipmicra.partition.placing import place_by_subnet
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable, country_code

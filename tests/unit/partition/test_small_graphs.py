@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ipmicra.partition.graph import make_vertices
-from ipmicra.partition.metis import cut_by_both, page_weights, parents_of
+from ipmicra.partition.methods.metis.cut import cut_by_both, page_weights, parents_of
+from ipmicra.partition.methods.metis.graph import make_vertices
 from ipmicra.partition.problem import Problem
 from tests.unit.partition.problems import clustered, links_of
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.errors import InputError
+from ipmicra.partition.compare import moved_on_join, moved_on_leave
 from ipmicra.partition.config import HashConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods import METHODS, partition
+from ipmicra.partition.methods.registry import METHODS, partition
+from ipmicra.partition.methods.two_level import LogicalTable
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
-from ipmicra.partition.stability import moved_on_join, moved_on_leave
-from ipmicra.partition.two_level import LogicalTable
 from tests.reference.slow_partition import slow_next_on_circle
 
 HOSTS = [f"www.site{number}.example" for number in range(6000)]

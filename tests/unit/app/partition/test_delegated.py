@@ -11,11 +11,11 @@ import pytest
 from ipmicra.app.partition.delegated import WorldDecider
 from ipmicra.errors import InputError
 from ipmicra.model.site import Site
+from ipmicra.partition.compare import moved_on_join, moved_on_leave
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods import METHODS, partition
+from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
-from ipmicra.partition.stability import moved_on_join, moved_on_leave
 from tests.fakes.subnet_tree import Listed, ListedTree
 
 SITES, CRAWLERS = 40, 5

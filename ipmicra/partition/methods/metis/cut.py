@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.errors import InputError
-from ipmicra.partition.graph import (
+from ipmicra.partition.links.table import LinkTable
+from ipmicra.partition.methods.metis.graph import (
     Vertices,
     combined,
     distance_graph,
     link_graph,
     make_vertices,
 )
-from ipmicra.partition.links import LinkTable
-from ipmicra.partition.mapping import parts_to_crawlers
+from ipmicra.partition.methods.metis.mapping import parts_to_crawlers
+from ipmicra.partition.methods.metis.refine import Objective, Room, cut_weight, refined
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.refine import Objective, Room, cut_weight, refined
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -46,10 +46,10 @@ def metis_links(problem: Problem) -> Column:
 def metis_multi(problem: Problem) -> Column:
     """Cut by distances and links together.
 
-    Both graphs are cut apart; each one's weights are divided by its edge cut, which makes them comparable,
-    weighed by the preference, and added; the sum is cut again [1]. This partition and that of the distances
-    are improved by moving single vertices, and the best one is kept (decision 0051). A small graph is cut
-    with several seeds.
+    Both graphs are cut separately; each one's weights are divided by its edge cut, which makes them
+    comparable, weighed by the preference, and added; the sum is cut again [1]. This partition and that of the
+    distances are improved by moving single vertices, and the best one is kept (decision 0051). A small graph
+    is cut with several seeds.
     """
     vertices = make_vertices(problem.sites, problem.metis)
     return parts_to_crawlers(problem, vertices, cut_by_both(vertices, problem))
@@ -79,7 +79,7 @@ def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
 def parents_of(
     vertices: Vertices, problem: Problem
 ) -> tuple[tuple[Objective, Objective], list[NDArray[np.int64]]]:
-    """Cut the graphs of distances and of links apart; give both objectives and both partitions."""
+    """Cut the graphs of distances and of links separately; return both objectives and both partitions."""
     preference = problem.metis.preference
     if not 0 <= preference <= 1:
         raise InputError(f"a preference lies between 0 (links) and 1 (distance), not at {preference}")
@@ -95,7 +95,7 @@ def parents_of(
 
 
 def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
-    """Let METIS cut a graph into a part a crawler, weighted by pages and capacities; give each vertex's part.
+    """Let METIS cut a graph into one part per crawler, by pages and capacities; return each vertex's part.
 
     More crawlers than vertices: the last ones get nothing. Bisection comes first, since its parts are more
     even; where a few heavy vertices spoil that, a direct cut into all parts is tried too and the more even
@@ -122,7 +122,7 @@ def _excess(part: NDArray[np.int64], vertices: Vertices, problem: Problem) -> fl
 
 
 def _room(vertices: Vertices, problem: Problem) -> Room:
-    """Say how much each part may hold: its share and a little more, or the heaviest vertex.
+    """Return how much each part may hold: its share and a little more, or the heaviest vertex.
 
     Vertices are not split: 89 of the same weight in 11 parts are 8.09 each, and one part must hold 9. So a
     part may be over its share by one ordinary vertex; without that nothing could move in a small graph.

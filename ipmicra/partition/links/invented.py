@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.partition.config import CostConfig
-from ipmicra.partition.links import LinkTable, clean_links
-from ipmicra.partition.scale_free import attach
+from ipmicra.partition.links.scale_free import attach
+from ipmicra.partition.links.table import LinkTable, clean_links
 from ipmicra.partition.sites import SiteTable
 
 
@@ -29,7 +29,7 @@ def generate_links(
 ) -> LinkTable:
     """Draw scale-free links; sites of many pages link to more sites.
 
-    A site's links that leave it (pages × links a page × share that leaves) are spread evenly over the sites
+    A site's links that leave it (pages × links per page × share that leaves) are spread evenly over the sites
     it links to.
     """
     degree = _degrees(sites.pages, config.mean_degree, rng)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ipmicra.model.geo import distances_km
 from ipmicra.partition.centres import centres
-from ipmicra.partition.graph import Vertices
+from ipmicra.partition.methods.metis.graph import Vertices
 from ipmicra.partition.problem import Column, Problem
 
 _FAR_KM = 1e9

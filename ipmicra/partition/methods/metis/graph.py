@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ipmicra.model.geo import arc_km, unit_vectors
 from ipmicra.partition.centres import centres
 from ipmicra.partition.config import MetisConfig
-from ipmicra.partition.links import LinkTable
+from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.sites import SiteTable
 from ipmicra.partition.sums import sums_by
 

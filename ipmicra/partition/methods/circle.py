@@ -11,14 +11,14 @@ from ipmicra.partition.problem import Column, Problem
 
 
 def consistent(problem: Problem) -> Column:
-    """Consistent hashing as UbiCrawler's [3]: many points a crawler, by capacity."""
+    """Consistent hashing as UbiCrawler's [3]: many points per crawler, by capacity."""
     crawlers = problem.crawlers
     points = np.maximum(np.round(problem.hashes.replicas * crawlers.shares * len(crawlers)), 1)
     return _next_on_circle(problem, points.astype(np.int64))
 
 
 def chord(problem: Problem) -> Column:
-    """Chord as in Apoidea [4]: one point a crawler, so shares are uneven."""
+    """Chord as in Apoidea [4]: one point per crawler, so shares are uneven."""
     return _next_on_circle(problem, np.ones(problem.parts, np.int64))
 
 

@@ -1,6 +1,6 @@
 """Links that belong to other crawlers: events in, actions out.
 
-A crawler tells what links it found; the component says which to crawl and which batches to send. It
+A crawler reports the links it found; the component answers which to crawl and which batches to send. It
 neither sends nor waits: its caller does, and reports what became of each batch. A batch that could not be
 delivered is kept, and sent again at the first tick after a pause.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from ipmicra.partition.visited import Fingerprints, VisitedSet
+from ipmicra.partition.exchange.visited import Fingerprints, VisitedSet
 
 
 class Mode(StrEnum):
@@ -98,7 +98,7 @@ class Crawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Send:
-    """Action: send a batch, then report Delivered or Failed; at most one a receiver is under way."""
+    """Action: send a batch, then report Delivered or Failed; at most one per receiver is in flight."""
 
     receiver: str
     links: tuple[Link, ...]
@@ -167,7 +167,7 @@ class UrlExchange:
         return sum(len(box.waiting) + len(box.under_way) for box in self._outboxes.values())
 
     def handle(self, event: Event, now_s: float) -> list[Action]:
-        """Take an event at a time in seconds, on any clock that does not go back; give what is to be done."""
+        """Handle an event at a time in seconds, on any monotonic clock; return what is to be done."""
         match event:
             case Found(links=links):
                 return self._crawl(self._sort_out(links, now_s)) + self._batches(now_s)
@@ -215,7 +215,7 @@ class UrlExchange:
             box.waiting.append(link)
 
     def _batches(self, now_s: float) -> list[Action]:
-        """Send what is full or has waited long enough, one batch a receiver."""
+        """Send what is full or has waited long enough, one batch per receiver."""
         actions: list[Action] = []
         for receiver, box in self._outboxes.items():
             is_due = len(box.waiting) >= self._config.batch_urls or (

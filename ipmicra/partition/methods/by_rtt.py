@@ -72,7 +72,7 @@ def _greedy(cost: NDArray[np.float64], rtt_s: NDArray[np.float64]) -> tuple[Colu
 
 
 def _relieve_slowest(cost: NDArray[np.float64], column: Column, load: NDArray[np.float64]) -> bool:
-    """Make one change that helps one of the slowest crawlers; tell whether there was one."""
+    """Make one change that helps one of the slowest crawlers; return whether there was one."""
     slowest = heapq.nlargest(3, range(len(load)), key=load.__getitem__)
     return any(_move(cost, column, load, one) or _swap(cost, column, load, one) for one in slowest)
 

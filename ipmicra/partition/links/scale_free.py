@@ -2,7 +2,7 @@
 
 Each new link ends at a site that is picked with a probability by the links it has already. A site is named
 once in a list for every end of a link, and the new link copies a random earlier entry; entries that are
-copies of copies are followed back, all at once, which takes some log n rounds.
+copies of copies are followed back, all at once, which takes about log n rounds.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from enum import StrEnum
 import numpy as np
 
 from ipmicra.errors import InputError
-from ipmicra.partition.by_assigner import by_load, by_overlay
-from ipmicra.partition.by_hash import at_random, by_host, by_subsite, centralised
-from ipmicra.partition.by_rtt import rtt_balanced, rtt_best
-from ipmicra.partition.circle import chord, consistent
-from ipmicra.partition.metis import metis_geo, metis_links, metis_multi
-from ipmicra.partition.nearby import by_city, by_country, by_isp_city
+from ipmicra.partition.methods.by_assigner import by_load, by_overlay
+from ipmicra.partition.methods.by_hash import at_random, by_host, by_subsite, centralised
+from ipmicra.partition.methods.by_place import by_city, by_country, by_isp_city
+from ipmicra.partition.methods.by_rtt import rtt_balanced, rtt_best
+from ipmicra.partition.methods.circle import chord, consistent
+from ipmicra.partition.methods.metis.cut import metis_geo, metis_links, metis_multi
+from ipmicra.partition.methods.two_level import two_level, two_level_again
 from ipmicra.partition.problem import Column, Problem
-from ipmicra.partition.two_level import two_level, two_level_again
 
 
 class Need(StrEnum):
@@ -33,7 +33,7 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to part sites among crawlers."""
+    """A way to partition sites among crawlers."""
 
     name: str
     partition: Callable[[Problem], Column]
@@ -117,7 +117,7 @@ def missing(method: Method, problem: Problem) -> list[Need]:
 
 
 def partition(method: Method, problem: Problem) -> Column:
-    """Part the sites, after seeing that the method has what it needs."""
+    """Partition the sites, after checking that the method has what it needs."""
     lacking = missing(method, problem)
     if lacking:
         raise InputError(f"{method.name} needs {' and '.join(need.value for need in lacking)}")

@@ -24,10 +24,10 @@ class VisitedSet(Protocol):
     """What the exchange needs of a set."""
 
     def add(self, url: str) -> bool:
-        """Put a URL in; tell whether it is new."""
+        """Add a URL; return whether it is new."""
 
     def __contains__(self, url: str) -> bool:
-        """Return whether a URL was put in."""
+        """Return whether a URL was added."""
 
     def __len__(self) -> int:
         """Count the URLs that were new."""
@@ -39,7 +39,7 @@ def fingerprint(url: str) -> int:
 
 
 class Fingerprints:
-    """A table of 64-bit numbers with open addressing: 13 to 27 bytes a URL."""
+    """A table of 64-bit numbers with open addressing: 13 to 27 bytes per URL."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -47,7 +47,7 @@ class Fingerprints:
         self._count = 0
 
     def add(self, url: str) -> bool:
-        """Put a URL in; tell whether it is new."""
+        """Add a URL; return whether it is new."""
         number = fingerprint(url)
         slot = self._slot_of(number)
         if self._slots[slot]:
@@ -59,7 +59,7 @@ class Fingerprints:
         return True
 
     def __contains__(self, url: str) -> bool:
-        """Return whether a URL was put in."""
+        """Return whether a URL was added."""
         return bool(self._slots[self._slot_of(fingerprint(url))])
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class Fingerprints:
 
 
 class BloomVisited:
-    """A Bloom filter (rbloom): some 2.4 bytes a URL for one error in ten thousand, and a fixed size."""
+    """A Bloom filter (rbloom): about 2.4 bytes per URL for one error in ten thousand, and a fixed size."""
 
     def __init__(self, expected: int, error: float = 1e-4) -> None:
         """Make room for so many URLs; beyond that errors become more frequent."""
@@ -101,7 +101,7 @@ class BloomVisited:
         self._count = 0
 
     def add(self, url: str) -> bool:
-        """Put a URL in; tell whether it is new, wrongly not in the share of cases it was made for."""
+        """Add a URL; return whether it is new, wrongly not in the share of cases it was made for."""
         if url in self._bloom:
             return False
         self._bloom.add(url)
@@ -109,7 +109,7 @@ class BloomVisited:
         return True
 
     def __contains__(self, url: str) -> bool:
-        """Return whether a URL was put in, wrongly yes in the share of cases it was made for."""
+        """Return whether a URL was added, wrongly yes in the share of cases it was made for."""
         return url in self._bloom
 
     def __len__(self) -> int:

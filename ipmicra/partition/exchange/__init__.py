@@ -1,0 +1,1 @@
+"""URLs that belong to another crawler: sent in batches, each URL crawled once."""
