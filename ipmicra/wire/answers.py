@@ -107,13 +107,13 @@ def decode_line(data: bytes, limits: WireLimits = LIMITS) -> Answer | End:
 
 
 def decode_error(data: bytes, limits: WireLimits = LIMITS) -> ErrorMessage:
-    """Read an agent's complaint; its version is not asked for, since it may be about versions."""
-    try:
-        content = json.loads(data[: limits.max_line_bytes])
-        versions = tuple(int(one) for one in content.get("versions", ()))
-        return ErrorMessage(error=str(content["error"])[: limits.max_detail], versions=versions)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise MessageError("no message of an agent") from error
+    """Read an agent's error; its version is not checked, since it may be about versions."""
+    content = fields.read_json(data, limits.max_line_bytes)
+    reason = fields.text(content, "error", limits.max_line_bytes)
+    versions = content.get("versions", [])
+    if not isinstance(versions, list) or not all(type(one) is int for one in versions):
+        raise MessageError("versions must be a list of whole numbers")
+    return ErrorMessage(error=reason[: limits.max_detail], versions=tuple(versions))
 
 
 def _check_sense(answer: Answer) -> None:

@@ -21,6 +21,15 @@ _MAX_PORT = 65_535
 
 def read_object(data: bytes | str, limit: int) -> Object:
     """Read a JSON object of a version that is spoken here."""
+    content = read_json(data, limit)
+    version = content.get("version")
+    if type(version) is not int or version not in VERSIONS:
+        raise UnknownVersionError(str(version)[:40] if version is not None else None, VERSIONS)
+    return content
+
+
+def read_json(data: bytes | str, limit: int) -> Object:
+    """Read a JSON object of any version."""
     if len(data) > limit:
         raise MessageError(f"a message of {len(data):,} bytes is over the limit of {limit:,}")
     try:
@@ -29,9 +38,6 @@ def read_object(data: bytes | str, limit: int) -> Object:
         raise MessageError(f"no JSON: {str(error)[:200]}") from error
     if not isinstance(content, dict):
         raise MessageError(f"expected an object, got {type(content).__name__}")
-    version = content.get("version")
-    if type(version) is not int or version not in VERSIONS:
-        raise UnknownVersionError(str(version)[:40] if version is not None else None, VERSIONS)
     return content
 
 

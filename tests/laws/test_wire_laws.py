@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ipmicra.errors import MessageError, UnknownVersionError
@@ -99,6 +100,20 @@ def test_any_bytes_are_a_message_or_a_message_error(data: bytes) -> None:
     for decode in (decode_request, decode_line, decode_error):
         with suppress(MessageError):
             assert decode(data) is not None
+
+
+field_names = st.sampled_from(["version", "kind", "error", "versions", "orders", "order", "rtt_ms", "count"])
+
+
+@given(content=st.dictionaries(field_names, json_values))
+@example(content={"error": "x", "versions": [math.inf]})
+@example(content={"version": VERSION, "kind": "end", "count": math.inf})
+def test_any_object_is_a_message_or_a_message_error(content: dict[str, object]) -> None:
+    # JSON has no infinity, but 1e999 is a number that Python reads as one.
+    data = json.dumps(content).replace("Infinity", "1e999").encode()
+    for decode in (decode_request, decode_line, decode_error):
+        with suppress(MessageError):
+            decode(data)
 
 
 @given(requests, st.data())
