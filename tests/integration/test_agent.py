@@ -43,6 +43,21 @@ def test_orders_are_answered_with_samples(agent: RunningAgent, port: int) -> Non
     assert all(abs(one["taken_s"] - time.time()) < 60 for one in found)
 
 
+def test_agent_sends_answers_without_waiting_for_acknowledgements() -> None:
+    """With Nagle's algorithm on, each exchange takes 40 ms more: its end waits for a delayed ACK."""
+    asks = f"GET /health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+    with RunningAgent() as agent:
+        place = ("127.0.0.1", agent.server.bound_port)
+        with socket.create_connection(place, timeout=PATIENCE_S) as connected:
+            connected.send(asks)
+            assert connected.recv(100)
+            accepted = [
+                connection.transport.get_extra_info("socket")
+                for connection in agent.server.server_state.connections
+            ]
+            assert [one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in accepted] == [1]
+
+
 def test_order_that_comes_twice_is_probed_once(agent: RunningAgent, port: int) -> None:
     (first,) = agent.answers(order("twice", port=port))
     (second,) = agent.answers(order("twice", port=port))

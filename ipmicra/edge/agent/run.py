@@ -28,6 +28,7 @@ from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 
 Translate = Callable[[Address], Address | None]
+_BACKLOG = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +100,23 @@ class AgentServer(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Open a listening socket."""
+    """Open a listening socket.
+
+    asyncio sets TCP_NODELAY on what a listener accepts, but only if the listener says it speaks TCP:
+    `socket.create_server` leaves the protocol open, and each exchange would wait 40 ms for a delayed ACK.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=512)
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((host, port))
+        made.listen(_BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 def make_server(
