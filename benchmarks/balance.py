@@ -34,7 +34,7 @@ def _config(bench: Bench) -> ChurnConfig:
 
 
 def _churn_quality(bench: Bench) -> list[Row]:
-    """SchemeRun the schemes in King-like worlds: goodput beside each other and beside the bound."""
+    """Run the schemes in King-like worlds: goodput beside each other and beside the bound."""
     good: dict[str, list[float]] = {name: [] for name in SHOWN}
     bounds = []
     for seed in range(bench.sizes.churn_seeds):

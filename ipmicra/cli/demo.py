@@ -88,7 +88,7 @@ def demo(
             config=DemoConfig(crawlers=crawlers, sites=sites),
             dumps=dumps,
             say=say,
-            told=lambda result: progress(result.probes),
+            on_result=lambda result: progress(result.probes),
         )
         _run(the_demo, print_format, keep=keep, stays=named is not None)
 

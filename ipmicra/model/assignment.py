@@ -25,7 +25,7 @@ class Assignment:
     expected_ms: float | None = None
     """Round trip that is expected; None if nothing is known."""
     pages: int | None = None
-    """As told by the last crawl; None if unknown."""
+    """As counted by the last crawl; None if unknown."""
     filters: tuple[str, ...] = ()
     """First-level directories of the piece, as `/news/`; `-/news/` is not part of the rest."""
     assigned_s: float = 0.0

@@ -15,7 +15,7 @@ KEY_MARK = "{key}"
 
 
 class DumpKind(StrEnum):
-    """What a dump tells."""
+    """What a dump contains."""
 
     WHOIS = "whois"
     """Registrations and organisations, down to the customers of providers."""
@@ -122,7 +122,7 @@ DUMP_SOURCES: tuple[DumpSource, ...] = (
     _statistics(
         Registry.APNIC,
         "https://ftp.apnic.net/stats/apnic",
-        "The checksum is published some ten minutes after the dump, about 15:15 UTC.",
+        "The checksum is published about ten minutes after the dump, about 15:15 UTC.",
     ),
     _statistics(
         Registry.ARIN,

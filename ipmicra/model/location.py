@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Heuristic(StrEnum):
-    """A way to tell where an address is; the order is the one in which the chain asks."""
+    """A way to find out where an address is; the order is the one in which the chain asks."""
 
     LOC = "loc"
     """DNS LOC record of the host or of its reverse name."""

@@ -46,5 +46,5 @@ class Subnet:
         return self.prefix or f"{self.first} - {self.last}"
 
     def __contains__(self, address: Address) -> bool:
-        """Tell whether an address lies inside."""
+        """Return whether an address lies inside."""
         return self.first.version == address.version and int(self.first) <= int(address) <= int(self.last)

@@ -31,7 +31,7 @@ class LocationKind(StrEnum):
     COUNTRY = "country"
     """The middle of each site's country."""
     LOCATE = "locate"
-    """What host names and registrations tell: see `ipmicra locate`."""
+    """What host names and registrations say: see `ipmicra locate`."""
     NONE = "none"
 
 

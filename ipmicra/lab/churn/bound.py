@@ -20,7 +20,7 @@ _FIRST_STEP = 0.3
 
 
 def bound_mbps(world: ChurnWorld, lives: list[Life], config: ChurnConfig) -> float:
-    """Give the highest mean goodput, in megabits a second: demand, or what the connections can do."""
+    """Return the highest mean goodput, in megabits per second: demand, or what the connections can do."""
     demand: Floats = world.whole.pages.astype(np.float64) * config.submissions
     room_ms = alive_steps(lives, config) * config.step_ms * config.connections
     return config.mbps(most_pages(demand, room_ms, world.rtt_ms + config.fixed_ms))
@@ -46,7 +46,7 @@ def most_pages(demand: Floats, room_ms: Floats, page_ms: Floats) -> float:
 
 
 def _uniform_price(demand: Floats, room_ms: Floats, page_ms: Floats) -> float:
-    """Give the best price if all crawlers have the same: where the nearest work fills the room."""
+    """Return the best price if all crawlers have the same: where the nearest work fills the room."""
     nearest = page_ms.min(axis=0)
     order = np.argsort(nearest)
     needed = np.cumsum((demand * nearest)[order])

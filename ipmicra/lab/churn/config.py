@@ -84,5 +84,5 @@ class ChurnConfig:
         return -(-self.steps // self.recrawl_steps)
 
     def mbps(self, pages: float) -> float:
-        """Give the mean rate, in megabits a second, of so many pages in the whole run."""
+        """Return the mean rate, in megabits per second, of so many pages in the whole run."""
         return pages * self.page_bytes * 8 / 1e6 / (self.steps * self.step_ms / 1e3)

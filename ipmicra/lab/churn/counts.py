@@ -48,7 +48,7 @@ class CrawlCounts:
     cancelled: int = 0
     """Pieces that were still queued when they were due again."""
     unplaced: int = 0
-    """Submissions and heritages that fell on a moment without a single crawler."""
+    """Submissions and inherited tasks that fell on a moment without a single crawler."""
     migrated_tasks: int = 0
     migrated_pages: int = 0
     elsewhere_pages: int = 0
@@ -76,7 +76,7 @@ class CrawlCounts:
         self.last_end[piece] = now
 
     def take_snapshot(self, crawling: Crawling, rtt_ms: NDArray[np.float64], now: float) -> None:
-        """Snapshot at the fleet."""
+        """Append what the fleet is doing now."""
         runs, waits = np.flatnonzero(crawling.state == EXECUTING), np.flatnonzero(crawling.state == QUEUED)
         pages, site = crawling.work.pages, crawling.work.site
         there = np.flatnonzero(crawling.is_there)
@@ -100,7 +100,7 @@ class CrawlCounts:
 
 
 def variation(loads: NDArray[np.generic]) -> float:
-    """Give standard deviation ÷ mean; 0 for loads that are all nothing."""
+    """Return standard deviation ÷ mean; 0 for loads that are all nothing."""
     values = loads.astype(np.float64)
     mean = float(values.mean()) if len(values) else 0.0
     return float(values.std()) / mean if mean else 0.0

@@ -60,7 +60,7 @@ class Crawling:
         self._weigh(piece, crawler, 1)
 
     def start(self, piece: int, crawler: int, now: float) -> float:
-        """Start a queued piece, here or taken over from another's queue; give when it will be done."""
+        """Start a queued piece, here or taken over from another's queue; return when it will be done."""
         if self.holder[piece] != crawler:
             self.drop(piece)
             self._weigh(piece, crawler, 1)
@@ -74,7 +74,7 @@ class Crawling:
         return float(now + self.steps[crawler, piece])
 
     def drop(self, piece: int) -> int:
-        """Take a piece from whoever holds it; give who that was."""
+        """Take a piece from whoever holds it; return who that was."""
         crawler = int(self.holder[piece])
         if self.state[piece] == EXECUTING:
             del self.running[crawler][piece]
@@ -87,12 +87,12 @@ class Crawling:
         return crawler
 
     def done_share(self, piece: int, now: float) -> float:
-        """Tell which part of an executing piece is downloaded."""
+        """Return which part of an executing piece is downloaded."""
         crawler = int(self.holder[piece])
         return float((now - self.running[crawler][piece]) / self.steps[crawler, piece])
 
     def has_free_connection(self, crawler: int) -> bool:
-        """Tell whether a crawler can start something."""
+        """Return whether a crawler can start something."""
         return bool(self.free[crawler] > 0)
 
     def _weigh(self, piece: int, crawler: int, sign: int) -> None:

@@ -1,4 +1,32 @@
-"""The experiment, event by event."""
+"""Runs one scheme of the churn experiment, event by event.
+
+How it works
+------------
+Time is counted in steps and advances from event to event; between two events nothing changes. Events lie in
+one heap, ordered by time and, at the same moment, by kind: a download that ends exactly when its crawler
+leaves counts as done, a crawler that leaves is gone before another joins, and work is submitted to whoever
+is there after both. All joins, leaves, snapshots and first submissions are known ahead; ends of downloads
+and repeated submissions are pushed while it runs.
+
+A piece of work is idle, queued at one crawler, or executing on one connection of one crawler (`crawling.py`
+keeps that state). What becomes of a piece that is due again depends on its state and is a table shared with
+the product (`assign.balance.recrawl.NEXT_STEP`): an idle one is submitted, a queued one is cancelled and
+submitted anew, an executing one is submitted when it ends.
+
+The engine asks the scheme's policy only three questions: who takes a piece, who inherits it when its crawler
+leaves, and what a free connection starts next. The policy must not see the true round trips; it learns them
+through `measured`, when a download ends, as a real crawler would.
+
+Two details keep it right and fast:
+
+1. An end cannot be taken out of the heap when its crawler leaves. Each start gets a number instead, and an
+   end whose number is not the piece's latest is ignored.
+2. A leaver's downloads start again from the first page at the heir. What was downloaded is counted as lost,
+   so that goodput (pages kept) and gross throughput (all pages) differ by exactly that.
+
+Everything random is drawn from generators seeded by the run's seed, one stream for submissions and one for
+the scheme: every scheme sees the same history of crawlers and the same submissions.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +63,7 @@ class Engine:
     def __init__(
         self, world: ChurnWorld, lives: list[Life], scheme: Scheme, config: ChurnConfig, seed: int
     ) -> None:
-        """Put all that is known ahead into the row of events; only the scheme draws further lots."""
+        """Put all that is known ahead into the row of events; only the scheme draws more random numbers."""
         self.world, self.config = world, config
         self.work = world.pieces if scheme.is_split else world.whole
         self.crawling = Crawling(world, self.work, config)
@@ -46,13 +74,13 @@ class Engine:
             SchemeView(world=world, crawling=self.crawling, config=config, rng=rng)
         )
         self._is_due = [False] * len(self.work)  # to be submitted once its execution ends
-        self._started = [0] * len(self.work)  # tells an old end from a current one
+        self._started = [0] * len(self.work)  # distinguishes an old end from a current one
         self._now = 0.0
         self._events = self._known_ahead(lives, np.random.default_rng([seed, 1]))
         heapify(self._events)
 
     def run(self) -> CrawlCounts:
-        """SchemeRun to the end."""
+        """Run to the end."""
         acts = (self._done, self._leave, self._join, self._submit_and_plan, self._snapshot)
         events, end = self._events, self.config.steps
         while events and events[0][0] < end:
@@ -140,7 +168,7 @@ class Engine:
     # --- what events have in common
 
     def _is_anybody_there(self) -> bool:
-        """Tell whether work can be given to somebody; what cannot waits for its next submission."""
+        """Return whether work can be given to somebody; what cannot waits for its next submission."""
         if self.crawling.is_there.any():
             return True
         self.counts.unplaced += 1

@@ -30,16 +30,16 @@ class Draw:
     lives: list[Life]
 
     def bound_mbps(self) -> float:
-        """Give the goodput that nobody can exceed here."""
+        """Return the goodput that nobody can exceed here."""
         return bound_mbps(self.world, self.lives, self.config)
 
     def run(self, scheme: Scheme) -> SchemeRun:
-        """SchemeRun a scheme."""
+        """Run a scheme."""
         engine = Engine(self.world, self.lives, scheme, self.config, self.seed)
         return figures_of(engine.run(), engine.work, self.config)
 
     def limited(self, crawlers: int) -> Draw:
-        """Give the same sites with fewer crawlers, to test scalability; their lives are drawn anew."""
+        """Return the same sites with fewer crawlers, to test scalability; their lives are drawn anew."""
         if not 1 <= crawlers <= self.world.crawlers:
             raise InputError(f"{crawlers} crawlers: there are {self.world.crawlers} in this world")
         config = replace(self.config, crawlers=crawlers)

@@ -92,7 +92,7 @@ def site_crawls(piece_crawls: NDArray[np.int64], work: Work) -> NDArray[np.int64
 
 
 def _delays(counts: CrawlCounts, config: ChurnConfig) -> tuple[float, float]:
-    """Give the mean bounds of the birth-detect delay in hours, over what was crawled at least twice."""
+    """Return the mean bounds of the birth-detect delay in hours, over what was crawled at least twice."""
     often = counts.crawls > 1
     if not often.any():
         return float("nan"), float("nan")

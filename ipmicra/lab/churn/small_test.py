@@ -58,7 +58,7 @@ class SmallWorld:
 
     @property
     def to_sites_ms(self) -> Floats:
-        """Give the round trips from crawlers (rows) to sites (columns)."""
+        """Return the round trips from crawlers (rows) to sites (columns)."""
         return self.rtt_ms[: self.crawlers, self.crawlers + self.landmarks :]
 
 
@@ -80,7 +80,7 @@ def small_world(config: SmallConfig, rng: np.random.Generator) -> SmallWorld:
 
 
 def small_choices(world: SmallWorld, config: SmallConfig, rng: np.random.Generator) -> dict[str, Rows]:
-    """Give the crawler of each site under each scheme."""
+    """Return the crawler of each site under each scheme."""
     first = world.crawlers + world.landmarks
     crawlers, sites = slice(0, world.crawlers), slice(first, None)
     rtt_ms = world.to_sites_ms
@@ -116,7 +116,7 @@ def _nc_can(world: SmallWorld, config: SmallConfig, rng: np.random.Generator) ->
 
 
 def small_throughput(world: SmallWorld, chosen: Rows, config: SmallConfig) -> tuple[float, float]:
-    """Give the throughput of all sites together in Mb/s (equation 6 of [1]) and the mean RTT/2 in ms."""
+    """Return the throughput of all sites together in Mb/s (equation 6 of [1]) and the mean RTT/2 in ms."""
     rtt_ms = world.to_sites_ms[chosen, np.arange(len(chosen))]
     page_bits = config.page_bytes * 8
     page_ms = rtt_ms + page_bits / config.bandwidth_mbps / 1e3 + config.polite_wait_ms

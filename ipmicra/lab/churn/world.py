@@ -33,12 +33,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChurnWorld:
-    """Crawlers (rows) and sites (columns) with known round trips, and what coordinates tell of them."""
+    """Crawlers (rows) and sites (columns) with known round trips, and what coordinates predict for them."""
 
     rtt_ms: Floats
     """The truth."""
     expected_ms: Floats
-    """What coordinates tell; landmarks have measured."""
+    """What coordinates predict; landmarks have measured."""
     crawler_points: Floats
     site_points: Floats
     space: Space
@@ -57,7 +57,7 @@ class ChurnWorld:
 
 
 def draw_world(matrix_ms: ArrayLike, config: ChurnConfig, rng: np.random.Generator) -> ChurnWorld:
-    """Put crawlers on nodes drawn by lot, sites on the others; several on one where there are too few."""
+    """Put crawlers on nodes drawn at random, sites on the others; several on one where there are too few."""
     matrix = np.asarray(matrix_ms, dtype=np.float64)
     _check(matrix, config)
     order = rng.permutation(len(matrix))
@@ -118,7 +118,7 @@ def _filled(rtt_ms: Floats) -> Floats:
 def _fitted(
     mutual_ms: Floats, rtt_ms: Floats, config: ChurnConfig, rng: np.random.Generator
 ) -> tuple[Coordinates, Floats]:
-    """Fit GNP as the paper does; give it with the landmarks' samples of the sites."""
+    """Fit GNP as the paper does; return it with the landmarks' samples of the sites."""
     coordinates = Coordinates.fit(
         mutual_ms, rng=rng, landmarks=min(config.landmarks, config.crawlers), method="gnp"
     )

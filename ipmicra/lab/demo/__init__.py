@@ -4,7 +4,7 @@
 |---|---|
 | `config.py` | every number of it |
 | `dumps.py` | the dumps it starts from |
-| `world.py` | the world that is played: crawlers, sites in the hierarchy's subnets, round trips |
+| `invent.py` | the world that is played: crawlers, sites in the hierarchy's subnets, round trips |
 | `run.py` | the steps, one after another |
-| `compare_ways.py` | what the delegation is worth beside other ways of assigning the same sites |
+| `compare.py` | what the delegation is worth beside other ways of assigning the same sites |
 """

@@ -66,7 +66,7 @@ class DemoRow:
     """The same in relation to a hash of the sites' names."""
 
     def as_record(self) -> dict[str, Any]:
-        """Give the figures by name, short enough to read."""
+        """Return the figures by name, short enough to read."""
         return {
             key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
         }
@@ -102,7 +102,7 @@ def _numbered(numbers: Mapping[str, int], names: Iterable[str | None]) -> NDArra
 def _replayed(
     policy: str, world: World, numbers: Mapping[str, int], replaying: Replaying
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Let a policy assign the sites with probes answered from the world; give crawlers and probes."""
+    """Let a policy assign the sites with probes answered from the world; return crawlers and probes."""
     config = replaying.config
     one, *_ = policy_variants([policy], thresholds_ms=[config.threshold_ms], prices_ms=(), nearest=[1])
     chosen = one.make(np.random.default_rng(config.seed))

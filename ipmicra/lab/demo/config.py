@@ -31,7 +31,7 @@ class DemoConfig:
     sites: int = 300
     seed: int = 2004
     subnets_per_site: float = 0.7
-    """As in the world of Papapetrou and Samaras 2004: 1000 sites in some 700 subnets."""
+    """As in the world of Papapetrou and Samaras 2004: 1000 sites in about 700 subnets."""
     astray: float = 0.1
     """Share of the subnets whose servers stand in another city than their holder's seat."""
     pages_median: float = 80.0

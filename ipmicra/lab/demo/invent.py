@@ -1,7 +1,7 @@
 """The world that is played: sites in the hierarchy's subnets, round trips by geography.
 
 A subnet's servers stand in the city of its holder's postal address, or in a large city of its country where
-none is registered; some of them stand astray in another. What the delegation is told of places is only what
+none is registered; some of them stand astray in another. What the delegation knows of places is only what
 `locate` finds out, often no more than the country.
 """
 
@@ -100,7 +100,7 @@ def _subnets_with_seats(hierarchy: Hierarchy, rng: np.random.Generator) -> Itera
 
 
 def _registered_seat(lineage: list[Subnet]) -> Location | None:
-    """Give the city of the narrowest holder that has a postal address with one."""
+    """Return the city of the narrowest holder that has a postal address with one."""
     for subnet in reversed(lineage):
         holder = subnet.organisation
         if holder is not None and holder.address:
@@ -111,14 +111,14 @@ def _registered_seat(lineage: list[Subnet]) -> Location | None:
 
 
 def _some_seat(country: str | None, holder: int) -> Location | None:
-    """Give a large city of the country where no postal address is registered: to each holder its own."""
+    """Return a large city of the country where no postal address is registered: to each holder its own."""
     cities = _large_cities().get(country or "")
     return location_of(cities[holder % len(cities)]) if cities else None
 
 
 @cache
 def _large_cities() -> dict[str, list[Place]]:
-    """Give the large cities by country."""
+    """Return the large cities by country."""
     gazetteer = load_gazetteer()
     cities: dict[str, list[Place]] = {}
     for place in map(gazetteer.city, gazetteer.largest(LARGE_CITY)):
@@ -168,7 +168,7 @@ def _crawlers(count: int) -> tuple[Crawler, ...]:
 def _round_trips(
     config: DemoConfig, rng: np.random.Generator, crawlers: tuple[Crawler, ...], places: list[Location]
 ) -> NDArray[np.float64]:
-    """Give round trips in ms, (crawler, site); sites of a city share their way to each crawler."""
+    """Return round trips in ms, (crawler, site); sites of a city share their way to each crawler."""
     numbers: dict[Location, int] = {}
     cities = np.array([numbers.setdefault(place, len(numbers)) for place in places])
     stations = [crawler.location for crawler in crawlers if crawler.location is not None]

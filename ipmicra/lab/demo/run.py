@@ -39,7 +39,7 @@ from ipmicra.lab.demo.invent import DemoWorld, invent_world
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
-Told = Callable[[ResultRecord], object]
+OnResult = Callable[[ResultRecord], object]
 NOTE = (
     "Holders, sites and round trips are invented; the probes were real, on this machine's loopback. "
     "Figures rest on the true round trips of the world, which the delegation did not know."
@@ -98,7 +98,7 @@ class DemoResult:
     """How long the delegation took."""
 
     def as_record(self) -> dict[str, Any]:
-        """Give the figures by name."""
+        """Return the figures by name."""
         return {
             "subnets": self.build.subnets,
             "organisations": self.build.organisations,
@@ -119,17 +119,17 @@ class Demo:
     config: DemoConfig
     dumps: Path | None = None
     say: Callable[[str], None] = lambda _message: None
-    told: Told = lambda _result: None
-    """Told each result as it comes."""
+    on_result: OnResult = lambda _result: None
+    """Called with each result as it comes."""
 
     @contextmanager
     def running(self) -> Iterator[DemoResult]:
         """Take all steps; agents and servers run until the context ends."""
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
-        tell = once(self.say)
-        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, tell)
-        built = build(paths, self.files.home.hierarchy, say=tell)
+        say_once = once(self.say)
+        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, say_once)
+        built = build(paths, self.files.home.hierarchy, say=say_once)
         self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)
@@ -158,7 +158,7 @@ class Demo:
 
         def take(result: ResultRecord) -> None:
             results[result.host] = result
-            self.told(result)
+            self.on_result(result)
 
         begun_s = time.monotonic()
         batch = Batch(store, hierarchy, self._options(internet), take)
@@ -215,7 +215,7 @@ class Demo:
         )
 
     def _report_data(self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort) -> ReportData:
-        """Give what the store knows, in the order of the world, with the truth that the world knows."""
+        """Return what the store knows, in the order of the world, with the truth that the world knows."""
         stored, world = StoreContents(store=store).load(), played.world
         sites = {site.host: site for site in stored.sites}
         crawlers = {crawler.name: crawler for crawler in stored.crawlers}

@@ -24,7 +24,7 @@ from ipmicra.lab.evaluate.report import ReplayedWorld
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """In the order in which they are shown."""
 TODAY = "today"
-"""The row of the crawlers that sites have today, where a file of measurements tells."""
+"""The row of the crawlers that sites have today, where a file of measurements has them."""
 PUBLISHED_TRAIN = 650 / 1000
 """Share of the sites that the paper trained with."""
 
@@ -42,7 +42,7 @@ class EvaluateOptions:
     sites: Path | None = None
     """Hosts, addresses and places of its sites."""
     resolves: bool = False
-    """Ask the DNS for addresses of hosts that no file tells."""
+    """Ask the DNS for addresses of hosts that no file has."""
     policies: Sequence[str] = POLICIES
     location: LocationKind | None = None
     """What is known of places; by default the world's own, or what can be located."""
@@ -85,7 +85,7 @@ def read_location(text: str) -> LocationKind:
 
 
 Progress = Callable[[str, int, int], None]
-"""Told the variant, orders of arrival done and in all."""
+"""Called with the variant, orders of arrival done and in all."""
 
 
 def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> Evaluation:
@@ -135,7 +135,7 @@ def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
 
 
 def _replayed(comparison: Comparison, options: EvaluateOptions) -> ReportData:
-    """Give the first policy's delegation of the whole world, in its own order of arrival."""
+    """Return the first policy's delegation of the whole world, in its own order of arrival."""
     data = ReplayedWorld(comparison=comparison, variant=_variants(options)[0], folder=options.world).load()
     return with_hierarchy(data, comparison.tree) if isinstance(comparison.tree, Hierarchy) else data
 
@@ -179,7 +179,7 @@ def _check_numbers(options: EvaluateOptions) -> None:
 
 
 def _row(result: PolicyResult) -> dict[str, Any]:
-    """Give means over the orders of arrival, and how far the orders differ."""
+    """Return means over the orders of arrival, and how far the orders differ."""
 
     def mean(name: str) -> float | None:
         return _mean([getattr(one, name) for one in result.test])
@@ -210,13 +210,13 @@ def _row(result: PolicyResult) -> dict[str, Any]:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    """Give the mean of what is known; None if nothing is."""
+    """Return the mean of what is known; None if nothing is."""
     known = [value for value in values if np.isfinite(value)]
     return round(float(np.mean(known)), 4) if known else None
 
 
 def _probes_saved(scores: Sequence[Quality]) -> float | None:
-    """Give the share of everybody's probes that was not needed."""
+    """Return the share of everybody's probes that was not needed."""
     everyone = [one.everyone_probes_per_site for one in scores]
     used = [one.probes_per_site for one in scores]
     return round(1 - float(np.sum(used)) / float(np.sum(everyone)), 4) if np.sum(everyone) > 0 else None

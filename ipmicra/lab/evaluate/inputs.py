@@ -26,7 +26,7 @@ NO_HIERARCHY = (
     "countries are known, so that delegating costs more probes; `ipmicra build` makes one of registry dumps"
 )
 NO_PLACES = (
-    "no crawler has a place, so distances tell nothing: "
+    "no crawler has a place, so distances are unknown: "
     "give --crawlers FILE with name,address,latitude,longitude"
 )
 
@@ -47,7 +47,7 @@ class WorldSource:
         return not self.world.is_dir()
 
     def load(self, findings: list[str], notes: list[str]) -> World:
-        """Read the world; what is left out is told."""
+        """Read the world; what is left out goes into `findings`."""
         known = {one.name: one for one in import_crawlers(self.crawlers)} if self.crawlers else {}
         resolve = (lambda names: resolve_names(names, self.dns)) if self.resolves else None
         files = WorldFiles(world=self.world, crawlers=known, sites=self.sites, resolve=resolve)
@@ -90,7 +90,7 @@ def choose_kind(source: WorldSource, world: World, notes: list[str]) -> Location
 
 
 def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[str]) -> LocationSource | None:
-    """Give the places of that kind."""
+    """Return the places of that kind."""
     if kind is LocationKind.LOCATE:
         from ipmicra.app.locate import LocatedSites
 
@@ -107,11 +107,11 @@ def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[st
 
 
 def _with_countries(world: World, tree: SubnetTree) -> World:
-    """Fill countries that the world does not tell with those of the hierarchy."""
-    told: Mapping[Address, str | None] = {
+    """Fill countries that the world does not have with those of the hierarchy."""
+    known: Mapping[Address, str | None] = {
         site.address: tree.country(tree.row_of(str(site.address)))
         for site, country in zip(world.sites, world.countries, strict=True)
         if country is None
     }
     pairs = zip(world.sites, world.countries, strict=True)
-    return replace(world, countries=tuple(land or told.get(site.address) for site, land in pairs))
+    return replace(world, countries=tuple(land or known.get(site.address) for site, land in pairs))

@@ -66,7 +66,7 @@ class ReplayedWorld:
             )
 
     def _pages(self) -> dict[str, int]:
-        """Give the pages of sites, by host, where the world's folder tells them."""
+        """Return the pages of sites, by host, where the world's folder has them."""
         path = self.folder / SITES if self.folder else None
         found: dict[str, int] = {}
         for where, record in read_records(path, ()) if path and path.is_file() else ():

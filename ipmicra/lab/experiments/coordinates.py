@@ -1,7 +1,7 @@
 """How well coordinates name the nearest crawler, method by method.
 
-Crawlers are drawn by lot; the others are hosts. Crawlers know the round trips among themselves; each host is
-measured by the landmarks alone, which are crawlers too. A method may use just that, and must name the
+Crawlers are drawn at random; the others are hosts. Crawlers know the round trips among themselves; each host
+is measured by the landmarks alone, which are crawlers too. A method may use just that, and must name the
 nearest of all crawlers.
 """
 
@@ -30,7 +30,7 @@ class Trial:
     crawlers: int = 60
     landmarks: int = 20
     chooses_landmarks: bool = True
-    """Whether landmarks are chosen for what they tell; else the first crawlers drawn are the landmarks."""
+    """Whether landmarks are chosen for what they reveal; else the first crawlers drawn are the landmarks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ def stability(problem: Problem, methods: tuple[str, ...], parts: tuple[int, ...]
 
 
 def wins(points: list[FigurePoint], figure: int, method: str, other: str) -> dict[int, float]:
-    """Give for each n how many times as long the other takes in a figure; above 1 the method wins."""
+    """Return for each n how many times as long the other takes in a figure; above 1 the method wins."""
     by_method = {
         name: {
             point.parts: point.value for point in points if point.figure == figure and point.method == name

@@ -63,7 +63,8 @@ def claims(
 ) -> list[Claim]:
     """Check every claim that the schemes at hand allow to be checked.
 
-    `by_crawler` has the mean distance of each crawler to its sites, one row a seed, in the order of joining.
+    `by_crawler` has the mean distance of each crawler to its sites, one row per seed,
+    in the order of joining.
     """
     paper = "king-like" if population.startswith("king") else population
     found: list[Claim] = []
@@ -128,13 +129,13 @@ def _reason(claim: str) -> str:
 
 def _prd_claim(population: str, paper: str, means: Mapping[str, Figures]) -> Claim:
     lower = 1 - means["MP"].average_prd / means["DL"].average_prd
-    told = PRD_BELOW_DL.get(paper)
+    stated = PRD_BELOW_DL.get(paper)
     return Claim(
         population=population,
         claim="MP's average distance is below DL's",
-        published="by some 26 to 45 %" if told is None else f"by {told:.0%}",
+        published="by about 26 to 45 %" if stated is None else f"by {stated:.0%}",
         measured=f"by {lower:.0%}",
-        is_reproduced=lower > (told or 0.26) - ROOM,
+        is_reproduced=lower > (stated or 0.26) - ROOM,
     )
 
 
@@ -235,13 +236,13 @@ def _in_zone(population: str, scheme: str, share: float, means: Mapping[str, Fig
 
 def _diversity(population: str, paper: str, scheme: str, means: Mapping[str, Figures]) -> Claim:
     before = scheme.split("_", maxsplit=1)[0]
-    told = DIVERSITY_BELOW.get(paper, {}).get(scheme)
+    stated = DIVERSITY_BELOW.get(paper, {}).get(scheme)
     beside = means.get(before, means[scheme])
     lower = 1 - means[scheme].load_diversity / beside.load_diversity
     return Claim(
         population=population,
         claim=f"load diversity of {scheme} is below that of {before}",
-        published="yes" if told is None else f"by {told:.0%}",
+        published="yes" if stated is None else f"by {stated:.0%}",
         measured=f"by {lower:.0%}" if lower >= 0 else f"higher by {-lower:.0%}",
         is_reproduced=lower > 0,
     )

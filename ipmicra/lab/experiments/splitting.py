@@ -1,4 +1,27 @@
-"""The experiment of Xu et al.: crawlers and sites of a population under each splitting scheme."""
+"""The experiment of Xu et al.: crawlers and sites of a population under each splitting scheme.
+
+How it works
+------------
+A population is a matrix of round trips. `prepare` draws which nodes are crawlers, takes the first of them as
+landmarks, and places every node in coordinate space by GNP; the order of joining and of insertion is drawn
+too. All schemes of a seed then run on that same stage, so that they differ by nothing but how zones are
+split.
+
+`run_scheme` replays the paper's schedule on an overlay: one crawler owns the whole space, some sites are
+inserted, then each further crawler joins (splitting the zone it stands in, as the scheme says) and some more
+sites are inserted; the rest come when all have joined. Every insertion starts at a random crawler, and its
+hops are counted.
+
+What is measured at the end, per scheme:
+
+- *average PRD*: distance between a site and its crawler, in the original coordinates. Coordinates are
+  clamped to the space for owning a zone only; measuring clamped ones would flatter schemes that push nodes
+  to the rim;
+- *in zone*: crawlers that stand inside a zone of their own. It explains the distance: a crawler outside its
+  zone serves sites that are near somebody else;
+- *load diversity*: standard deviation ÷ mean of sites per crawler;
+- *hops* of an insertion.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +56,7 @@ class SplittingOptions:
     """Three dimensions in the paper."""
 
     def described(self) -> dict[str, Any]:
-        """Give what a report names."""
+        """Return what a report names."""
         overlay = asdict(self.overlay)
         overlay["half"], overlay["cut"] = str(self.overlay.half), str(self.overlay.cut)
         return {**overlay, "moved": self.moved, "dimensions": self.gnp.dimensions}
@@ -107,7 +130,7 @@ def run_scheme(
 def _inserted(
     overlay: Overlay, sites: Floats, count: int, hops: list[NDArray[np.int64]], rng: np.random.Generator
 ) -> Floats:
-    """Insert the next sites; give the rest."""
+    """Insert the next sites; return the rest."""
     now = sites[:count]
     if len(now):
         hops.append(overlay.hops(rng.integers(0, len(overlay), len(now)), now))

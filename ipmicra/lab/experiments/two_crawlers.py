@@ -1,7 +1,19 @@
-"""Two crawlers that part one web by a hash of host names and exchange links: the test of paper 004.
+"""Two crawlers that divide one web by a hash of host names and exchange links: the test of paper 004.
 
-The paper tells pages downloaded, URLs exchanged, and the parameters of its table 2; it does not tell how
-many links a page has, nor how many of them leave their host. Both are arguments here.
+How it works
+------------
+The web is synthetic: pages on hosts of Zipf sizes, links inside the host or, with a small probability, to
+any page. Each crawler starts at the largest host that belongs to it. Time advances in steps of the
+exchange's own check interval; in each step every crawler downloads as many pages as its rate allows, hands
+their links to its `UrlExchange` (the product's own, a sans-IO machine), and carries out what that returns:
+crawl these here, send those there. Batches arrive at once and always. The run ends when nothing is queued
+and nothing is waiting to be sent.
+
+Two checks are built in: together the crawlers must find the pages that one crawler would have found from the
+same seeds (`reachable`), and fetch no page twice.
+
+The paper reports pages downloaded, URLs exchanged and the parameters of its table 2; it says neither how many
+links a page has, nor how many of them leave their host. Both are arguments here.
 """
 
 from __future__ import annotations
@@ -92,7 +104,7 @@ class _Node:
 
 
 def simulate_two_crawlers(config: TwoCrawlersConfig, rng: np.random.Generator) -> TwoCrawlersResult:
-    """Crawl the invented web from one page a crawler until nothing is left to crawl or to send."""
+    """Crawl the invented web from one page per crawler until nothing is left to crawl or to send."""
     starts, targets, host = _invented_pages(config, rng)
     names = [f"crawler-{number + 1}" for number in range(config.crawlers)]
     nodes = {name: _Node(name, names, config) for name in names}

@@ -18,7 +18,7 @@ Lines = Mapping[str, Sequence[SchemeRun]]
 
 
 def draw_churn(folder: Path, world: str, config: ChurnConfig, runs: Runs) -> list[Path]:
-    """Draw figures 15 to 22 as PNG (22 where several numbers of crawlers were run); give the files."""
+    """Draw figures 15 to 22 as PNG (22 where several numbers of crawlers were run); return the files."""
     most = max((crawlers for crawlers, _ in runs), default=0)
     lines = {scheme: own for (crawlers, scheme), own in runs.items() if crawlers == most}
     drawings: dict[str, Draw] = {
@@ -48,7 +48,7 @@ def draw_churn(folder: Path, world: str, config: ChurnConfig, runs: Runs) -> lis
 def _over_seeds(
     runs: Sequence[SchemeRun], value: Callable[[Snapshot], float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give the steps of the snapshots and the mean over seeds of a value at each."""
+    """Return the steps of the snapshots and the mean over seeds of a value at each."""
     steps = np.array([snapshot.step for snapshot in runs[0].snapshots])
     return steps, np.mean([[value(snapshot) for snapshot in run.snapshots] for run in runs], axis=0)
 

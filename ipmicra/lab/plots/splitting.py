@@ -19,7 +19,7 @@ Outcomes = Mapping[str, list[SplittingOutcome]]
 def draw_splitting(
     folder: Path, population: str, stages: Sequence[SplittingStage], outcomes: Outcomes
 ) -> list[Path]:
-    """Draw every plot of one population as PNG; give the files."""
+    """Draw every plot of one population as PNG; return the files."""
     drawings: dict[str, Draw] = {
         "fig06-in-zone-and-distance": lambda axes: _in_zone(axes, outcomes),
         "fig09-average-distance": lambda axes: _bars(

@@ -40,7 +40,7 @@ class ChurnRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChurnReport:
-    """All runs, by number of crawlers and scheme; one a seed."""
+    """All runs, by number of crawlers and scheme; one per seed."""
 
     world: str
     config: ChurnConfig
@@ -49,7 +49,7 @@ class ChurnReport:
     """Bound of each seed, by number of crawlers."""
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give one row a scheme (and number of crawlers), means over seeds; the bound comes last."""
+        """Return one row per scheme (and number of crawlers), means over seeds; the bound comes last."""
         rows = []
         for crawlers, bounds in self.bounds.items():
             own = {scheme: runs for (count, scheme), runs in self.runs.items() if count == crawlers}
@@ -88,7 +88,7 @@ class ChurnReport:
 
 
 def _above(good: float, means: Mapping[str, dict[str, float | None]], other: str) -> float | None:
-    """Tell by which part a goodput is above another scheme's, where that was run."""
+    """Return by which part a goodput is above another scheme's, where that was run."""
     base = means.get(other, {}).get("goodput_mbps")
     return good / base - 1 if base else None
 
@@ -100,7 +100,7 @@ def _means(runs: Sequence[SchemeRun]) -> dict[str, float | None]:
 
 
 def simulate_churn(run: ChurnRun, say: Say) -> ChurnReport:
-    """SchemeRun the schemes; every seed is another world (or another draw of nodes) and another history."""
+    """Run the schemes; every seed is another world (or another draw of nodes) and another history."""
     schemes = [scheme_named(name) for name in dict.fromkeys(run.schemes)]
     if run.seeds < 1:
         raise InputError("at least one seed is needed")
@@ -130,7 +130,7 @@ def _matrix_maker(path: Path | None) -> tuple[str, Callable[[np.random.Generator
 
 
 def simulate_small_test(seeds: int, config: SmallConfig | None = None) -> list[dict[str, Any]]:
-    """SchemeRun section 5.1's test: one row a scheme, means over seeds, worst first."""
+    """Run section 5.1's test: one row per scheme, means over seeds, worst first."""
     config = config or SmallConfig()
     if seeds < 1:
         raise InputError("at least one seed is needed")

@@ -72,7 +72,7 @@ class SplittingReport:
     outcomes: Mapping[str, list[SplittingOutcome]]
 
     def means(self) -> dict[str, Figures]:
-        """Give the mean figures of each scheme."""
+        """Return the mean figures of each scheme."""
         return {
             scheme: Figures(
                 average_prd=float(np.mean([one.average_prd for one in runs])),
@@ -84,7 +84,7 @@ class SplittingReport:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """Give one row a scheme, with what was published beside."""
+        """Return one row per scheme, with what was published beside."""
         described = {**self.options.described(), "seeds": len(self.stages)}
         return [
             {
@@ -98,7 +98,7 @@ class SplittingReport:
         ]
 
     def claims(self) -> list[Claim]:
-        """Give the paper's claims beside what was measured."""
+        """Return the paper's claims beside what was measured."""
         by_crawler = {
             scheme: np.stack([one.prd_of_crawlers for one in runs]) for scheme, runs in self.outcomes.items()
         }
@@ -106,17 +106,17 @@ class SplittingReport:
 
 
 def _published(population: str, scheme: str) -> dict[str, float]:
-    """Give what the paper says of a scheme; relative figures by the scheme they are relative to."""
+    """Return what the paper says of a scheme; relative figures by the scheme they are relative to."""
     paper = "king-like" if population.startswith("king") else population
-    told: dict[str, float] = {}
+    published: dict[str, float] = {}
     if scheme in IN_ZONE:
-        told["in_zone"] = IN_ZONE[scheme]
+        published["in_zone"] = IN_ZONE[scheme]
     if scheme == "MP" and paper in PRD_BELOW_DL:
-        told["average_prd_below_dl"] = PRD_BELOW_DL[paper]
+        published["average_prd_below_dl"] = PRD_BELOW_DL[paper]
     if scheme in DIVERSITY_BELOW.get(paper, {}):
         before = scheme.split("_", maxsplit=1)[0].lower()
-        told[f"load_diversity_below_{before}"] = DIVERSITY_BELOW[paper][scheme]
-    return told
+        published[f"load_diversity_below_{before}"] = DIVERSITY_BELOW[paper][scheme]
+    return published
 
 
 def simulate_splitting(
@@ -162,7 +162,7 @@ class CoordinatesRun:
 
 
 def simulate_coordinates(run: CoordinatesRun, say: Say) -> list[dict[str, Any]]:
-    """Try methods on a matrix; one row a method, means over seeds."""
+    """Try methods on a matrix; one row per method, means over seeds."""
     unknown = [method for method in run.methods if method not in METHODS]
     if unknown:
         raise InputError(f"no method named {unknown[0]!r}; there are {', '.join(METHODS)}")

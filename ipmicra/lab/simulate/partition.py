@@ -105,7 +105,7 @@ def stability_rows(choice: WebChoice, parts: tuple[int, ...]) -> list[dict[str, 
 
 
 def exchange_rows(seed: int, pages: int, links_per_page: float) -> list[dict[str, Any]]:
-    """Run the test of two crawlers in each mode; a row a crawler."""
+    """Run the test of two crawlers in each mode; a row per crawler."""
     rows = []
     for mode in Mode:
         config = TwoCrawlersConfig(

@@ -42,7 +42,7 @@ class NationalWebConfig:
     addresses_per_subnet: int = 30
     mean_pages: float = 170.0
     page_tail: float = 1.3
-    """Pareto exponent of pages a host; smaller is heavier."""
+    """Pareto exponent of pages per host; smaller is heavier."""
     largest_site: float = 0.003
     """Share of all pages on one host at most."""
     links: LinkConfig = field(default_factory=lambda: LinkConfig(locality=0.5))
@@ -94,7 +94,7 @@ def _addresses(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[n
 def _cities(
     config: NationalWebConfig, addresses: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Give each address a city, the foreign ones last, and each city a place."""
+    """Return each address a city, the foreign ones last, and each city a place."""
     home, abroad = config.cities, config.foreign_cities
     latitude = np.concatenate((rng.uniform(config.south, config.north, home), rng.uniform(25, 60, abroad)))
     longitude = np.concatenate((rng.uniform(config.west, config.east, home), rng.uniform(-120, 30, abroad)))
@@ -109,7 +109,7 @@ def _cities(
 
 
 def _countries(config: NationalWebConfig) -> NDArray[np.int64]:
-    """Give cities their countries: home is XA, codes for private use stand for all others."""
+    """Return cities their countries: home is XA, codes for private use stand for all others."""
     abroad = [country_code("X" + chr(ord("B") + number % 20)) for number in range(config.foreign_cities)]
     return np.array([country_code("XA")] * config.cities + abroad, np.int64)
 
@@ -117,7 +117,7 @@ def _countries(config: NationalWebConfig) -> NDArray[np.int64]:
 def _subnets(
     holder: NDArray[np.int64], city: NDArray[np.int64], config: NationalWebConfig
 ) -> NDArray[np.int64]:
-    """Give addresses subnets of two levels: a holder's in a city, cut small, and all of a holder's."""
+    """Return addresses subnets of two levels: a holder's in a city, cut small, and all of a holder's."""
     key = holder * (config.cities + config.foreign_cities) + city
     order = np.argsort(key, kind="stable")
     is_first = np.append(True, np.diff(key[order]) != 0)

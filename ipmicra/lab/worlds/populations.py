@@ -1,4 +1,19 @@
-"""Populations for the papers' experiments: round trips between nodes, seeded or read from a matrix."""
+"""Populations for the papers' experiments: round trips between nodes, seeded or read from a matrix.
+
+How it works
+------------
+The papers ran on two populations, of which neither the exact topology nor the draws are published; these
+have the same numbers of nodes and the same traits.
+
+- `transit_stub`: routers of a few transit domains on a plane, fully linked inside a domain and by one link
+  between each two domains; stub domains around routers, hosts around stub domains. A round trip is the
+  shortest path over routers plus both access lines, or the straight line inside a stub domain if that is
+  shorter. Distances obey the triangle inequality, so coordinates fit well: the easy case.
+- `king_like`: dense clusters in three dimensions with a log-normal access delay per node, noise on every
+  pair, and a few pairs that take a detour. The access delays and detours break the triangle inequality as
+  the measured King data do: the hard case.
+- `of_matrix`: a user's own measurements, divided into crawlers, landmarks and sites in King's proportions.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +63,7 @@ class TransitStub:
 
 
 def transit_stub(rng: np.random.Generator, shape: TransitStub | None = None) -> Population:
-    """Make a Transit–Stub population of 3000 hosts in 100 stub domains (unless told otherwise)."""
+    """Make a Transit–Stub population of 3000 hosts in 100 stub domains (unless the shape says otherwise)."""
     shape = shape or TransitStub()
     domain_at = rng.random((shape.domains, 2))
     routers = np.repeat(domain_at, shape.transits, axis=0)
@@ -76,7 +91,7 @@ def transit_stub(rng: np.random.Generator, shape: TransitStub | None = None) -> 
 
 
 def _apart(points: Floats) -> Floats:
-    """Give the distances between all pairs of points."""
+    """Return the distances between all pairs of points."""
     squares = (points**2).sum(axis=1)
     total = squares[:, None] + squares - 2 * points @ points.T
     distances: Floats = np.sqrt(np.maximum(total + total.T, 0) / 2)  # both ways alike to the last digit
@@ -97,7 +112,7 @@ def _transit_links(routers: Floats, shape: TransitStub, rng: np.random.Generator
 
 
 def _shortest(links: Floats) -> Floats:
-    """Give the lengths of shortest paths (Floyd and Warshall)."""
+    """Return the lengths of shortest paths (Floyd and Warshall)."""
     paths = links.copy()
     for middle in range(len(paths)):
         paths = np.minimum(paths, paths[:, middle : middle + 1] + paths[middle])

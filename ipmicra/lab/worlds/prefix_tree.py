@@ -48,7 +48,7 @@ class PrefixTree:
         return f"<PrefixTree: {len(self)} prefixes>"
 
     def row_of(self, address: str) -> int:
-        """Give the row of the narrowest prefix that holds an address."""
+        """Return the row of the narrowest prefix that holds an address."""
         number = _number(address)
         row = bisect_right(self._starts, number) - 1
         while self._spans[row][2] < number[1]:
@@ -58,15 +58,15 @@ class PrefixTree:
         return row
 
     def parent(self, row: int) -> int | None:
-        """Give the row above, None for a root."""
+        """Return the row above, None for a root."""
         return self._parents[row]
 
     def descendants(self, row: int) -> range:
-        """Give the rows inside."""
+        """Return the rows inside."""
         return range(row + 1, self._behind[row])
 
     def bounds(self, row: int) -> tuple[Address, Address]:
-        """Give first and last address."""
+        """Return first and last address."""
         family, first, last = self._spans[row]
         if family == 4:  # noqa: PLR2004
             return IPv4Address(first), IPv4Address(last)

@@ -116,7 +116,7 @@ class InventedTree:
         return f"<InventedTree: {len(self)} subnets>"
 
     def row_of(self, address: str) -> int:
-        """Give the row of the narrowest subnet that holds an address."""
+        """Return the row of the narrowest subnet that holds an address."""
         number = int(IPv4Address(address))
         row = bisect_right(self._starts, number) - 1
         while self._spans[row][1] < number:
@@ -124,39 +124,39 @@ class InventedTree:
         return row
 
     def parent(self, row: int) -> int | None:
-        """Give the row above, None for the root."""
+        """Return the row above, None for the root."""
         return self._parents[row] if row else None
 
     def descendants(self, row: int) -> range:
-        """Give the rows inside."""
+        """Return the rows inside."""
         return range(row + 1, self._behind[row])
 
     def bounds(self, row: int) -> tuple[Address, Address]:
-        """Give first and last address."""
+        """Return first and last address."""
         first, last = self._spans[row]
         return IPv4Address(first), IPv4Address(last)
 
     def organisation_number(self, row: int) -> int:
-        """Give the organisation's number, 0 for none."""
+        """Return the organisation's number, 0 for none."""
         return self._organisations[row]
 
     def country(self, row: int) -> str | None:
-        """Give an invented country of two letters."""
+        """Return an invented country of two letters."""
         number = self._countries[row]
         return None if number < 0 else country_code(number)
 
     def registry_number(self, row: int) -> int:
-        """Give the registry's number: countries are shared out in turn."""
+        """Return the registry's number: countries are shared out in turn."""
         return self._countries[row] % 5 + 1
 
 
 def subnet_first(number: int) -> int:
-    """Give the first address of a subnet."""
+    """Return the first address of a subnet."""
     return FIRST_ADDRESS + number * SUBNET_SIZE
 
 
 def country_code(number: int) -> str:
-    """Give two letters for a number below 676."""
+    """Return two letters for a number below 676."""
     return chr(65 + number // 26) + chr(65 + number % 26)
 
 
@@ -217,7 +217,7 @@ def round_trips(
     cities: Rows,
     crawler_cities: Rows,
 ) -> NDArray[np.float32]:
-    """Give round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
+    """Return round trips in ms, (crawler, site); `places` are degrees north and east, by number of city."""
     points = unit_vectors(places[:, 0], places[:, 1])
     straight = vector_distances_km(points[crawler_cities], points) / FIBRE_KM_PER_MS
     detours = plan.detour * np.exp(plan.detour_spread * rng.standard_normal(straight.shape))

@@ -15,7 +15,7 @@ _MANY = 1 << 40
 
 
 def binder_of(setting: SchemeView, config: BindingConfig) -> Binder:
-    """Make a binder that knows what coordinates tell and learns what crawls show."""
+    """Make a binder that knows what coordinates predict and learns what crawls show."""
     work, churn = setting.crawling.work, setting.config
     known = BindingWorld(
         expected_ms=setting.world.expected_ms.copy(),
@@ -45,7 +45,7 @@ class Pool(Fifo):
         self.binder.left(crawler, now)
 
     def choose(self, piece: int, now: float) -> int:
-        """Give the best crawler with a free connection; without one, who holds least keeps it for all."""
+        """Return the best crawler with a free connection; without one, who holds least keeps it for all."""
         crawling = self.crawling
         free = np.flatnonzero(crawling.free)
         found = self.binder.crawler_for(piece, free, now) if len(free) else None

@@ -26,11 +26,11 @@ class Chord(Fifo):
         """Nothing but the leaver's own tasks moves."""
 
     def choose(self, piece: int, now: float) -> int:  # noqa: ARG002
-        """Give the first crawler at or after the site's key."""
+        """Return the first crawler at or after the site's key."""
         return self._successor(float(self._site_at[self.crawling.work.site[piece]]))
 
     def heir(self, piece: int, leaver: int, now: float) -> int:  # noqa: ARG002
-        """Give the first crawler after the leaver."""
+        """Return the first crawler after the leaver."""
         return self._successor(float(self._crawler_at[leaver]))
 
     def _successor(self, key: float) -> int:

@@ -12,7 +12,7 @@ _BITS = 48
 
 
 def hashed_points(names: list[str], dimensions: int) -> NDArray[np.float64]:
-    """Give a point of the unit cube for each name, of three dimensions at most."""
+    """Return a point of the unit cube for each name, of three dimensions at most."""
     digests = [hashlib.sha1(name.encode(), usedforsecurity=False).digest() for name in names]
     width = _BITS // 8
     numbers = [

@@ -28,7 +28,7 @@ SCHEMES: dict[str, Scheme] = {
 
 
 def scheme_named(name: str) -> Scheme:
-    """Give a scheme; an unknown name is refused with the known ones."""
+    """Return a scheme; an unknown name is refused with the known ones."""
     if name not in SCHEMES:
         raise InputError(f"no scheme named {name!r}; there are {', '.join(SCHEMES)}")
     return SCHEMES[name]

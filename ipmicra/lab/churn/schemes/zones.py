@@ -45,21 +45,21 @@ class ZoneOwners(Fifo):
         self._forget()
 
     def choose(self, piece: int, now: float) -> int:  # noqa: ARG002
-        """Give the owner of the zone."""
+        """Return the owner of the zone."""
         return self.owner(piece)
 
     def heir(self, piece: int, leaver: int, now: float) -> int:  # noqa: ARG002
-        """Give the crawler that took the leaver's zone over, the first if there were several."""
+        """Return the crawler that took the leaver's zone over, the first if there were several."""
         return int(self._takers[0])
 
     def owner(self, piece: int) -> int:
-        """Give the crawler whose zone holds the key of a piece's site."""
+        """Return the crawler whose zone holds the key of a piece's site."""
         if self._owners is None:
             self._owners = self._crawler[self._overlay.owners(self._site_keys)].tolist()
         return int(self._owners[self.crawling.work.site[piece]])
 
     def neighbours(self, crawler: int) -> Rows:
-        """Give the crawlers whose zones border on a crawler's."""
+        """Return the crawlers whose zones border on a crawler's."""
         found = self._beside.get(crawler)
         if found is None:
             numbers = self._overlay.neighbours(int(self._number[crawler]))
