@@ -16,9 +16,9 @@ from benchmarks.bench import Bench
 from benchmarks.measure import Times, side_by_side
 from benchmarks.results import Row, Target, rate
 from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.edge.store.ports import DelegationRecord, ResultRecord
+from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.edge.store.store import Store
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.sample import Rung, Sample, Timings
 
 T = TypeVar("T")
@@ -126,9 +126,9 @@ def _delegations(count: int) -> list[DelegationRecord]:
     ]
 
 
-def _results(count: int) -> list[ResultRecord]:
+def _results(count: int) -> list[Decision]:
     return [
-        ResultRecord(
+        Decision(
             host=f"www{i}.example.org",
             address=IPv4Address((i << 8) + 1),
             first=IPv4Address(i << 8),

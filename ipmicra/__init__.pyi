@@ -9,8 +9,7 @@ from .app.build.build import BuildOptions as BuildOptions
 from .app.build.build import BuildProgress as BuildProgress
 from .app.build.build import BuildReport as BuildReport
 from .app.build.build import build as build
-from .app.delegate.facade import Decision as Decision
-from .app.delegate.facade import Delegator as Delegator
+from .app.delegate.delegator import Delegator as Delegator
 from .app.delegate.options import DelegateOptions as DelegateOptions
 from .app.fleet.fleet import Fleet as Fleet
 from .app.locate import LocateOptions as LocateOptions
@@ -60,6 +59,7 @@ from .model.assignment import Assignment as Assignment
 from .model.crawler import Capacity as Capacity
 from .model.crawler import Crawler as Crawler
 from .model.crawler import CrawlerState as CrawlerState
+from .model.delegation import Decision as Decision
 from .model.delegation import Delegation as Delegation
 from .model.delegation import Evidence as Evidence
 from .model.edition import DumpRecord as DumpRecord

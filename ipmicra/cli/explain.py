@@ -27,14 +27,14 @@ def explain(
     need_service()
     from ipmicra.app.describe.delegation import describe_explanation
     from ipmicra.app.explain.explain import explain_site
-    from ipmicra.app.explain.render import tell
+    from ipmicra.app.explain.render import render
 
     print_format = Format.JSON if as_json else output_format or Format.TABLE
     home = home_of(context, store=store, hierarchy=hierarchy_file)
     with home.open_hierarchy() as hierarchy, home.open_store() as opened:
         explanation = explain_site(opened, hierarchy, site)
     if print_format is Format.TABLE:
-        for line in tell(explanation):
+        for line in render(explanation):
             typer.echo(clean(line))
     else:
         print_object(describe_explanation(explanation), print_format)

@@ -1,4 +1,4 @@
-"""Why each crawler was asked or not: what `explain` tells."""
+"""Why each crawler was asked or not: what `ipmicra explain` shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ipmicra.delegate.attempt import Attempt, Settle
 from ipmicra.model.sample import Loss
+
+KNOWN = "its sample was known"
 
 
 class Verdict(StrEnum):
@@ -47,3 +50,27 @@ class Account:
     def entries(self) -> list[Considered]:
         """Write all of it."""
         return [*self.tried, *self.rest()]
+
+
+def account_of(
+    attempt: Attempt, settle: Settle, name_of: Callable[[int], str], rest: Callable[[], list[Considered]]
+) -> Account:
+    """Write down why each crawler was asked or not, the chosen one's reason first."""
+    chosen = Considered(
+        crawler=name_of(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
+    )
+    known = [
+        Considered(crawler=name_of(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one))
+        for one in attempt.known
+    ]
+    asked = [
+        Considered(
+            crawler=name_of(one),
+            verdict=Verdict.ASKED,
+            reason=attempt.reasons[one],
+            rtt_ms=attempt.samples.get(one),
+            loss=attempt.losses.get(one),
+        )
+        for one in attempt.asked
+    ]
+    return Account((chosen, *known, *asked), rest)

@@ -1,4 +1,4 @@
-"""What leaves the delegator."""
+"""What leaves the machine: what its driver must do, in this order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from dataclasses import dataclass
 
 from ipmicra.delegate.account import Account
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.crawler import TrackRecord
+from ipmicra.model.delegation import Decision, Delegation
+from ipmicra.model.location import Location
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import ImplausibleSample
 from ipmicra.model.site import Site
 
 
 @dataclass(frozen=True, slots=True)
 class AskProbe:
-    """Ask a crawler to probe an address; answer with `SampleReturned` or `ProbeLost`."""
+    """Send a probe; answer with `SampleReturned` or `ProbeLost`."""
 
     attempt: int
-    crawler: str
-    address: Address
+    probe: Probe
     reason: str
 
 
@@ -28,21 +31,27 @@ class Delegated:
     delegation: Delegation
     account: Account
     """Why each crawler was asked or not."""
+    address: Address | None = None
+    """The site that it was decided for; None for a crawler's own subnet."""
+    location: Location | None = None
+    """Where that site is thought to be."""
+    is_makeshift: bool = False
+    """Whether only an empty budget kept the subnet from being probed: good for now, not worth storing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewed:
+    """A delegation was used late in its life and lives on."""
+
+    delegation: Delegation
+    """With its new end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """The answer for one site."""
 
-    site: Site
-    crawler: str
-    evidence: Evidence
-    rtt_ms: float | None
-    """Measured or expected; None if nothing is known."""
-    probes: int
-    """Spent for this answer; the sites that waited for the same subnet cost nothing."""
-    key: int
-    """The subnet."""
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +64,16 @@ class Revoked:
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlerMarked:
-    """A crawler sent a sample that cannot be true."""
+class CrawlerChecked:
+    """A sample was held against the speed of light, and its crawler's record changed."""
 
     crawler: str
-    address: Address
-    rtt_ms: float
-    least_ms: float
-    """The shortest that light allows."""
-    marks: int
-    """So far; too many and it is asked no more."""
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlerCleared:
-    """A mark is taken back: the place was wrong, not the crawler."""
-
-    crawler: str
-    address: Address
-    marks: int
-    """Those that are left."""
+    record: TrackRecord
+    """With this sample in it."""
+    implausible: ImplausibleSample | None = None
+    """The sample, if light says that it cannot be true."""
+    is_flagged: bool = False
+    """Whether the crawler is not asked any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +84,4 @@ class GaveUp:
     reason: str
 
 
-Action = AskProbe | Delegated | Assigned | Revoked | CrawlerMarked | CrawlerCleared | GaveUp
+Action = AskProbe | Delegated | Renewed | Assigned | Revoked | CrawlerChecked | GaveUp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from ipmicra.delegate.lifecycle import Stage, Step, next_stage
@@ -53,8 +54,8 @@ class Attempt:
     samples: dict[int, float] = field(default_factory=dict)
     """Round trips in ms, by crawler."""
     losses: dict[int, Loss] = field(default_factory=dict)
-    doubted: dict[int, float] = field(default_factory=dict)
-    """Round trips that the place makes impossible; they count after all if the place is found to be wrong."""
+    rejected: dict[int, float] = field(default_factory=dict)
+    """Round trips that cannot be true, most of them because the place makes them impossible."""
     outstanding: set[int] = field(default_factory=set)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""
@@ -71,6 +72,11 @@ class Attempt:
     def best(self) -> int | None:
         """The crawler with the shortest round trip so far; the one that was asked first among equals."""
         return min(self.samples, key=self.samples.__getitem__, default=None)
+
+    @property
+    def against_place(self) -> dict[int, float]:
+        """The rejected round trips that are possible elsewhere: if the place is wrong, they are samples."""
+        return {crawler: rtt_ms for crawler, rtt_ms in self.rejected.items() if 0 < rtt_ms < inf}
 
     def follow(self, step: Step) -> None:
         """Go on to the next stage."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+TAUGHT_SAMPLES = 20_000
+"""Samples of earlier runs, the newest, that a model learns from when it starts: about ten seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhysicsConfig:
     """What light allows."""
 
     sure_radius_km: float = 25.0
-    """Only a location known as well as this can convict a crawler."""
+    """Only a location known as well as this can make a sample implausible."""
     doubt_radii: float = 3.0
-    """Radii by which the true place may be off before a crawler is convicted."""
-    marks_allowed: int = 3
-    """Impossible samples after which a crawler is asked no more."""
+    """Radii by which the true place may be off before a sample counts as implausible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class DelegatorConfig:
     """Probes lost in a row, without a sample, after which a site counts as one that cannot be probed."""
     apart_km: float = 100.0
     """Beyond this, and both radii, a site is elsewhere than the rest of its subnet."""
+    implausible_allowed: int = 3
+    """Fewer implausible samples than this never flag a crawler (see `ipmicra.delegate.roster`)."""
     physics: PhysicsConfig = field(default_factory=PhysicsConfig)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipmicra.model.crawler import Crawler
+from ipmicra.model.crawler import Crawler, TrackRecord
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
@@ -43,6 +43,8 @@ class CrawlerJoined:
 
     crawler: Crawler
     now_s: float
+    record: TrackRecord | None = None
+    """What the store has of it; looked at only when it joins for the first time."""
 
 
 @dataclass(frozen=True, slots=True)

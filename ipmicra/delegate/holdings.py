@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ipmicra.delegate.account import Account, Considered, Verdict
-from ipmicra.delegate.actions import Action, Assigned, Delegated, Revoked
-from ipmicra.delegate.attempt import Settle
+from ipmicra.delegate.actions import Action, Assigned, Delegated, Renewed, Revoked
+from ipmicra.delegate.attempt import Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.ledger import Held, Ledger
 from ipmicra.delegate.lifecycle import Hold, Step
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
@@ -18,42 +20,63 @@ OWN = "it stands in this subnet"
 
 
 class Holdings:
-    """The ledger with the fleet and the hierarchy that its numbers stand for."""
+    """The ledger with the roster and the hierarchy that its numbers stand for."""
 
     def __init__(self, tree: SubnetTree, roster: Roster, ledger: Ledger, config: DelegatorConfig) -> None:
         """Remember where to look."""
         self._tree, self._roster, self._ledger, self._config = tree, roster, ledger, config
 
-    def held(self, settle: Settle, probes: int, location: Location | None, now_s: float) -> Held:
-        """Make a delegation of what an attempt settled on."""
-        return Held(
-            crawler=settle.crawler,
+    def settle(self, attempt: Attempt, settle: Settle, now_s: float) -> Held:
+        """Delegate an attempt's subnet to the crawler that was settled on."""
+        held = self._held(attempt.key, settle, attempt.probes, now_s, attempt.location)
+        self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
+        return held
+
+    def _held(self, key: int, settle: Settle, probes: int, now_s: float, location: Location | None) -> Held:
+        first, last = bounds_of(self._tree, key)
+        delegation = Delegation(
+            first=first,
+            last=last,
+            crawler=self._roster.name(settle.crawler),
             evidence=settle.evidence,
             rtt_ms=settle.rtt_ms,
             probes=probes,
             created_s=now_s,
             expires_s=now_s + self._config.lifetime_s,
-            fleet_size=len(self._roster),
-            location=location,
         )
+        return Held(delegation, settle.crawler, len(self._roster), location)
 
-    def assign(self, site: Site, key: int, held: Held, probes: int) -> Assigned:
+    def assign(self, site: Site, held: Held, probes: int) -> Assigned:
         """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""
-        crawler = held.crawler
-        if held.evidence is Evidence.ANYCAST:
+        one, crawler = held.delegation, held.crawler
+        if one.evidence is Evidence.ANYCAST:
             least = self._roster.least_loaded()
             crawler = crawler if least is None else least
         self._roster.load[crawler] += 1
-        return Assigned(site, self._roster.name(crawler), held.evidence, held.rtt_ms, probes, key)
+        return Assigned(
+            Decision(
+                host=site.host,
+                address=site.address,
+                first=one.first,
+                last=one.last,
+                crawler=self._roster.name(crawler),
+                evidence=one.evidence,
+                rtt_ms=one.rtt_ms,
+                probes=probes,
+            )
+        )
 
     def is_good(self, held: Held, now_s: float) -> bool:
-        """Tell whether a delegation still holds; its use renews it when half its life is over."""
-        if now_s >= held.expires_s or not self._roster.is_present(held.crawler):
-            return False
+        """Return whether a delegation still holds."""
+        return now_s < held.delegation.expires_s and self._roster.is_present(held.crawler)
+
+    def renew(self, held: Held, now_s: float) -> list[Action]:
+        """Renew a delegation that is used when half its life is over."""
         config = self._config
-        if held.expires_s - now_s < config.lifetime_s * config.renew_below:
-            held.expires_s = now_s + config.lifetime_s
-        return True
+        if held.delegation.expires_s - now_s >= config.lifetime_s * config.renew_below:
+            return []
+        held.delegation = replace(held.delegation, expires_s=now_s + config.lifetime_s)
+        return [Renewed(held.delegation)]
 
     def give_own(self, crawler: int, now_s: float) -> list[Action]:
         """Delegate the subnet that a crawler stands in to it, unless somebody has or is about to have it."""
@@ -61,29 +84,20 @@ class Holdings:
         key = key_of(self._tree, one.address)
         if self._ledger.hold_of(key) is not Hold.FREE:
             return []
-        held = self.held(Settle(crawler, Evidence.INHERITED, None, OWN), 0, one.location, now_s)
-        self._ledger.give(key, held, self.organisation(key))
+        held = self._held(key, Settle(crawler, Evidence.INHERITED, None, OWN), 0, now_s, one.location)
+        self._ledger.give(key, held, self._organisation(key))
         account = Account((Considered(crawler=one.name, verdict=Verdict.CHOSEN, reason=OWN),))
-        return [Delegated(key, self.delegation(key, held), account)]
+        return [Delegated(key, held.delegation, account, location=one.location)]
 
     def restore(
         self, key: int, delegation: Delegation, location: Location | None, fleet_size: int | None
     ) -> bool:
-        """Take over a stored delegation; False if its crawler is unknown."""
+        """Take over a stored delegation; return False if its crawler is unknown."""
         crawler = self._roster.index_of(delegation.crawler)
         if crawler is None:
             return False
-        held = Held(
-            crawler=crawler,
-            evidence=delegation.evidence,
-            rtt_ms=delegation.rtt_ms,
-            probes=delegation.probes,
-            created_s=delegation.created_s,
-            expires_s=delegation.expires_s,
-            fleet_size=len(self._roster) if fleet_size is None else fleet_size,
-            location=location,
-        )
-        self._ledger.give(key, held, self.organisation(key))
+        size = len(self._roster) if fleet_size is None else fleet_size
+        self._ledger.give(key, Held(delegation, crawler, size, location), self._organisation(key))
         return True
 
     def revoke(self, key: int, step: Step, reason: str) -> list[Action]:
@@ -91,23 +105,9 @@ class Holdings:
         held = self._ledger.get(key)
         if held is None:
             return []
-        self._ledger.free(key, step, self.organisation(key))
-        return [Revoked(key, self.delegation(key, held), reason)]
+        self._ledger.free(key, step, self._organisation(key))
+        return [Revoked(key, held.delegation, reason)]
 
-    def delegation(self, key: int, held: Held) -> Delegation:
-        """Spell out a held subnet."""
-        first, last = bounds_of(self._tree, key)
-        return Delegation(
-            first=first,
-            last=last,
-            crawler=self._roster.name(held.crawler),
-            evidence=held.evidence,
-            rtt_ms=held.rtt_ms,
-            probes=held.probes,
-            created_s=held.created_s,
-            expires_s=held.expires_s,
-        )
-
-    def organisation(self, key: int) -> int:
-        """Give the number of a subnet's organisation, 0 for none and for slices."""
+    def _organisation(self, key: int) -> int:
+        """Return the number of a subnet's organisation, 0 for none and for slices."""
         return self._tree.organisation_number(key) if key >= 0 else 0

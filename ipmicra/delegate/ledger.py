@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ipmicra.delegate.lifecycle import Hold, Step, next_hold
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Delegation
 from ipmicra.model.location import Location
 
 
 @dataclass(slots=True)
 class Held:
-    """A delegation in memory; crawlers by index."""
+    """A delegation in force, with what only the machine needs to know of it."""
 
+    delegation: Delegation
+    """Replaced by a longer one when it is renewed."""
     crawler: int
-    evidence: Evidence
-    rtt_ms: float | None
-    probes: int
-    created_s: float
-    expires_s: float
+    """Index of its crawler."""
     fleet_size: int
     """Crawlers that had joined when it was last looked at: later ones may be nearer."""
     location: Location | None = None

@@ -1,15 +1,43 @@
-"""The machine: events in, actions out. What it does depends on its events alone."""
+"""The machine: events in, actions out. What it does depends on its events alone.
+
+Theory of operation
+-------------------
+`handle` takes one event and returns what its driver must do, in order. Nothing here waits, reads a clock or
+draws a number, so the same events always give the same actions; that is what the tests replay.
+
+A site belongs to a subnet (its *key*). The first site of a subnet that nobody holds opens an *attempt*; sites
+of the same subnet that arrive meanwhile join it. The policy says whom to ask (`Ask`) until it has seen enough
+(`Settle`). In between the attempt waits for all probes it asked for, lost ones included. When it settles, the
+subnet is held, the policy learns, and every waiting site gets its `Decision`:
+
+    SiteArrived ─ held and good ───────────────────────────────────▶ [Renewed] Assigned
+         │                                             ┌── Settle ─▶ [CrawlerChecked…] Delegated Assigned…
+         └─ free ─▶ attempt ─▶ policy.decide ──────────┤
+                       ▲                               └── Ask ────▶ AskProbe… ─▶ SampleReturned / ProbeLost
+                       └────────────── all answers are in ────────────────────────────────┘
+
+Invariants:
+
+1. Every site gets exactly one `Assigned` or `GaveUp`.
+2. A subnet has at most one open attempt, and an attempt asks a crawler at most once.
+3. A crawler's record changes only when an attempt ends, never on a single answer. Before the end it is not
+   known whether the crawler is wrong or the place of the site: two crawlers that contradict a place, or a
+   policy that finds it wrong, clear each other. It also makes a crash harmless: the driver stores record and
+   delegation in one transaction, and an attempt that was cut off is repeated from its stored samples.
+
+Why is expiry checked on use rather than by a timer? Most delegations are never asked for again; a million
+timers would be kept for the few that are.
+"""
 
 from __future__ import annotations
 
-from ipmicra.delegate.account import Account, Considered, Verdict
-from ipmicra.delegate.actions import Action, AskProbe, CrawlerCleared, CrawlerMarked, Delegated, GaveUp
+from ipmicra.delegate.account import account_of
+from ipmicra.delegate.actions import Action, AskProbe, Delegated, GaveUp
 from ipmicra.delegate.attempt import Ask, Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
     CrawlerJoined,
     CrawlerLeft,
-    DelegationExpired,
     Event,
     ProbeLost,
     SampleReturned,
@@ -18,22 +46,24 @@ from ipmicra.delegate.events import (
 from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.holdings import Holdings
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.lifecycle import Stage, Step
+from ipmicra.delegate.lifecycle import Hold, Stage, Step
 from ipmicra.delegate.physics import Physics, are_apart
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
+from ipmicra.model.address import Address
+from ipmicra.model.crawler import Crawler
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
+from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
-KNOWN = "its sample was known"
 NOBODY = "there is no crawler to give it to: add one, or wait until one is reachable"
 
 
 class DelegationMachine:
-    """Delegates subnets by a policy. Drive it with `handle`; do what it says; tell it what came of it."""
+    """Delegates subnets by a policy. Drive it with `handle`, do what it returns, feed the results back."""
 
     def __init__(
         self,
@@ -47,7 +77,7 @@ class DelegationMachine:
     ) -> None:
         """Begin with no crawlers and nothing delegated."""
         self.config = config or DelegatorConfig()
-        self.roster, self.ledger = Roster(), Ledger()
+        self.roster, self.ledger = Roster(self.config.implausible_allowed), Ledger()
         self._tree, self._policy = tree, policy
         self._locations, self._anycast = locations, anycast
         self._physics = Physics(self.config.physics, self.roster)
@@ -64,7 +94,7 @@ class DelegationMachine:
         return f"<DelegationMachine {self._policy.name}: {parts}>"
 
     def handle(self, event: Event) -> list[Action]:
-        """Take in what happened; give what is to be done."""
+        """Take in what happened; return what is to be done."""
         if isinstance(event, SiteArrived):
             return self._site_arrived(event.site, event.now_s)
         if isinstance(event, SampleReturned):
@@ -75,7 +105,7 @@ class DelegationMachine:
             return self._crawler_joined(event)
         if isinstance(event, CrawlerLeft):
             return self._crawler_left(event)
-        return self._delegation_expired(event)
+        return self._holdings.revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
     # --- sites
 
@@ -83,7 +113,7 @@ class DelegationMachine:
         key, location = self._whereabouts(site)
         held = self.ledger.get(key)
         if held is not None and held.fleet_size == len(self.roster) and self._holdings.is_good(held, now_s):
-            return [self._holdings.assign(site, key, held, 0)]
+            return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]
         attempt = self._open_by_key.get(key)
         if attempt is not None:
             attempt.sites.append(site)
@@ -91,7 +121,7 @@ class DelegationMachine:
         return self._consider(site, key, location, now_s)
 
     def _whereabouts(self, site: Site) -> tuple[int, Location | None]:
-        """Give the key to delegate for a site, and its place if anybody knows it."""
+        """Return the key to delegate for a site, and its place if anybody knows it."""
         if self._policy.scope is Scope.SITE:
             key = single(site.address)
             return key, self._location_of(site, key)
@@ -111,22 +141,23 @@ class DelegationMachine:
         held = self.ledger.get(key)
         actions: list[Action] = []
         if held is not None and not self._holdings.is_good(held, now_s):
-            is_over = now_s >= held.expires_s
+            is_over = now_s >= held.delegation.expires_s
             step = Step.DELEGATION_EXPIRED if is_over else Step.CRAWLER_LEFT
             actions += self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left")
             held = None
         attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
         if held is not None:
-            if held.rtt_ms is not None and held.evidence is Evidence.PROBED:
-                attempt.samples[held.crawler] = held.rtt_ms
+            one = held.delegation
+            if one.rtt_ms is not None and one.evidence is Evidence.PROBED:
+                attempt.samples[held.crawler] = one.rtt_ms
                 attempt.known = (held.crawler,)
             newcomers = range(held.fleet_size, len(self.roster))
             held.fleet_size = len(self.roster)
-            if held.evidence is Evidence.ANYCAST or not any(
+            if one.evidence is Evidence.ANYCAST or not any(
                 self.roster.is_usable(crawler) and self._policy.can_win(crawler, attempt)
                 for crawler in newcomers
             ):
-                return [*actions, self._holdings.assign(site, key, held, 0)]
+                return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]
             attempt.scratch = None
         return actions + self._open(attempt, site, now_s)
 
@@ -150,8 +181,9 @@ class DelegationMachine:
         if self._is_unprobeable(attempt):
             return self._settle_by_fallback(attempt, now_s)
         decision = self._policy.decide(attempt)
-        if attempt.location is None and attempt.doubted:  # the policy found out that the place is wrong
-            return [*self._believe(attempt), *self._go_on(attempt, now_s)]
+        if attempt.location is None and attempt.against_place:  # the policy found that the place is wrong
+            self._readmit(attempt)
+            return self._go_on(attempt, now_s)
         if isinstance(decision, Settle):
             return self._settle(attempt, decision, now_s)
         crawlers = decision.crawlers[: self._budget_left(attempt)]
@@ -172,71 +204,64 @@ class DelegationMachine:
 
     def _ask(self, attempt: Attempt, ask: Ask) -> list[Action]:
         attempt.follow(Step.PROBE_ASKED)
+        site = attempt.sites[0]
+        host = None if site.host == str(site.address) else site.host
         actions: list[Action] = []
         for crawler in ask.crawlers:
             attempt.asked.append(crawler)
             attempt.outstanding.add(crawler)
             attempt.reasons[crawler] = ask.reason
-            name = self.roster.name(crawler)
-            actions.append(AskProbe(attempt.number, name, attempt.address, ask.reason))
+            probe = Probe(
+                crawler=self.roster.name(crawler),
+                address=attempt.address,
+                host=host,
+                scheme=site.scheme,
+                port=site.port,
+            )
+            actions.append(AskProbe(attempt.number, probe, ask.reason))
         return actions
 
     def _sample_returned(self, event: SampleReturned) -> list[Action]:
         sample, crawler = event.sample, self.roster.index_of(event.sample.crawler)
         if crawler is None:
             return []
+        if event.attempt is None:
+            if sample.rtt_ms is not None:
+                self._learn_elsewhere(sample, crawler, sample.rtt_ms)
+            return []
         if sample.rtt_ms is None:
             loss = sample.loss or Loss.AGENT
-            return (
-                []
-                if event.attempt is None
-                else self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
-            )
-        if event.attempt is None:
-            self._learn_elsewhere(sample, crawler, sample.rtt_ms)
-            return []
+            return self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
         attempt = self._attempts.get(event.attempt)
         if attempt is None or crawler not in attempt.outstanding:
             return []
         least_ms = self._physics.least_ms(crawler, attempt.location)
         if not least_ms <= sample.rtt_ms < float("inf") or sample.rtt_ms <= 0:
-            return self._refuse(attempt, crawler, sample.rtt_ms, least_ms, event.now_s)
-        if least_ms > 0:
-            self.roster.check(crawler)
+            return self._reject(attempt, crawler, sample.rtt_ms, event.now_s)
         attempt.outstanding.discard(crawler)
         attempt.samples[crawler] = sample.rtt_ms
         return self._after_answer(attempt, event.now_s)
 
-    def _refuse(
-        self, attempt: Attempt, crawler: int, rtt_ms: float, least_ms: float, now_s: float
-    ) -> list[Action]:
-        """Throw away a sample that cannot be true and mark its crawler.
+    def _reject(self, attempt: Attempt, crawler: int, rtt_ms: float, now_s: float) -> list[Action]:
+        """Set aside a sample that cannot be true; the probe counts as lost.
 
-        Where two crawlers say what the place makes impossible, the place is wrong and not the crawlers.
+        Where two crawlers report what the place makes impossible, the place is wrong and not the crawlers.
         """
-        marks = self.roster.mark(crawler, self.config.physics.marks_allowed)
-        name = self.roster.name(crawler)
-        actions: list[Action] = [CrawlerMarked(name, attempt.address, rtt_ms, least_ms, marks)]
-        if 0 < rtt_ms < least_ms:
-            attempt.doubted[crawler] = rtt_ms
-        lost = ProbeLost(attempt.number, name, Loss.IMPOSSIBLE, now_s)
-        if len(attempt.doubted) <= 1:
-            return actions + self._probe_lost(lost)
+        attempt.rejected[crawler] = rtt_ms
+        if len(attempt.against_place) <= 1:
+            lost = ProbeLost(attempt.number, self.roster.name(crawler), Loss.IMPOSSIBLE, now_s)
+            return self._probe_lost(lost)
         attempt.outstanding.discard(crawler)
         attempt.location = attempt.scratch = None
-        return [*actions, *self._believe(attempt), *self._after_answer(attempt, now_s)]
+        self._readmit(attempt)
+        return self._after_answer(attempt, now_s)
 
-    def _believe(self, attempt: Attempt) -> list[Action]:
-        """Count samples after all that only a wrong place made impossible; clear their crawlers."""
-        doubted, attempt.doubted = attempt.doubted, {}
-        allowed = self.config.physics.marks_allowed
-        for crawler in doubted:
+    def _readmit(self, attempt: Attempt) -> None:
+        """Use samples after all that only a wrong place made impossible."""
+        for crawler, rtt_ms in attempt.against_place.items():
+            del attempt.rejected[crawler]
             attempt.losses.pop(crawler, None)
-        attempt.samples.update(doubted)
-        return [
-            CrawlerCleared(self.roster.name(crawler), attempt.address, self.roster.clear(crawler, allowed))
-            for crawler in doubted
-        ]
+            attempt.samples[crawler] = rtt_ms
 
     def _probe_lost(self, event: ProbeLost) -> list[Action]:
         attempt, crawler = self._attempts.get(event.attempt), self.roster.index_of(event.crawler)
@@ -288,14 +313,18 @@ class DelegationMachine:
         self._close(attempt)
         if settle.evidence is not Evidence.ANYCAST:
             self._policy.learn(attempt)
-        account = self._account(attempt, settle)
-        held = self._holdings.held(settle, attempt.probes, attempt.location, now_s)
-        self.ledger.settle(attempt.key, held, self._holdings.organisation(attempt.key))
-        actions: list[Action] = [
-            Delegated(attempt.key, self._holdings.delegation(attempt.key, held), account)
-        ]
+        account = account_of(attempt, settle, self.roster.name, self._policy.explain(attempt))
+        # Without the budget the attempt will be made again, with the same samples: count them then.
+        is_makeshift = settle.evidence is not Evidence.PROBED and Loss.BUDGET in attempt.losses.values()
+        actions: list[Action] = []
+        if not is_makeshift:
+            actions += self.roster.check(attempt, self._physics.least_ms, now_s)
+        held = self._holdings.settle(attempt, settle, now_s)
+        actions.append(
+            Delegated(attempt.key, held.delegation, account, attempt.address, attempt.location, is_makeshift)
+        )
         for i, site in enumerate(attempt.sites):
-            actions.append(self._holdings.assign(site, attempt.key, held, 0 if i else attempt.probes))
+            actions.append(self._holdings.assign(site, held, 0 if i else attempt.probes))
         return actions
 
     def _abandon(self, attempt: Attempt) -> list[Action]:
@@ -308,34 +337,10 @@ class DelegationMachine:
         del self._attempts[attempt.number]
         del self._open_by_key[attempt.key]
 
-    def _account(self, attempt: Attempt, settle: Settle) -> Account:
-        """Write down why each crawler was asked or not, the chosen one's reason first."""
-        names = self.roster.name
-        chosen = Considered(
-            crawler=names(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms
-        )
-        known = [
-            Considered(
-                crawler=names(one), verdict=Verdict.KNOWN, reason=KNOWN, rtt_ms=attempt.samples.get(one)
-            )
-            for one in attempt.known
-        ]
-        asked = [
-            Considered(
-                crawler=names(one),
-                verdict=Verdict.ASKED,
-                reason=attempt.reasons[one],
-                rtt_ms=attempt.samples.get(one),
-                loss=attempt.losses.get(one),
-            )
-            for one in attempt.asked
-        ]
-        return Account((chosen, *known, *asked), self._policy.explain(attempt))
-
-    # --- the fleet and the ledger
+    # --- crawlers and delegations
 
     def _crawler_joined(self, event: CrawlerJoined) -> list[Action]:
-        index, is_new = self.roster.join(event.crawler)
+        index, is_new = self.roster.join(event.crawler, event.record)
         if is_new:
             self._policy.crawler_added(index)
             if self._policy.scope is not Scope.SITE:
@@ -351,11 +356,9 @@ class DelegationMachine:
         for attempt in list(self._attempts.values()):
             if attempt.stage is Stage.WAITING:
                 attempt.samples.pop(index, None)
+                attempt.rejected.pop(index, None)
                 actions += self._probe_lost(ProbeLost(attempt.number, event.name, Loss.AGENT, event.now_s))
         return actions
-
-    def _delegation_expired(self, event: DelegationExpired) -> list[Action]:
-        return self._holdings.revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
 
     def restore(
         self,
@@ -364,8 +367,33 @@ class DelegationMachine:
         location: Location | None = None,
         fleet_size: int | None = None,
     ) -> bool:
-        """Take over a delegation from the store or an earlier edition; False if its crawler is unknown.
+        """Take over a delegation from the store; return False if its crawler is unknown.
 
         `fleet_size` is the number of crawlers that had joined when it was made: later ones may be nearer.
         """
         return self._holdings.restore(key, delegation, location, fleet_size)
+
+    # --- questions that a driver may ask; they change nothing
+
+    @property
+    def scope(self) -> Scope:
+        """What one decision is good for."""
+        return self._policy.scope
+
+    @property
+    def has_crawlers(self) -> bool:
+        """Whether anybody is left to ask."""
+        return bool(self.roster.usable())
+
+    def crawler(self, name: str) -> Crawler | None:
+        """Return a crawler in its present state, None if it never joined."""
+        index = self.roster.index_of(name)
+        return None if index is None else self.roster.crawlers[index]
+
+    def flagged(self) -> list[str]:
+        """Return the crawlers that are not believed any more."""
+        return [one.name for i, one in enumerate(self.roster) if self.roster.is_flagged(i)]
+
+    def hold_of(self, address: Address) -> Hold:
+        """Return the state of the subnet that an address lies in."""
+        return self.ledger.hold_of(key_of(self._tree, address))

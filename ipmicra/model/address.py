@@ -33,6 +33,11 @@ def prefix_text(first: Address, last: Address) -> str | None:
     return f"{first}/{first.max_prefixlen - (high - low).bit_length()}"
 
 
+def range_text(first: Address, last: Address) -> str:
+    """Write a range as a prefix if it is one, else by its two ends: `10.0.0.0/8`, `10.0.0.1 - 10.0.0.9`."""
+    return prefix_text(first, last) or f"{first} - {last}"
+
+
 def read_address(text: str) -> Address:
     """Read an address; an IPv4-mapped IPv6 address is read as the IPv4 address it stands for."""
     stripped = text.strip()

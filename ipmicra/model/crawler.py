@@ -49,3 +49,15 @@ class Crawler:
     """When it joined; seconds since 1970, UTC."""
     changed_s: float = 0.0
     """When its state last changed; seconds since 1970, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackRecord:
+    """How a crawler's samples stood up to the speed of light, where the place of a site was known."""
+
+    since_s: float = 0.0
+    """When the crawler joined; one that is removed and added again starts a new record."""
+    checked: int = 0
+    """Samples that light could have disproved, the implausible ones included."""
+    implausible: int = 0
+    """Those that it did disprove."""

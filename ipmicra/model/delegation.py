@@ -1,11 +1,11 @@
-"""The stored fact that a subnet belongs to a crawler."""
+"""Who gets what: the delegation of a subnet, and the decision for one site."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ipmicra.model.address import Address
+from ipmicra.model.address import Address, range_text
 
 
 class Evidence(StrEnum):
@@ -40,3 +40,25 @@ class Delegation:
     """Seconds since 1970, UTC."""
     expires_s: float
     """Seconds since 1970, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The answer for one site: its crawler, and what that rests on."""
+
+    host: str
+    address: Address
+    first: Address
+    last: Address
+    """The delegated subnet, by its addresses."""
+    crawler: str
+    evidence: Evidence
+    rtt_ms: float | None
+    """Measured or expected; None if nothing is known."""
+    probes: int
+    """Spent for this answer; other sites of the same subnet cost nothing."""
+
+    @property
+    def subnet(self) -> str:
+        """The subnet as a prefix, or by its two ends."""
+        return range_text(self.first, self.last)

@@ -42,7 +42,7 @@ class Loss(StrEnum):
     BUDGET = "budget"
     """The probe budget is spent; nothing was sent."""
     IMPOSSIBLE = "impossible"
-    """The round trip is shorter than light allows; refused, and the crawler is marked."""
+    """The round trip is shorter than light allows: the sample is rejected and counts against its crawler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +74,16 @@ class Sample:
     detail: str = ""
     taken_s: float = 0.0
     """When; seconds since 1970, UTC, by the agent's clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImplausibleSample:
+    """A round trip that was rejected because light needs longer."""
+
+    crawler: str
+    address: Address
+    rtt_ms: float
+    least_ms: float
+    """The shortest that light allows."""
+    at_s: float
+    """When it was rejected; seconds since 1970, UTC."""

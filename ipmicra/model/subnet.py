@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
-from ipmicra.model.address import Address, prefix_text
+from ipmicra.model.address import Address, prefix_text, range_text
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
 
@@ -43,7 +43,7 @@ class Subnet:
     @property
     def label(self) -> str:
         """The prefix, or first and last address."""
-        return self.prefix or f"{self.first} - {self.last}"
+        return range_text(self.first, self.last)
 
     def __contains__(self, address: Address) -> bool:
         """Return whether an address lies inside."""

@@ -1,4 +1,4 @@
-"""The contract of every store: delegations, batches, results, marks and grafts."""
+"""The contract of every store: delegations, batches, decisions, track records and grafts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from ipmicra.edge.store.ports import (
     DelegationRecord,
     EndedDelegation,
     Graft,
-    MarkRecord,
     OrderRecord,
-    ResultRecord,
     StorePort,
 )
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.crawler import TrackRecord
+from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
-from ipmicra.model.sample import Loss, Sample
+from ipmicra.model.sample import ImplausibleSample, Loss, Sample
 from tests.contracts.stores import QUICK, STORES
 
 A, Z = IPv4Address("192.0.2.0"), IPv4Address("192.0.2.255")
@@ -43,8 +42,8 @@ def record(first: Address = A, last: Address = Z, crawler: str = "ath", **more: 
     return DelegationRecord(delegation=Delegation(first=first, last=last, crawler=crawler, **words))  # type: ignore[arg-type]
 
 
-def result(host: str, crawler: str = "ath") -> ResultRecord:
-    return ResultRecord(
+def result(host: str, crawler: str = "ath") -> Decision:
+    return Decision(
         host=host,
         address=A,
         first=A,
@@ -152,14 +151,20 @@ def test_more_hosts_than_sqlite_takes_variables_are_found(store: StorePort) -> N
     assert sorted(store.results.of(1, hosts)) == sorted(hosts)
 
 
-def test_same_lie_counts_once(store: StorePort) -> None:
-    lie = MarkRecord(crawler="ath", address=A, rtt_ms=0.1, least_ms=20.0, at_s=1.0)
-    other = MarkRecord(crawler="ath", address=SIX, rtt_ms=0.2, least_ms=30.0, at_s=2.0)
-    store.marks.add_many([lie, other])
-    store.marks.add_many([replace(lie, at_s=5.0)])
-    assert store.marks.all() == [lie, other]
-    store.marks.remove_many([(lie.crawler, lie.address), ("nobody", lie.address)])
-    assert store.marks.all() == [other]
+def test_implausible_sample_of_a_pair_is_kept_once(store: StorePort) -> None:
+    one = ImplausibleSample(crawler="ath", address=A, rtt_ms=0.1, least_ms=20.0, at_s=1.0)
+    other = ImplausibleSample(crawler="ath", address=SIX, rtt_ms=0.2, least_ms=30.0, at_s=2.0)
+    store.track_records.reject_many([one, other])
+    store.track_records.reject_many([replace(one, at_s=5.0)])
+    assert store.track_records.rejected() == [one, other]
+
+
+def test_record_of_a_crawler_is_replaced_by_its_newer_one(store: StorePort) -> None:
+    assert store.track_records.all() == {}
+    ath, nyc = TrackRecord(since_s=1.0, checked=203, implausible=3), TrackRecord(checked=1)
+    store.track_records.put_many([("ath", TrackRecord(since_s=1.0, checked=1)), ("nyc", nyc)])
+    store.track_records.put_many([("ath", ath)])
+    assert store.track_records.all() == {"ath": ath, "nyc": nyc}
 
 
 def test_graft_is_replaced_by_a_newer_answer(store: StorePort) -> None:

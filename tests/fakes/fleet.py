@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import IPv4Address, ip_address
 
-from ipmicra.delegate.actions import Action, AskProbe
+from ipmicra.delegate.actions import Action, AskProbe, Assigned
 from ipmicra.delegate.events import CrawlerJoined, Event, ProbeLost, SampleReturned, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.delegation import Decision
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
@@ -46,11 +47,20 @@ def arrived(delegator: DelegationMachine, address: str, answer: Answer, now_s: f
 
 
 def answered(ask: AskProbe, answer: Answer, now_s: float) -> Event:
-    rtt_ms = answer(ask.crawler, str(ask.address))
+    probe = ask.probe
+    assert probe.address is not None
+    rtt_ms = answer(probe.crawler, str(probe.address))
     if rtt_ms is None:
-        return ProbeLost(ask.attempt, ask.crawler, Loss.TIMEOUT, now_s)
-    return SampleReturned(ask.attempt, Sample(crawler=ask.crawler, address=ask.address, rtt_ms=rtt_ms), now_s)
+        return ProbeLost(ask.attempt, probe.crawler, Loss.TIMEOUT, now_s)
+    sample = Sample(crawler=probe.crawler, address=probe.address, rtt_ms=rtt_ms)
+    return SampleReturned(ask.attempt, sample, now_s)
 
 
 def asked(actions: list[Action]) -> list[str]:
-    return [action.crawler for action in actions if isinstance(action, AskProbe)]
+    return [action.probe.crawler for action in actions if isinstance(action, AskProbe)]
+
+
+def decided(actions: list[Action]) -> Decision:
+    """Return the decision that the last action is."""
+    assert isinstance(actions[-1], Assigned), actions
+    return actions[-1].decision

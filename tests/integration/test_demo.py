@@ -22,9 +22,9 @@ import pytest
 
 from ipmicra.app.home import Home
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.edge.store.store import Store
 from ipmicra.model.assignment import Assignment
+from ipmicra.model.delegation import Decision
 from tests.cli.command_line import ROOT, ran, told
 from tests.patience import PATIENCE_S
 
@@ -53,7 +53,7 @@ class Played:
             for row in rows_of(self.folder / "world" / "rtt.csv")
         }
         with Store.open(Home(folder=self.folder).store) as store:
-            self.results: dict[str, ResultRecord] = {one.host: one for one in store.results.all(1)}
+            self.results: dict[str, Decision] = {one.host: one for one in store.results.all(1)}
             self.placed: dict[str, Assignment] = {one.host: one for one in store.assignments.all()}
 
     def standing(self, policy: str) -> dict[str, Any]:

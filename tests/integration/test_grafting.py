@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 
 from ipmicra.app.delegate.batch import Batch
-from ipmicra.app.delegate.grafting import KEPT_S, GraftedTree, Grafter
+from ipmicra.app.delegate.missing_registrations import KEPT_S, GraftedTree, Grafter
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.rdap import RdapConfig, RdapSource, read_rdap
-from ipmicra.edge.store.ports import Graft, ResultRecord
+from ipmicra.edge.store.ports import Graft
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import FetchError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.delegation import Decision
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import enrol
 from tests.servers.rdap_server import RdapServer, network
@@ -243,7 +244,7 @@ def test_registry_that_does_not_answer_is_reported_and_asked_again(
 def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy, memory_store: Store) -> None:
     store, registry = memory_store, FakeRegistry(graft("80.1.0.0", "80.1.255.255", 4e9))
     enrol(store, [Crawler(name="one", address=ip_address("10.0.0.1"))])
-    found: list[ResultRecord] = []
+    found: list[Decision] = []
     batch = Batch(
         store,
         hierarchy,

@@ -230,7 +230,7 @@ def test_a_budget_of_0_1_0_is_not_spent_twice(store: Store) -> None:
 
 def test_a_store_of_0_1_0_keeps_its_marks_and_grafts(store: Store) -> None:
     then = expected()["store"]
-    assert same(store.marks.all(), then["marks"])
+    assert same(store.track_records.rejected(), then["marks"])
     assert same(store.grafts.all(), then["grafts"])
 
 

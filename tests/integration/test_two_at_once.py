@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.delegate.facade import Delegator
+from ipmicra.app.delegate.delegator import Delegator
 from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import StoreBusyError

@@ -112,7 +112,7 @@ def test_whatever_happens_every_site_is_answered_once_within_its_budget(
     asks: dict[int, list[str]] = {}
     for action in actions:
         if isinstance(action, AskProbe):
-            asks.setdefault(action.attempt, []).append(action.crawler)
+            asks.setdefault(action.attempt, []).append(action.probe.crawler)
     for names in asks.values():
         assert len(names) == len(set(names)) <= 3
     assert repr(delegator).endswith("0 open>")

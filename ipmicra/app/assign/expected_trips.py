@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ipmicra.app.locate import LocatedSites
-from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig
 from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, StorePort
@@ -25,9 +25,6 @@ from ipmicra.model.types import Floats
 ON_THE_PATH = {Loss.TIMEOUT, Loss.UNREACHABLE, Loss.RESET, Loss.TLS, Loss.PROTOCOL}
 """Losses caused by the path to a site; the others are caused by agents, budgets and rules."""
 
-TAUGHT = 20_000
-"""Samples, the newest, that the model learns from: some ten seconds."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredExpectations:
@@ -36,7 +33,7 @@ class StoredExpectations:
     store: StorePort
     hierarchy: Hierarchy
     clock: Callable[[], float] = time.time
-    taught: int = TAUGHT
+    taught: int = TAUGHT_SAMPLES
 
     def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
         """Return known round trips unchanged, and expected ones for the rest.
@@ -67,7 +64,7 @@ class StoredExpectations:
 
     def _heard(self) -> Mapping[Address, dict[str, Sample]]:
         """Return the newest sample of each pair, by address; implausible ones are left out."""
-        implausible = {(mark.crawler, mark.address) for mark in self.store.marks.all()}
+        implausible = {(one.crawler, one.address) for one in self.store.track_records.rejected()}
         since_s = self.clock() - DelegatorConfig().lifetime_s
         heard: dict[Address, dict[str, Sample]] = defaultdict(dict)
         for sample in self.store.samples.newest(self.taught, since_s):

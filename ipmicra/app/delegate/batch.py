@@ -1,4 +1,4 @@
-"""Lists of seeds, by the million: streamed, written as they come, gone on with after a crash."""
+"""Lists of seeds, by the million: streamed, written as they come, resumable after a crash."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ipmicra.app.delegate.opening import ALL_SILENT
 from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.restoring import ALL_SILENT
 from ipmicra.app.delegate.session import Session
 from ipmicra.delegate.subnets import key_of
 from ipmicra.edge.files.seeds import UnresolvedSeed, redacted
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
-from ipmicra.edge.store.ports import BudgetState, ResultRecord, StorePort
+from ipmicra.edge.store.ports import BudgetState, StorePort
+from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
 
 events = EventLog("delegate")
@@ -65,9 +66,8 @@ class BatchReport:
         return not self.missing and self.stopped is None
 
 
-Tell = Callable[[ResultRecord], object]
 Progress = Callable[[BatchReport, int], object]
-"""Told the report so far and the seeds read."""
+"""Called now and then with the report so far and the number of seeds read."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,8 @@ class Batch:
     store: StorePort
     hierarchy: Hierarchy
     options: DelegateOptions
-    tell: Tell
+    on_decision: Callable[[Decision], object]
+    """Called with each decision once it is written."""
     progress: Progress = lambda _report, _read: None
     registrations: RegistrationSource = field(default_factory=RdapSource)
     report: BatchReport = field(default_factory=BatchReport)
@@ -96,7 +97,7 @@ class Batch:
             self.store,
             self.hierarchy,
             self.options,
-            self._told,
+            self._decided,
             self._gave_up,
             self.registrations,
             key=batch_key(words, self.options),
@@ -149,8 +150,8 @@ class Batch:
         known = (
             self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
         )
-        for result in known.values():
-            self._told(result)
+        for decision in known.values():
+            self._decided(decision)
         for site in (one for one in sites if one.host not in known):
             if session.grafter is not None and key_of(session.tree, site.address) < 0:
                 self._outside.append(site)
@@ -160,7 +161,7 @@ class Batch:
         await asyncio.sleep(0)
 
     async def _may_go_on(self, session: Session) -> bool:
-        """Wait for room; tell whether anybody is there to go on with."""
+        """Wait for room; return whether there is a crawler to continue with."""
         driver, window = session.driver, self.options.driving.window
         await session.until(lambda: driver.pending < window or not driver.has_crawlers)
         return await self._has_crawlers(session)
@@ -195,9 +196,9 @@ class Batch:
         if self.report.stopped is None and not driver.pending:
             self.store.batches.end(session.batch.id, session.clock())
 
-    def _told(self, result: ResultRecord) -> None:
+    def _decided(self, decision: Decision) -> None:
         self.report.sites += 1
-        self.tell(result)
+        self.on_decision(decision)
 
     def _gave_up(self, site: Site, reason: str) -> None:
         self.report.miss(site.host, reason)
@@ -210,7 +211,7 @@ class Batch:
 
 
 def batch_key(words: list[str], options: DelegateOptions) -> str:
-    """Give what the same command has in common: the seeds as they were named, and the setting."""
+    """Return what the same command has in common: the seeds as they were named, and the setting."""
     named = [
         str(Path(word).absolute()) if "://" not in word and Path(word).is_file() else word for word in words
     ]

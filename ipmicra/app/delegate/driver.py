@@ -1,4 +1,31 @@
-"""Drives the sans-IO delegator: sites and samples in, its actions carried out."""
+"""Drives the sans-IO machine: sites and samples in, its actions carried out.
+
+Theory of operation
+-------------------
+The machine decides and never waits; whatever waits (DNS, agents, the disk) runs in tasks of the session. They
+end by calling `arrive`, `sampled` or `join` here. Each call hands one event to the machine and carries out
+the actions it returns, in order:
+
+    AskProbe                    the probe queue sends it; its sample comes back by `sampled`
+    Delegated, Renewed, Revoked the write queue keeps it
+    CrawlerChecked              the write queue keeps the crawler's record
+    Assigned                    the write queue keeps the decision and hands it on once it is written
+    GaveUp                      the caller hears of it at once
+
+Everything happens in one event loop, and no method awaits. Hence the invariants:
+
+1. `pending` is the number of sites that arrived and have neither a decision nor a failure.
+2. All that one event changed lies in the write queue before anything can flush it, apart from decisions of
+   further sites of the same subnet, which would be given again from the delegation.
+3. A parent's count in the gate is the number of its attempts that wait for a probe.
+
+Sites that the gate holds back are admitted again, by the loop in `_admit_ready`, when an attempt of the same
+parent ends. That is a loop and not a recursion because one end may release thousands of sites, each of which
+may be answered at once and release more.
+
+The machine is the only owner of crawlers' states, delegations and their expiry. The driver asks it through
+`handle` and its few questions (`has_crawlers`, `hold_of`, `scope`), and keeps no copy.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +37,31 @@ from dataclasses import dataclass, field, replace
 
 from ipmicra.app.delegate.gate import Gate
 from ipmicra.app.delegate.options import DrivingConfig
-from ipmicra.app.delegate.probes import Probes
-from ipmicra.app.delegate.writer import Writer
+from ipmicra.app.delegate.probe_queue import ProbeQueue
+from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.account import Account, Considered
 from ipmicra.delegate.actions import (
     Action,
     AskProbe,
     Assigned,
-    CrawlerCleared,
-    CrawlerMarked,
+    CrawlerChecked,
     Delegated,
     GaveUp,
+    Renewed,
     Revoked,
 )
-from ipmicra.delegate.events import CrawlerJoined, SampleReturned, SiteArrived
+from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
-from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
-from ipmicra.edge.store.ports import DelegationRecord, MarkRecord, ResultRecord
-from ipmicra.model.crawler import Crawler, CrawlerState
-from ipmicra.model.delegation import Evidence
-from ipmicra.model.probe import Probe
-from ipmicra.model.sample import Loss, Sample
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.store.ports import DelegationRecord
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.delegation import Decision
+from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
+
+events = EventLog("delegate")
 
 
 @dataclass(slots=True)
@@ -41,196 +69,143 @@ class Driver:
     """One machine at work. All calls come from one event loop; nothing here waits."""
 
     machine: DelegationMachine
-    tree: SubnetTree
-    scope: Scope
-    writer: Writer
+    gate: Gate
+    writes: WriteQueue
     config: DrivingConfig
-    give_up: Callable[[Site, str], object]
-    """Told each site without an answer, and why."""
+    on_give_up: Callable[[Site, str], object]
+    """Called with each site without an answer, and why."""
     clock: Callable[[], float] = time.time
-    probes: Probes = field(init=False)
-    gate: Gate = field(init=False)
+    probes: ProbeQueue = field(init=False)
+    """Set by the session, once agents can be reached."""
     pending: int = 0
     """Sites that wait for an answer."""
-    answered: int = 0
     failure: BaseException | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever somebody who waits should look again."""
-    _sites: dict[int, Site] = field(default_factory=dict)
-    """By attempt: whom its probes are for."""
     _ready: deque[Site] = field(default_factory=deque)
-    _expiries: dict[int, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Make the gate."""
-        self.gate = Gate(self.tree, self.config.per_parent)
 
     # --- in
 
     def arrive(self, site: Site) -> None:
-        """Take in a site; its answer comes by the writer or by `give_up`."""
+        """Take in a site; its answer comes by the write queue or by `on_give_up`."""
         self.pending += 1
         self._ready.append(site)
+        self._admit_ready()
+
+    def _admit_ready(self) -> None:
         while self._ready:
             self._admit(self._ready.popleft())
 
     def _admit(self, site: Site) -> None:
-        parent = None if self.scope is Scope.SITE else self._parent_if_new(site)
+        parent = self._parent_to_watch(site)
         if parent is not None and self.gate.is_full(parent):
             self.gate.hold_back(parent, site)
             return
-        self._handle(SiteArrived(site, self.clock()), site, parent)
+        self._handle(SiteArrived(site, self.clock()), parent)
 
-    def _parent_if_new(self, site: Site) -> Hashable | None:
-        """Give the parent of a subnet that nobody holds or fights for."""
-        if self.machine.ledger.hold_of(key_of(self.tree, site.address)) is not Hold.FREE:
+    def _parent_to_watch(self, site: Site) -> Hashable | None:
+        """Return the parent of a subnet that nobody holds or fights for; others need not wait."""
+        if self.machine.scope is Scope.SITE or self.machine.hold_of(site.address) is not Hold.FREE:
             return None
         return self.gate.parent_of(site)
 
     def sampled(self, attempt: int, sample: Sample) -> None:
         """Take in the answer to a probe."""
-        self._handle(SampleReturned(attempt, sample, self.clock()), self._sites.get(attempt), None)
-        while self._ready:
-            self._admit(self._ready.popleft())
+        self._handle(SampleReturned(attempt, sample, self.clock()))
+        self._admit_ready()
 
     def join(self, crawler: Crawler) -> None:
-        """Tell the machine that a crawler can be reached again, or no longer."""
-        index = self.machine.roster.index_of(crawler.name)
-        is_liar = index is not None and (
-            self.machine.roster.marks[index] >= self.machine.config.physics.marks_allowed
-        )
-        if is_liar and crawler.state is CrawlerState.JOINED:
-            return
-        self.machine.handle(CrawlerJoined(crawler, self.clock()))
-        self.changed.set()
+        """Take in that a crawler can be reached again, or no longer."""
+        self._handle(CrawlerJoined(crawler, self.clock()))
 
     def fail(self, error: BaseException) -> None:
-        """Remember the first thing that went wrong, for whoever waits."""
+        """Remember the first error, for whoever waits."""
         self.failure = self.failure or error
         self.changed.set()
 
     @property
     def has_crawlers(self) -> bool:
         """Whether anybody is left to ask."""
-        return bool(self.machine.roster.usable())
+        return self.machine.has_crawlers
 
     # --- out
 
-    def _handle(
-        self, event: SiteArrived | SampleReturned, site: Site | None, parent: Hashable | None
-    ) -> None:
-        """Let the machine take in an event that is about a site, and do what it says."""
+    def _handle(self, event: Event, parent: Hashable | None = None) -> None:
+        """Let the machine take in an event, and do what it returns."""
         is_over = False
         for action in self.machine.handle(event):
             if isinstance(action, AskProbe):
-                self._ask(action, site, parent)
+                self.gate.opened(action.attempt, parent)
+                self.probes.ask(action.attempt, action.probe)
             else:
                 is_over = is_over or isinstance(action, Delegated | GaveUp)
-                self._carry_out(action, site)
+                self._carry_out(action)
         if is_over and isinstance(event, SampleReturned) and event.attempt is not None:
-            self._sites.pop(event.attempt, None)
             self._ready.extend(self.gate.closed(event.attempt))
         self.changed.set()
 
-    def _ask(self, action: AskProbe, site: Site | None, parent: Hashable | None) -> None:
-        site = site or Site(str(action.address), action.address)
-        self._sites.setdefault(action.attempt, site)
-        self.gate.opened(action.attempt, parent)
-        probe = Probe(
-            crawler=action.crawler,
-            address=action.address,
-            host=None if site.host == str(site.address) else site.host,
-            scheme=site.scheme,
-            port=site.port,
-        )
-        self.probes.ask(action.attempt, probe)
-
-    def _carry_out(self, action: Action, site: Site | None) -> None:
-        now_s = self.clock()
+    def _carry_out(self, action: Action) -> None:
         if isinstance(action, Delegated):
-            self.delegated(action, site)
+            self.keep(action)
         elif isinstance(action, Assigned):
-            self._assigned(action)
+            self._answer(action.decision)
+        elif isinstance(action, Renewed):
+            self.writes.renew(action.delegation)
         elif isinstance(action, Revoked):
-            bounds = action.delegation.first, action.delegation.last
-            self.writer.end(bounds, action.reason, now_s)
-        elif isinstance(action, CrawlerMarked):
-            self.writer.marks.append(
-                MarkRecord(
-                    crawler=action.crawler,
-                    address=action.address,
-                    rtt_ms=action.rtt_ms,
-                    least_ms=action.least_ms,
-                    at_s=now_s,
-                )
-            )
-        elif isinstance(action, CrawlerCleared):
-            self.writer.clear(action.crawler, action.address)
+            self.writes.end(action.delegation, action.reason, self.clock())
+        elif isinstance(action, CrawlerChecked):
+            self._check(action)
         elif isinstance(action, GaveUp):
-            self.pending -= 1
-            self.give_up(action.site, action.reason)
+            self._give_up(action.site, action.reason)
 
-    def delegated(self, action: Delegated, site: Site | None) -> None:
+    def keep(self, action: Delegated) -> None:
         """Keep a delegation, unless only an empty budget kept its subnet from being probed."""
-        account, one = action.account, action.delegation
-        is_makeshift = one.evidence is not Evidence.PROBED and any(
-            considered.loss is Loss.BUDGET for considered in account.tried
-        )
-        if is_makeshift:
+        if action.is_makeshift:
             return
-        held = self.machine.ledger.get(action.key)
-        self._expiries[action.key] = one.expires_s
-        self.writer.delegate(
+        self.writes.delegate(
             DelegationRecord(
-                delegation=one,
-                address=site.address if site else None,
-                location=held.location if held else None,
-                account=written(account, self.config.explained),
+                delegation=action.delegation,
+                address=action.address,
+                location=action.location,
+                account=written(action.account, self.config.explained),
             )
         )
 
-    def _assigned(self, action: Assigned) -> None:
-        first, last = bounds_of(self.tree, action.key)
-        held = self.machine.ledger.get(action.key)
-        if held is not None and held.expires_s > self._expiries.get(action.key, held.created_s):
-            known = self._expiries.get(action.key)
-            self._expiries[action.key] = held.expires_s
-            if known is not None:
-                self.writer.renewed[first, last] = held.expires_s
+    def _answer(self, decision: Decision) -> None:
         self.pending -= 1
-        self.answered += 1
-        self.writer.results.append(
-            ResultRecord(
-                host=action.site.host,
-                address=action.site.address,
-                first=first,
-                last=last,
-                crawler=action.crawler,
-                evidence=action.evidence,
-                rtt_ms=action.rtt_ms,
-                probes=action.probes,
-            )
-        )
-        if self.writer.rows >= self.config.flush_rows:
+        self.writes.decisions.append(decision)
+        if self.writes.rows >= self.config.flush_rows:
             self.flush()
 
-    def expect(self, key: int, expires_s: float) -> None:
-        """Take note of a delegation that is in the store."""
-        self._expiries[key] = expires_s
+    def _check(self, action: CrawlerChecked) -> None:
+        self.writes.check(action)
+        if action.implausible is not None:
+            events.info(
+                "sample_rejected",
+                "{crawler}: {rtt_ms:.1f} ms to {address}, where light needs {least_ms:.1f} ms",
+                crawler=action.crawler,
+                address=str(action.implausible.address),
+                rtt_ms=action.implausible.rtt_ms,
+                least_ms=action.implausible.least_ms,
+                is_flagged=action.is_flagged,
+            )
+
+    def _give_up(self, site: Site, reason: str) -> None:
+        self.pending -= 1
+        self.on_give_up(site, reason)
 
     def flush(self) -> None:
         """Write what was gathered."""
-        self.writer.flush(self.clock())
+        self.writes.flush(self.clock())
 
     def abandon(self, reason: str) -> None:
         """Give up the sites that are still held back."""
         for site in self.gate.empty():
-            self.pending -= 1
-            self.give_up(site, reason)
+            self._give_up(site, reason)
 
 
 def written(account: Account, most: int) -> tuple[Considered, ...]:
-    """Write an account down: all who were tried, and of the others those that promised most."""
+    """Write an account down: all who were tried, and of the others those with the highest expected saving."""
     rest = sorted(account.rest(), key=lambda one: -(one.saving_ms or 0.0))
     kept = rest[:most]
     if len(rest) > most:

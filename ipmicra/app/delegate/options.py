@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ipmicra.delegate.config import TAUGHT_SAMPLES
 from ipmicra.delegate.policies.registry import policy_variants
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
@@ -38,8 +39,8 @@ class DrivingConfig:
     """How long a probe may wait for others that go to the same agent in one request."""
     health_s: float = 5.0
     """Time between two looks after agents that fell silent."""
-    taught: int = 20_000
-    """Samples of earlier runs, the newest, from which a policy learns at the start: some ten seconds."""
+    taught: int = TAUGHT_SAMPLES
+    """Samples of earlier runs, the newest, from which a policy learns at the start."""
     explained: int = 3
     """Crawlers not asked that are written down for each subnet, those first that promised most."""
 

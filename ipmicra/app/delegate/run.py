@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ipmicra.app.delegate.batch import Batch, BatchReport, Progress, Tell
+from ipmicra.app.delegate.batch import Batch, BatchReport, Progress
+from ipmicra.app.delegate.dry_run import Plan, plan_batch
 from ipmicra.app.delegate.options import DelegateOptions
-from ipmicra.app.delegate.plan import Plan, plan_batch
 from ipmicra.app.home import Home
 from ipmicra.edge.files.seeds import count_seeds, read_seeds, redacted
+from ipmicra.model.delegation import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,11 @@ class Delegation:
             return plan_batch(store, hierarchy, self.options, read_seeds(self.words), show)
 
     def run(
-        self, on_result: Tell, progress: Progress, page: Path | None, say: Callable[[str], object]
+        self,
+        on_decision: Callable[[Decision], object],
+        progress: Progress,
+        page: Path | None,
+        say: Callable[[str], object],
     ) -> BatchReport:
         """Delegate the seeds; a page on them is written at the end, also if that is an interrupt.
 
@@ -44,7 +49,7 @@ class Delegation:
             self.home.lock("delegate", command),
             self.home.open_store() as store,
         ):
-            batch = Batch(store, hierarchy, self.options, on_result, progress)
+            batch = Batch(store, hierarchy, self.options, on_decision, progress)
             try:
                 return batch.run(self.words, read_seeds(self.words))
             finally:

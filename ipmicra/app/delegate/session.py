@@ -1,4 +1,23 @@
-"""All that is open while something is delegated."""
+"""All that is open while something is delegated: machine, driver, agents, names, store.
+
+Theory of operation
+-------------------
+A session belongs to one batch. Opening it brings everything to where the last run of the batch stopped:
+
+1. choose who takes part, and carry delegations over if the hierarchy is another edition;
+2. ask all agents whether they are there, so that nobody is asked who cannot answer;
+3. begin the batch, or take up the one that the same command left unfinished;
+4. restore the machine: crawlers join with their records, delegations are taken over;
+5. ask agents for answers that a crash swallowed. Their orders are paid for, so nothing is probed again;
+6. let the policy learn from the samples of earlier runs.
+
+While it is open two tasks run beside the driver: one writes what was gathered, several times a second; one
+looks after agents that fell silent. Both hand errors to the driver, and `until` raises them to whoever waits.
+A task that merely died would leave the batch waiting for ever.
+
+Whether a crawler can be reached is known to the machine alone. The store's column is written when it changes,
+for other commands and for the next run, and is never read here while the session is open.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +31,23 @@ from typing import Self
 
 import aiohttp
 
-from ipmicra.app.delegate.carrying import CarryingReport, carry_delegations
 from ipmicra.app.delegate.driver import Driver
-from ipmicra.app.delegate.grafting import GraftedTree, Grafter
-from ipmicra.app.delegate.opening import ALL_SILENT, NOT_LET_IN, Roster, make_roster, prepare, teach
+from ipmicra.app.delegate.gate import Gate
+from ipmicra.app.delegate.locations import make_locations, read_anycast
+from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
+from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
 from ipmicra.app.delegate.options import DelegateOptions
-from ipmicra.app.delegate.places import make_locations, read_anycast
-from ipmicra.app.delegate.probes import Pair, Probes
-from ipmicra.app.delegate.writer import Writer
+from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue
+from ipmicra.app.delegate.restoring import (
+    ALL_SILENT,
+    NOT_AUTHENTICATED,
+    Participants,
+    choose_participants,
+    restore_machine,
+    teach_policy,
+)
+from ipmicra.app.delegate.write_queue import WriteQueue
+from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import is_healthy
@@ -29,12 +57,18 @@ from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
-from ipmicra.edge.store.ports import BatchRecord, ResultRecord, StorePort
+from ipmicra.edge.store.ports import BatchRecord, StorePort
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
 
 events = EventLog("delegate")
+UNREACHABLE = CrawlerState.UNREACHABLE
+FLAGGED = (
+    "not asked, for most of its samples that could be checked are shorter than light allows; "
+    "look at its agent and its place, then `ipmicra crawler remove` it and add it again"
+)
 
 
 @dataclass(slots=True)
@@ -44,10 +78,10 @@ class Session:
     store: StorePort
     hierarchy: Hierarchy
     options: DelegateOptions
-    tell: Callable[[ResultRecord], object]
-    """Told each result once it is written."""
-    give_up: Callable[[Site, str], object]
-    """Told each site without an answer, and why."""
+    on_decision: Callable[[Decision], object]
+    """Called with each decision once it is written."""
+    on_give_up: Callable[[Site, str], object]
+    """Called with each site without an answer, and why."""
     registrations: RegistrationSource = field(default_factory=RdapSource)
     clock: Callable[[], float] = time.time
     key: str = "library"
@@ -63,7 +97,9 @@ class Session:
     """Results that an earlier run of the batch left."""
     recovered: int = field(init=False, default=0)
     """Orders of an earlier run that had no answer yet."""
-    _crawlers: dict[str, Crawler] = field(init=False, default_factory=dict)
+    _config: DelegatorConfig = field(init=False, default_factory=DelegatorConfig)
+    _agents: dict[str, Crawler] = field(init=False, default_factory=dict)
+    """Crawlers that may be asked, for their URLs; their states are the machine's."""
     _stack: AsyncExitStack = field(init=False, default_factory=AsyncExitStack)
     _http: aiohttp.ClientSession = field(init=False)
     _names: NamesOnDemand = field(init=False)
@@ -86,29 +122,32 @@ class Session:
         return self
 
     async def _open(self) -> None:
-        roster = make_roster(self.store.crawlers.all(), self.options)
-        self.notes += roster.notes
+        participants = choose_participants(self.store.crawlers.all(), self.options)
+        self.notes += participants.notes
         self.tree = self._make_tree()
         self.carrying = carry_delegations(self.store, self.tree, self.hierarchy.content_hash, self.clock())
         self.notes += self.carrying.lines()
         self._http = await self._stack.enter_async_context(aiohttp.ClientSession())
         self.store.names.prune(self.clock())
         self._names = NamesOnDemand(self.options.dns, self._stack)
-        await self._look_after(roster)
+        await self._look_who_is_there(participants)
         self.batch = self.store.batches.begin(self.key, self.words, self.clock())
         self.resumed = self.store.results.count(self.batch.id)
         self.driver = self._make_driver()
-        asked = await self._open_desk()
-        unplaced = prepare(self.driver, self.store, self.tree, roster)
+        unplaced = restore_machine(self.driver, self.store, self.tree, participants)
         if unplaced:
             self.notes.append(f"{unplaced:,} delegations fit no subnet of this hierarchy and were left alone")
-        teach(self.driver, self.store, self.tree, asked)
+        flagged = self.driver.machine.flagged()
+        if flagged:
+            self.notes.append(f"{', '.join(flagged)}: {FLAGGED}")
+        asked = await self._open_desk()
+        teach_policy(self.driver, self.store, self.clock() - self._config.lifetime_s, asked)
         events.info(
             "batch_begun",
             "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before",
             batch=self.batch.id,
             policy=self.options.policy,
-            crawlers=len(roster.crawlers),
+            crawlers=len(participants.crawlers),
             resumed=self.resumed,
             recovered=self.recovered,
         )
@@ -126,29 +165,28 @@ class Session:
         locations = make_locations(options.location, self.hierarchy, self.notes)
         anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
         return Driver(
-            machine=DelegationMachine(self.tree, policy, locations=locations, anycast=anycast),
-            tree=self.tree,
-            scope=policy.scope,
-            writer=Writer(self.store, self.batch.id, self.tell),
+            machine=DelegationMachine(self.tree, policy, self._config, locations=locations, anycast=anycast),
+            gate=Gate(self.tree, options.driving.per_parent),
+            writes=WriteQueue(self.store, self.batch.id, self.on_decision),
             config=options.driving,
-            give_up=self.give_up,
+            on_give_up=self.on_give_up,
             clock=self.clock,
         )
 
     async def _open_desk(self) -> set[Pair]:
-        """Open the desk; ask agents for answers that a crash swallowed; give what the batch has asked."""
+        """Open the desk; ask agents for answers that a crash swallowed; return what the batch has probed."""
         self.store.budget.open(self.budget_name, self.options.probe_budget)
         desk = await self._stack.enter_async_context(
             OrderDesk(
                 self.store,
-                self._crawlers,
+                self._agents,
                 self.options.access,
                 replace(self.options.desk, budget=self.budget_name),
                 on_state=self._on_state,
                 clock=self.clock,
             )
         )
-        self.driver.probes = Probes(
+        self.driver.probes = ProbeQueue(
             desk, self.store, self.options.driving, self.driver.sampled, self.driver.fail
         )
         async for _ in desk.recover():
@@ -197,24 +235,24 @@ class Session:
 
     async def look_again(self) -> None:
         """Ask silent agents whether they are back."""
-        silent = [one for one in self._crawlers.values() if one.state is CrawlerState.UNREACHABLE]
-        for name, is_well in zip(silent, await self._health(silent), strict=True):
+        silent = [one for name in self._agents if (one := self._crawler(name)).state is UNREACHABLE]
+        for crawler, is_well in zip(silent, await self._health(silent), strict=True):
             if is_well:
-                self._on_state(name.name, CrawlerState.JOINED)
+                self._on_state(crawler.name, CrawlerState.JOINED)
 
-    async def _look_after(self, roster: Roster) -> None:
-        """See who is there before anybody is asked."""
+    async def _look_who_is_there(self, participants: Participants) -> None:
+        """See which agents answer before anybody is asked."""
         if not self.options.needs_agents:
             return
-        asked = [one for one in roster.crawlers if one.agent_url and one.state is not CrawlerState.LEFT]
+        asked = [one for one in participants.crawlers if one.agent_url and one.state is not CrawlerState.LEFT]
         health = dict(zip((one.name for one in asked), await self._health(asked), strict=True))
         if not any(health.values()):
-            raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_LET_IN)
-        for i, one in enumerate(roster.crawlers):
+            raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_AUTHENTICATED)
+        for i, one in enumerate(participants.crawlers):
             if one.name in health:
-                state = CrawlerState.JOINED if health[one.name] else CrawlerState.UNREACHABLE
+                state = CrawlerState.JOINED if health[one.name] else UNREACHABLE
                 self.store.crawlers.set_state(one.name, state, self.clock())
-                self._crawlers[one.name] = roster.crawlers[i] = replace(one, state=state)
+                self._agents[one.name] = participants.crawlers[i] = replace(one, state=state)
         silent = [name for name, is_well in health.items() if not is_well]
         for name in silent:
             events.info("agent_silent", "agent of {crawler} does not answer", crawler=name)
@@ -225,17 +263,23 @@ class Session:
         access = self.options.access
         return await asyncio.gather(*(is_healthy(str(one.agent_url), self._http, access) for one in crawlers))
 
+    def _crawler(self, name: str) -> Crawler:
+        """Return a crawler as the machine knows it."""
+        found = self.driver.machine.crawler(name)
+        assert found is not None  # noqa: S101 - all that have an agent joined when the session opened
+        return found
+
     def _on_state(self, name: str, state: CrawlerState) -> None:
         """Note that an agent fell silent or answers again."""
-        before = self._crawlers[name]
+        before = self._crawler(name)
         if before.state is state:
             return
-        is_back = state is CrawlerState.JOINED
-        told = "agent of {crawler} is back" if is_back else "agent of {crawler} fell silent"
-        events.info("agent_back" if is_back else "agent_silent", told, crawler=name)
-        self._crawlers[name] = after = replace(before, state=state)
+        if state is CrawlerState.JOINED:
+            events.info("agent_back", "agent of {crawler} is back", crawler=name)
+        else:
+            events.info("agent_silent", "agent of {crawler} fell silent", crawler=name)
         self.store.crawlers.set_state(name, state, self.clock())
-        self.driver.join(after)
+        self.driver.join(replace(before, state=state))
 
     # --- sites
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ipmicra.app.describe.texts import range_text, time_text
+from ipmicra.app.describe.texts import time_text
 from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.model.address import range_text
+from ipmicra.model.delegation import Decision
 
 if TYPE_CHECKING:
     from ipmicra.app.explain.explain import Explanation
-    from ipmicra.edge.store.ports import DelegationRecord, ResultRecord
+    from ipmicra.edge.store.ports import DelegationRecord
 
 
-def describe_decision(result: ResultRecord) -> dict[str, Any]:
+def describe_decision(decision: Decision) -> dict[str, Any]:
     """Describe the answer for a site."""
     return {
-        "host": result.host,
-        "address": str(result.address),
-        "subnet": range_text(result.first, result.last),
-        "crawler": result.crawler,
-        "rtt_ms": None if result.rtt_ms is None else round(result.rtt_ms, 3),
-        "evidence": result.evidence.value,
-        "probes": result.probes,
+        "host": decision.host,
+        "address": str(decision.address),
+        "subnet": decision.subnet,
+        "crawler": decision.crawler,
+        "rtt_ms": None if decision.rtt_ms is None else round(decision.rtt_ms, 3),
+        "evidence": decision.evidence.value,
+        "probes": decision.probes,
     }
 
 

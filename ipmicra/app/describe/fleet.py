@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ipmicra.app.describe.texts import range_text, time_text
+from ipmicra.app.describe.texts import time_text
+from ipmicra.model.address import range_text
 from ipmicra.model.sample import Sample
 
 if TYPE_CHECKING:

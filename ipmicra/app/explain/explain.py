@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipmicra.app.assign.findings import explain_load
-from ipmicra.app.delegate.carrying import EDITION
-from ipmicra.app.delegate.grafting import grafted
+from ipmicra.app.delegate.missing_registrations import grafted
+from ipmicra.app.delegate.new_edition import EDITION
 from ipmicra.app.fleet.fleet import PRESENT
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, ResultRecord, StorePort
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, StorePort
 from ipmicra.errors import InputError
+from ipmicra.model.delegation import Decision
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
@@ -39,7 +40,7 @@ class Explanation:
     """Widest first, without the root."""
     decided: DelegationRecord | None
     """The delegation that the site's answer rests on; None if there is none yet."""
-    result: ResultRecord | None
+    result: Decision | None
     """The site's last answer."""
     history: tuple[EndedDelegation, ...]
     samples: tuple[Sample, ...]
@@ -97,7 +98,7 @@ def _find_site(store: StorePort, text: str, dns: DnsConfig) -> Site:
 
 
 def _decided(
-    store: StorePort, tree: SubnetTree, site: Site, result: ResultRecord | None
+    store: StorePort, tree: SubnetTree, site: Site, result: Decision | None
 ) -> DelegationRecord | None:
     """Find the delegation behind a site: of its last answer, else the narrowest that would answer now."""
     if result is not None and result.address == site.address:

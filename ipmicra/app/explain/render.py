@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ipmicra.app.describe.texts import range_text, time_text
+from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
 from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
+from ipmicra.model.address import range_text
 from ipmicra.model.delegation import Evidence
 
 BY = {
@@ -19,55 +20,55 @@ BY = {
 }
 
 
-def tell(told: Explanation) -> Iterator[str]:
-    """Tell an explanation, line by line."""
-    yield from _headline(told)
+def render(explanation: Explanation) -> Iterator[str]:
+    """Write an explanation for people, line by line."""
+    yield from _headline(explanation)
     yield from ("", "Where it lies")
-    yield from _lineage(told)
-    if told.decided is not None:
+    yield from _lineage(explanation)
+    if explanation.decided is not None:
         yield from ("", "What was known before")
-        yield from _known(told, told.decided)
+        yield from _known(explanation, explanation.decided)
         yield from ("", "Who was asked")
-        yield from _asked(told)
+        yield from _asked(explanation)
         yield from ("", "Who was not asked")
-        yield from _not_asked(told)
+        yield from _not_asked(explanation)
         yield from ("", "Why it ended there")
-        yield from _end(told, told.decided)
-    if told.load:
+        yield from _end(explanation, explanation.decided)
+    if explanation.load:
         yield from ("", "What load made of it")
-        yield from _load(told)
-    if told.history:
+        yield from _load(explanation)
+    if explanation.history:
         yield from ("", "Who had it before")
-        yield from _history(told)
-    if not told.is_current:
+        yield from _history(explanation)
+    if not explanation.is_current:
         yield ""
         yield "The hierarchy is another one than was delegated: the next `ipmicra delegate` carries all over."
 
 
-def _load(told: Explanation) -> Iterator[str]:
-    for one in told.load:
+def _load(explanation: Explanation) -> Iterator[str]:
+    for one in explanation.load:
         piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
         if one["crawler"] is None:
             yield f"  {piece}is assigned to nobody: {one['reason']}."
             continue
         yield f"  {piece}is assigned to {one['crawler']} by {one['backend']}: {one['reason']}."
-        yield from _distance(told, one["crawler"], one["expected_ms"])
+        yield from _distance(explanation, one["crawler"], one["expected_ms"])
         if one["relative_page_load"] is not None and one["mean_page_load"]:
             share = one["relative_page_load"] / one["mean_page_load"]
             yield f"  {one['crawler']} has {one['crawler_tasks']} sites and {share:.0%} of the mean load."
 
 
-def _distance(told: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:
+def _distance(explanation: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:
     """Say how far the crawler is that load chose, and who says so."""
     if expected_ms is None:
         return
-    is_measured = any(one.crawler == crawler and one.rtt_ms is not None for one in told.samples)
+    is_measured = any(one.crawler == crawler and one.rtt_ms is not None for one in explanation.samples)
     how = "as measured" if is_measured else "as expected: it did not probe the site"
     yield f"  {crawler} is {expected_ms:.1f} ms away, {how}."
 
 
-def _headline(told: Explanation) -> Iterator[str]:
-    site, record = told.site, told.decided
+def _headline(explanation: Explanation) -> Iterator[str]:
+    site, record = explanation.site, explanation.decided
     name = site.host if site.host == str(site.address) else f"{site.host} ({site.address})"
     if record is None:
         yield f"{name} has no crawler yet: `ipmicra delegate {site.host}` finds one."
@@ -77,15 +78,15 @@ def _headline(told: Explanation) -> Iterator[str]:
     subnet = range_text(one.first, one.last)
     yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
     yield f"So does all of {subnet}, since {time_text(one.created_s)} and until {time_text(one.expires_s)}."
-    if told.result is not None and told.result.crawler != one.crawler:
-        yield f"When it was last delegated itself, {told.result.crawler} got it."
+    if explanation.result is not None and explanation.result.crawler != one.crawler:
+        yield f"When it was last delegated itself, {explanation.result.crawler} got it."
 
 
-def _lineage(told: Explanation) -> Iterator[str]:
-    if not told.lineage:
+def _lineage(explanation: Explanation) -> Iterator[str]:
+    if not explanation.lineage:
         yield "  No registry's dump holds this address; the slice of addresses around it stands in."
         return
-    for depth, level in enumerate(told.lineage):
+    for depth, level in enumerate(explanation.lineage):
         yield f"  {'  ' * depth}{_level(level)}"
 
 
@@ -97,7 +98,7 @@ def _level(level: Level) -> str:
     return f"{subnet.label}  {text + '; ' if text else ''}{holder}"
 
 
-def _known(told: Explanation, record: DelegationRecord) -> Iterator[str]:
+def _known(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
     place = record.location
     if place is not None:
         land = f", {place.country}" if place.country else ""
@@ -105,14 +106,14 @@ def _known(told: Explanation, record: DelegationRecord) -> Iterator[str]:
         yield f"  It is thought to be at {point}, within {place.radius_km:.0f} km."
     else:
         yield "  Nobody knew where it is."
-    for one in told.considered(Verdict.KNOWN):
+    for one in explanation.considered(Verdict.KNOWN):
         yield f"  {one.crawler} had measured {_rtt(one)}."
-    if record.address is not None and record.address != told.site.address:
+    if record.address is not None and record.address != explanation.site.address:
         yield f"  It was decided for {record.address}, which lies in the same subnet."
 
 
-def _asked(told: Explanation) -> Iterator[str]:
-    asked = told.considered(Verdict.ASKED)
+def _asked(explanation: Explanation) -> Iterator[str]:
+    asked = explanation.considered(Verdict.ASKED)
     if not asked:
         yield "  Nobody: it took no probe."
     for i, one in enumerate(asked, 1):
@@ -127,8 +128,8 @@ def _rtt(one: Considered) -> str:
     return "nothing" if one.rtt_ms is None else f"{one.rtt_ms:.1f} ms"
 
 
-def _not_asked(told: Explanation) -> Iterator[str]:
-    rest = told.considered(Verdict.NOT_ASKED)
+def _not_asked(explanation: Explanation) -> Iterator[str]:
+    rest = explanation.considered(Verdict.NOT_ASKED)
     if not rest:
         yield "  Nobody is left out."
     for one in rest:
@@ -136,8 +137,8 @@ def _not_asked(told: Explanation) -> Iterator[str]:
         yield f"  {one.crawler}: {expected}{one.reason}."
 
 
-def _end(told: Explanation, record: DelegationRecord) -> Iterator[str]:
-    chosen = told.considered(Verdict.CHOSEN)
+def _end(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
+    chosen = explanation.considered(Verdict.CHOSEN)
     one = record.delegation
     reason = chosen[0].reason if chosen else "it was carried over from an earlier edition of the hierarchy"
     probes = {0: "no probe", 1: "one probe"}.get(one.probes, f"{one.probes} probes")
@@ -145,8 +146,8 @@ def _end(told: Explanation, record: DelegationRecord) -> Iterator[str]:
     yield f"  Evidence: {one.evidence.value}, with {probes}."
 
 
-def _history(told: Explanation) -> Iterator[str]:
-    for ended in told.history:
+def _history(explanation: Explanation) -> Iterator[str]:
+    for ended in explanation.history:
         one = ended.record.delegation
         yield (
             f"  {one.crawler}, {time_text(one.created_s)} to {time_text(ended.ended_s)} "

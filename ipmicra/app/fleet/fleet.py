@@ -78,12 +78,14 @@ class Fleet:
 
     def _join(self, crawler: Crawler, before: Member | None) -> Member:
         now_s = self._clock()
-        is_present = before is not None and before.crawler.state is CrawlerState.JOINED
+        state = None if before is None else before.crawler.state
+        # One that is merely unreachable did not leave: its track record goes on.
+        is_member = state in PRESENT
         joined = replace(
             crawler,
             state=CrawlerState.JOINED,
-            joined_s=before.crawler.joined_s if before and is_present else now_s,
-            changed_s=before.crawler.changed_s if before and is_present else now_s,
+            joined_s=before.crawler.joined_s if before and is_member else now_s,
+            changed_s=before.crawler.changed_s if before and state is CrawlerState.JOINED else now_s,
         )
         member = Member(crawler=joined, **self._subnet(joined.address))
         self._store.crawlers.put(member)

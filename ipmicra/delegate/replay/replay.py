@@ -73,10 +73,11 @@ class Replay:
         raise AssertionError("a site got no answer")  # the delegator always answers
 
     def _answer(self, ask: AskProbe, site: int) -> Event:
-        rtt_ms = float(self._world.rtt_ms[self._crawlers[ask.crawler], site])
+        crawler, address = ask.probe.crawler, self._world.sites[site].address
+        rtt_ms = float(self._world.rtt_ms[self._crawlers[crawler], site])
         if np.isnan(rtt_ms):
-            return ProbeLost(ask.attempt, ask.crawler, Loss.TIMEOUT, self._now_s)
-        sample = Sample(crawler=ask.crawler, address=ask.address, rtt_ms=rtt_ms, taken_s=self._now_s)
+            return ProbeLost(ask.attempt, crawler, Loss.TIMEOUT, self._now_s)
+        sample = Sample(crawler=crawler, address=address, rtt_ms=rtt_ms, taken_s=self._now_s)
         return SampleReturned(ask.attempt, sample, self._now_s)
 
     def _outcome(self, action: Action, site: int) -> SiteOutcome | None:
@@ -84,4 +85,5 @@ class Replay:
             return self._truth.outcome(site, None, 0)
         if not isinstance(action, Assigned):
             return None
-        return self._truth.outcome(site, self._crawlers[action.crawler], action.probes)
+        decision = action.decision
+        return self._truth.outcome(site, self._crawlers[decision.crawler], decision.probes)

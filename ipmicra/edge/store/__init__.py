@@ -19,8 +19,8 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `budget` | orders, paid for | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
 | `delegations` | who holds which subnet | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
 | `batches` | commands that were begun | `begin`, `end`, `all` |
-| `results` | the result of each site of a batch | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
-| `marks` | physically impossible samples | `add_many`, `remove_many`, `all` |
+| `results` | decisions for the sites of a batch | `add_many`, `of(batch, hosts)`, `all`, `latest`, `count` |
+| `track_records` | how far crawlers can be believed | `put_many`, `all`, `reject_many`, `rejected` |
 | `grafts` | registrations asked for one by one | `put`, `all` |
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 | `recrawls` | when sites or pieces were crawled and are due | `put_many`, `all`, `of(host)` |

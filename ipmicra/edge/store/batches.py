@@ -8,9 +8,9 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row
-from ipmicra.edge.store.ports import BatchRecord, ResultRecord
+from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Decision, Evidence
 
 _BATCH = "id, key, words, started_s, ended_s"
 _RESULT = "host, address, first, last, crawler, evidence, rtt_ms, probes"
@@ -82,7 +82,7 @@ class ResultTable:
         """Use a connection."""
         self._connection = connection
 
-    def add_many(self, batch: int, results: Iterable[ResultRecord]) -> None:
+    def add_many(self, batch: int, results: Iterable[Decision]) -> None:
         """Keep results; a host that has one in the batch keeps it."""
         rows = [
             (
@@ -100,16 +100,16 @@ class ResultTable:
         ]
         self._connection.execute_many(_ADD, rows)
 
-    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]:
+    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]:
         """Return the results of some hosts, those that exist."""
-        found: dict[str, ResultRecord] = {}
+        found: dict[str, Decision] = {}
         for start in range(0, len(hosts), _AT_ONCE):
             part = hosts[start : start + _AT_ONCE]
             sql = f"{_GET_RESULT} WHERE batch = ? AND host IN ({', '.join('?' * len(part))})"
             found.update((row[0], _result_of(row)) for row in self._connection.rows(sql, [batch, *part]))
         return found
 
-    def all(self, batch: int) -> Iterator[ResultRecord]:
+    def all(self, batch: int) -> Iterator[Decision]:
         """Return all results of a batch, by host."""
         after = ""
         sql = f"{_GET_RESULT} WHERE batch = ? AND host > ? ORDER BY host LIMIT 10000"
@@ -117,7 +117,7 @@ class ResultTable:
             yield from map(_result_of, rows)
             after = rows[-1][0]
 
-    def latest(self, host: str) -> ResultRecord | None:
+    def latest(self, host: str) -> Decision | None:
         """Return the last result of a host."""
         found = self._connection.row(f"{_GET_RESULT} WHERE host = ? ORDER BY batch DESC LIMIT 1", (host,))
         return None if found is None else _result_of(found)
@@ -132,8 +132,8 @@ def _batch_of(row: Row) -> BatchRecord:
     return BatchRecord(id=row[0], key=row[1], words=row[2], started_s=row[3], ended_s=row[4])
 
 
-def _result_of(row: Row) -> ResultRecord:
-    return ResultRecord(
+def _result_of(row: Row) -> Decision:
+    return Decision(
         host=row[0],
         address=unpacked(row[1]),
         first=unpacked(row[2]),

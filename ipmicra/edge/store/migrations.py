@@ -15,13 +15,13 @@ from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.crawlers import create_crawlers
 from ipmicra.edge.store.delegations import create_delegations
 from ipmicra.edge.store.grafts import create_grafts
-from ipmicra.edge.store.marks import create_marks
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
 from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.samples import create_samples
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
+from ipmicra.edge.store.track_records import create_marks, create_track_records
 from ipmicra.errors import StoreError
 
 
@@ -48,6 +48,7 @@ MIGRATIONS = (
     Migration(number=11, name="assignments", apply=create_assignments),
     Migration(number=12, name="states", apply=create_states),
     Migration(number=13, name="recrawls", apply=create_recrawls),
+    Migration(number=14, name="track records", apply=create_track_records),
 )
 
 

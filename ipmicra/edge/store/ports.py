@@ -13,11 +13,11 @@ from typing import Protocol, TypeVar
 from ipmicra.delegate.account import Considered
 from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
-from ipmicra.model.crawler import Crawler, CrawlerState
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord
+from ipmicra.model.delegation import Decision, Delegation
 from ipmicra.model.location import Location
 from ipmicra.model.recrawl import Recrawl
-from ipmicra.model.sample import Sample
+from ipmicra.model.sample import ImplausibleSample, Sample
 from ipmicra.model.site import Site
 
 Bounds = tuple[Address, Address]
@@ -135,35 +135,6 @@ class BatchRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRecord:
-    """The result of one site."""
-
-    host: str
-    address: Address
-    first: Address
-    last: Address
-    """The subnet."""
-    crawler: str
-    evidence: Evidence
-    rtt_ms: float | None
-    probes: int
-    """Spent for this answer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkRecord:
-    """A physically impossible sample."""
-
-    crawler: str
-    address: Address
-    rtt_ms: float
-    least_ms: float
-    """The shortest that light allows."""
-    at_s: float
-    """Seconds since 1970, UTC."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Graft:
     """A registration that was asked for by itself."""
 
@@ -263,19 +234,20 @@ class BatchesPort(Protocol):
 class ResultsPort(Protocol):
     """The result of each site of a batch."""
 
-    def add_many(self, batch: int, results: Iterable[ResultRecord]) -> None: ...
-    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, ResultRecord]: ...
-    def all(self, batch: int) -> Iterator[ResultRecord]: ...
-    def latest(self, host: str) -> ResultRecord | None: ...
+    def add_many(self, batch: int, results: Iterable[Decision]) -> None: ...
+    def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]: ...
+    def all(self, batch: int) -> Iterator[Decision]: ...
+    def latest(self, host: str) -> Decision | None: ...
     def count(self, batch: int) -> int: ...
 
 
-class MarksPort(Protocol):
-    """Physically impossible samples."""
+class TrackRecordsPort(Protocol):
+    """How far crawlers can be believed."""
 
-    def add_many(self, marks: Iterable[MarkRecord]) -> None: ...
-    def remove_many(self, pairs: Iterable[tuple[str, Address]]) -> None: ...
-    def all(self) -> list[MarkRecord]: ...
+    def put_many(self, records: Iterable[tuple[str, TrackRecord]]) -> None: ...
+    def all(self) -> dict[str, TrackRecord]: ...
+    def reject_many(self, samples: Iterable[ImplausibleSample]) -> None: ...
+    def rejected(self) -> list[ImplausibleSample]: ...
 
 
 class GraftsPort(Protocol):
@@ -316,7 +288,7 @@ class StorePort(Protocol):
     delegations: DelegationsPort
     batches: BatchesPort
     results: ResultsPort
-    marks: MarksPort
+    track_records: TrackRecordsPort
     grafts: GraftsPort
     assignments: PiecesPort[Assignment]
     states: StatesPort

@@ -13,7 +13,6 @@ from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_fol
 from ipmicra.edge.store.crawlers import CrawlerTable
 from ipmicra.edge.store.delegations import DelegationTable
 from ipmicra.edge.store.grafts import GraftTable
-from ipmicra.edge.store.marks import MarkTable
 from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
@@ -22,6 +21,7 @@ from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.samples import SampleTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
+from ipmicra.edge.store.track_records import TrackRecordTable
 
 
 class Store(StorePort):
@@ -39,7 +39,7 @@ class Store(StorePort):
         self.delegations = DelegationTable(connection)
         self.batches = BatchTable(connection)
         self.results = ResultTable(connection)
-        self.marks = MarkTable(connection)
+        self.track_records = TrackRecordTable(connection)
         self.grafts = GraftTable(connection)
         self.assignments = AssignmentTable(connection)
         self.states = StateTable(connection)

@@ -19,9 +19,9 @@ from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import World
 from ipmicra.delegate.subnets import SubnetTree
-from ipmicra.edge.store.ports import ResultRecord
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.model.assignment import Assignment
+from ipmicra.model.delegation import Decision
 from ipmicra.model.types import NOBODY
 
 REPLAYED = ("paper", "geo", "everyone")
@@ -32,7 +32,7 @@ DELEGATED, PLACED, HASHED = "predict", "predict + fair load", "site hash"
 class Ours:
     """What the demonstration itself did, by host."""
 
-    results: Mapping[str, ResultRecord]
+    results: Mapping[str, Decision]
     placed: Mapping[str, Assignment]
 
 

@@ -29,17 +29,18 @@ from ipmicra.edge.files.seeds import read_seeds
 from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.edge.loopback.internet_process import InternetProcess
-from ipmicra.edge.store.ports import NameAnswer, NameStatus, ResultRecord, StorePort
+from ipmicra.edge.store.ports import NameAnswer, NameStatus, StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
 from ipmicra.lab.demo.compare import PLACED, DemoRow, Ours, Replaying, compare_ways
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.dumps import sample_dumps
 from ipmicra.lab.demo.invent import DemoWorld, invent_world
+from ipmicra.model.delegation import Decision
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
-OnResult = Callable[[ResultRecord], object]
+OnResult = Callable[[Decision], object]
 NOTE = (
     "Holders, sites and round trips are invented; the probes were real, on this machine's loopback. "
     "Figures rest on the true round trips of the world, which the delegation did not know."
@@ -90,7 +91,7 @@ class DemoResult:
     build: BuildReport
     batch: BatchReport
     rows: list[DemoRow]
-    results: dict[str, ResultRecord]
+    results: dict[str, Decision]
     """By host."""
     report: Path
     port: int
@@ -154,9 +155,9 @@ class Demo:
     ) -> DemoResult:
         self._enrol(hierarchy, played, store, internet)
         self.say(f"3. delegating {len(played.world.sites):,} sites by real probes")
-        results: dict[str, ResultRecord] = {}
+        results: dict[str, Decision] = {}
 
-        def take(result: ResultRecord) -> None:
+        def take(result: Decision) -> None:
             results[result.host] = result
             self.on_result(result)
 

@@ -31,7 +31,11 @@ def test_probe_that_the_budget_forbids_is_not_counted_and_the_best_sample_wins()
     assert machine.handle(SampleReturned(asks[0].attempt, sample, 1.0)) == []
     actions = machine.handle(ProbeLost(asks[1].attempt, "nyc", Loss.BUDGET, 1.0))
     (assigned,) = [one for one in actions if isinstance(one, Assigned)]
-    assert (assigned.crawler, assigned.evidence, assigned.probes) == ("ath", Evidence.PROBED, 1)
+    assert (assigned.decision.crawler, assigned.decision.evidence, assigned.decision.probes) == (
+        "ath",
+        Evidence.PROBED,
+        1,
+    )
 
 
 def test_site_without_any_paid_probe_is_answered_at_once_without_probes() -> None:
@@ -39,9 +43,10 @@ def test_site_without_any_paid_probe_is_answered_at_once_without_probes() -> Non
     joined(machine, "ath", "nyc")
     (ask,) = machine.handle(SiteArrived(SITE, 1.0))
     assert isinstance(ask, AskProbe)
-    actions = machine.handle(ProbeLost(ask.attempt, ask.crawler, Loss.BUDGET, 1.0))
+    actions = machine.handle(ProbeLost(ask.attempt, ask.probe.crawler, Loss.BUDGET, 1.0))
     (delegated,) = [one for one in actions if isinstance(one, Delegated)]
     assert (delegated.delegation.probes, delegated.delegation.evidence) == (0, Evidence.INHERITED)
+    assert delegated.is_makeshift
 
 
 def test_restored_delegation_is_reconsidered_for_those_who_joined_later() -> None:
@@ -61,7 +66,7 @@ def test_restored_delegation_is_reconsidered_for_those_who_joined_later() -> Non
         joined(machine, "ath", "nyc")
         assert machine.restore(single(SITE.address), one, fleet_size=fleet_size)
         actions = machine.handle(SiteArrived(SITE, 2.0))
-        assert [action.crawler for action in actions if isinstance(action, AskProbe)] == asked
+        assert [action.probe.crawler for action in actions if isinstance(action, AskProbe)] == asked
 
 
 def test_key_is_found_by_bounds() -> None:

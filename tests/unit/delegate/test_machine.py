@@ -12,13 +12,13 @@ from ipmicra.delegate.actions import (
     Action,
     AskProbe,
     Assigned,
-    CrawlerCleared,
-    CrawlerMarked,
+    CrawlerChecked,
     Delegated,
     GaveUp,
+    Renewed,
     Revoked,
 )
-from ipmicra.delegate.config import DelegatorConfig, PhysicsConfig, PredictConfig
+from ipmicra.delegate.config import DelegatorConfig, PredictConfig
 from ipmicra.delegate.events import (
     CrawlerLeft,
     DelegationExpired,
@@ -35,7 +35,7 @@ from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
-from tests.fakes.fleet import arrived, asked, crawler, joined, place, site
+from tests.fakes.fleet import arrived, asked, crawler, decided, joined, place, site
 from tests.fakes.subnet_tree import ListedTree, flat_tree, listed
 
 ATHENS, NEW_YORK, TOKYO = place(37.98, 23.73), place(40.71, -74.01), place(35.68, 139.69)
@@ -57,9 +57,9 @@ class Coordinates:
         return [float(len(crawlers) - i) for i in range(len(crawlers))]
 
 
-def last(actions: list[Action]) -> Assigned:
-    assert isinstance(actions[-1], Assigned), actions
-    return actions[-1]
+def delegated(actions: list[Action]) -> Delegated:
+    (found,) = (action for action in actions if isinstance(action, Delegated))
+    return found
 
 
 def test_site_without_any_crawler_is_given_up_with_what_to_do() -> None:
@@ -72,7 +72,7 @@ def test_single_crawler_gets_everything_and_is_probed_at_most_once() -> None:
     delegator = DelegationMachine(flat_tree(2), Predict())
     joined(delegator, crawler("a"))
     actions = arrived(delegator, "10.0.0.1", lambda *_: 5.0)
-    assert last(actions).crawler == "a"
+    assert decided(actions).crawler == "a"
     assert len(asked(actions)) <= 1
 
 
@@ -82,9 +82,9 @@ def test_sites_of_a_contested_subnet_wait_for_its_answer() -> None:
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
     assert delegator.handle(SiteArrived(site("10.0.0.2"), 0.0)) == []
-    sample = Sample(crawler=ask.crawler, address=ask.address, rtt_ms=9.0)
+    sample = Sample(crawler=ask.probe.crawler, address=site("10.0.0.1").address, rtt_ms=9.0)
     done = delegator.handle(SampleReturned(ask.attempt, sample, 1.0))
-    assert [(one.site.host, one.probes) for one in done if isinstance(one, Assigned)] == [
+    assert [(one.decision.host, one.decision.probes) for one in done if isinstance(one, Assigned)] == [
         ("10.0.0.1", 1),
         ("10.0.0.2", 0),
     ]
@@ -95,7 +95,9 @@ def test_late_and_repeated_answers_change_nothing() -> None:
     joined(delegator, crawler("a"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
-    answer = SampleReturned(ask.attempt, Sample(crawler="a", address=ask.address, rtt_ms=9.0), 1.0)
+    answer = SampleReturned(
+        ask.attempt, Sample(crawler="a", address=site("10.0.0.1").address, rtt_ms=9.0), 1.0
+    )
     assert delegator.handle(answer)
     assert delegator.handle(answer) == []
     assert delegator.handle(ProbeLost(ask.attempt, "a", Loss.TIMEOUT, 1.0)) == []
@@ -107,7 +109,11 @@ def test_delegation_lives_its_time_and_use_renews_it() -> None:
     delegator = DelegationMachine(flat_tree(1), Paper(), config)
     joined(delegator, crawler("a"))
     arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=0.0)
-    assert asked(arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=6 * DAY_S)) == []
+    early = arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=4 * DAY_S)
+    assert [type(action) for action in early] == [Assigned]
+    renewed, _ = arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=6 * DAY_S)
+    assert isinstance(renewed, Renewed)
+    assert renewed.delegation.expires_s == 16 * DAY_S
     assert asked(arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=15 * DAY_S)) == []
     late = arrived(delegator, "10.0.0.1", lambda *_: 9.0, now_s=40 * DAY_S)
     assert isinstance(late[0], Revoked)
@@ -124,16 +130,15 @@ def test_expiry_event_frees_a_subnet_once() -> None:
 
 
 def test_subnets_of_a_crawler_that_left_are_delegated_again_on_next_need() -> None:
-    delegator = DelegationMachine(flat_tree(2), Everyone())
     delegator = DelegationMachine(flat_tree(2), Paper())
     joined(delegator, crawler("a"), crawler("b"))
     answer = {"a": 5.0, "b": 60.0}
     for address in ("10.0.0.1", "10.0.1.1"):
-        assert last(arrived(delegator, address, lambda name, _: answer[name])).crawler == "a"
+        assert decided(arrived(delegator, address, lambda name, _: answer[name])).crawler == "a"
     assert delegator.handle(CrawlerLeft("a", 5.0)) == []
     again = arrived(delegator, "10.0.0.1", lambda name, _: answer[name], now_s=6.0)
     assert isinstance(again[0], Revoked)
-    assert last(again).crawler == "b"
+    assert decided(again).crawler == "b"
     assert delegator.roster.name(delegator.ledger.get(2).crawler) == "a"  # type: ignore[union-attr]
 
 
@@ -142,9 +147,9 @@ def test_crawler_that_leaves_in_the_middle_counts_as_a_lost_probe() -> None:
     joined(delegator, crawler("a"), crawler("b"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
-    (second,) = delegator.handle(CrawlerLeft(ask.crawler, 1.0))
+    (second,) = delegator.handle(CrawlerLeft(ask.probe.crawler, 1.0))
     assert isinstance(second, AskProbe)
-    assert second.crawler != ask.crawler
+    assert second.probe.crawler != ask.probe.crawler
 
 
 def test_all_crawlers_dead_midway_gives_the_site_up() -> None:
@@ -152,18 +157,18 @@ def test_all_crawlers_dead_midway_gives_the_site_up() -> None:
     joined(delegator, crawler("a"), crawler("b"))
     (ask,) = delegator.handle(SiteArrived(site("10.0.0.1"), 0.0))
     assert isinstance(ask, AskProbe)
-    other = "b" if ask.crawler == "a" else "a"
+    other = "b" if ask.probe.crawler == "a" else "a"
     assert delegator.handle(CrawlerLeft(other, 1.0)) == []
-    (gave_up,) = delegator.handle(CrawlerLeft(ask.crawler, 1.0))
+    (gave_up,) = delegator.handle(CrawlerLeft(ask.probe.crawler, 1.0))
     assert isinstance(gave_up, GaveUp)
 
 
 def test_unreachable_crawler_keeps_what_it_holds_but_is_not_asked() -> None:
     delegator = DelegationMachine(flat_tree(2), Paper())
     joined(delegator, crawler("a"), crawler("b"))
-    first = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
+    first = decided(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
     joined(delegator, replace(crawler(first), state=CrawlerState.UNREACHABLE))
-    assert last(arrived(delegator, "10.0.0.9", lambda *_: 5.0)).crawler == first
+    assert decided(arrived(delegator, "10.0.0.9", lambda *_: 5.0)).crawler == first
     assert first not in asked(arrived(delegator, "10.0.1.1", lambda *_: 500.0))
 
 
@@ -175,77 +180,10 @@ def test_nearer_crawler_that_joins_later_takes_over_where_the_model_says_it_can(
     for address in ("10.0.0.1", "10.0.1.1"):
         arrived(delegator, address, lambda *pair: answers[pair])
     joined(delegator, crawler("tokyo", "198.51.100.1", TOKYO))
-    assert last(arrived(delegator, "10.0.0.1", lambda *pair: answers[pair])).crawler == "tokyo"
+    assert decided(arrived(delegator, "10.0.0.1", lambda *pair: answers[pair])).crawler == "tokyo"
     near = arrived(delegator, "10.0.1.1", lambda *pair: answers[pair])
     assert asked(near) == []
-    assert last(near).crawler == "athens"
-
-
-def test_round_trip_below_light_is_refused_and_the_crawler_marked() -> None:
-    places = Places({"10.0.0.1": TOKYO})
-    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=places)
-    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
-    actions = arrived(delegator, "10.0.0.1", lambda name, _: {"liar": 1.0, "honest": 250.0}[name])
-    (marked,) = (action for action in actions if isinstance(action, CrawlerMarked))
-    assert (marked.crawler, marked.marks) == ("liar", 1)
-    assert marked.least_ms > 70
-    assert last(actions).crawler == "honest"
-    (done,) = (action for action in actions if isinstance(action, Delegated))
-    assert {one.crawler: one.loss for one in done.account.entries()}["liar"] is Loss.IMPOSSIBLE
-
-
-def test_crawler_with_too_many_marks_is_asked_no_more() -> None:
-    addresses = [f"10.0.{i}.1" for i in range(5)]
-    delegator = DelegationMachine(flat_tree(5), Everyone(), locations=Places(dict.fromkeys(addresses, TOKYO)))
-    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK), crawler("honest", "192.0.2.2", ATHENS))
-    told = [
-        asked(arrived(delegator, one, lambda name, _: 1.0 if name == "liar" else 250.0)) for one in addresses
-    ]
-    assert ["liar" in names for names in told] == [True, True, True, False, False]
-
-
-def test_a_few_impossible_samples_among_many_do_not_exclude_a_crawler() -> None:
-    """Some places are wrong in every table; an honest crawler must not pay for that."""
-    addresses = [f"10.0.{i}.1" for i in range(12)]
-    wrong = set(addresses[3:12:2])
-    places = Places({one: TOKYO if one in wrong else ATHENS for one in addresses})
-    delegator = DelegationMachine(flat_tree(12), Everyone(), locations=places)
-    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
-
-    def rtt_ms(name: str, at: str) -> float:
-        near = 30.0 if at in wrong else 120.0
-        return near if name == "ny" else 200.0
-
-    told = [asked(arrived(delegator, one, rtt_ms)) for one in addresses]
-    assert all("ny" in names for names in told)
-    assert delegator.roster.marks[0] == len(wrong) > delegator.config.physics.marks_allowed
-
-
-def test_where_two_crawlers_contradict_a_place_the_place_is_wrong_and_both_are_believed() -> None:
-    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
-    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
-    actions = arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
-    assert [action.crawler for action in actions if isinstance(action, CrawlerMarked)] == ["ny", "athens"]
-    assert {action.crawler for action in actions if isinstance(action, CrawlerCleared)} == {"ny", "athens"}
-    assert delegator.roster.marks == [0, 0]
-    assert (last(actions).crawler, last(actions).rtt_ms, last(actions).probes) == ("ny", 20.0, 2)
-
-
-def test_a_crawler_that_a_wrong_place_excluded_may_be_asked_again() -> None:
-    config = DelegatorConfig(physics=PhysicsConfig(marks_allowed=1))
-    delegator = DelegationMachine(flat_tree(1), Everyone(), config, locations=Places({"10.0.0.1": TOKYO}))
-    joined(delegator, crawler("ny", "192.0.2.1", NEW_YORK), crawler("athens", "192.0.2.2", ATHENS))
-    arrived(delegator, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
-    assert delegator.roster.usable() == [0, 1]
-
-
-def test_a_mark_that_is_taken_back_does_not_clear_a_crawler_of_the_others() -> None:
-    delegator = DelegationMachine(flat_tree(1), Everyone())
-    joined(delegator, crawler("liar", "192.0.2.1", NEW_YORK))
-    for _ in range(4):
-        delegator.roster.mark(0, allowed=3)
-    assert (delegator.roster.clear(0, allowed=3), delegator.roster.usable()) == (3, [])
-    assert (delegator.roster.clear(0, allowed=3), delegator.roster.usable()) == (2, [0])
+    assert decided(near).crawler == "athens"
 
 
 def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
@@ -256,17 +194,16 @@ def test_predict_gives_up_a_place_that_the_samples_contradict() -> None:
     joined(delegator, *(crawler(name, f"192.0.2.{i}", one) for i, (name, one) in enumerate(near.items())))
     round_trips = {"athens": 260.0, "tokyo": 2.0, "ny": 160.0, "rome": 250.0}
     actions = arrived(delegator, "10.0.0.1", lambda name, _: round_trips[name])
-    assert last(actions).crawler == "tokyo"
-    cleared = [action.crawler for action in actions if isinstance(action, CrawlerCleared)]
-    assert cleared == [action.crawler for action in actions if isinstance(action, CrawlerMarked)]
-    assert delegator.ledger.get(last(actions).key).location is None  # type: ignore[union-attr]
+    assert decided(actions).crawler == "tokyo"
+    assert not [action for action in actions if isinstance(action, CrawlerChecked)]
+    assert delegated(actions).location is None
 
 
 def test_predict_keeps_a_place_that_one_long_detour_speaks_against() -> None:
     delegator = DelegationMachine(flat_tree(1), Predict(), locations=Places({"10.0.0.1": ATHENS}))
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "192.0.2.2", TOKYO))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: {"athens": 12.0, "tokyo": 250.0}[name])
-    assert delegator.ledger.get(last(actions).key).location == ATHENS  # type: ignore[union-attr]
+    assert delegated(actions).location == ATHENS
 
 
 def test_predict_looks_more_often_where_places_were_wrong() -> None:
@@ -299,25 +236,23 @@ def test_round_trip_that_is_no_time_is_refused(rtt_ms: float) -> None:
     delegator = DelegationMachine(flat_tree(1), Everyone())
     joined(delegator, crawler("odd"), crawler("sound"))
     actions = arrived(delegator, "10.0.0.1", lambda name, _: rtt_ms if name == "odd" else 9.0)
-    assert last(actions).crawler == "sound"
+    assert decided(actions).crawler == "sound"
 
 
 def test_two_samples_that_light_cannot_join_make_a_site_anycast() -> None:
-    delegator = DelegationMachine(flat_tree(1), Paper())
-    joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
     delegator = DelegationMachine(flat_tree(1), Everyone())
     joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
     actions = arrived(delegator, "10.0.0.1", lambda *_: 3.0)
-    assert last(actions).evidence is Evidence.ANYCAST
+    assert decided(actions).evidence is Evidence.ANYCAST
 
 
 def test_listed_anycast_goes_to_the_least_loaded_without_a_probe() -> None:
     delegator = DelegationMachine(flat_tree(2), Paper(), anycast={"10.0.1.1", "10.0.1.2", "10.0.1.3"})
     joined(delegator, crawler("a"), crawler("b"))
-    busy = last(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
+    busy = decided(arrived(delegator, "10.0.0.1", lambda *_: 5.0)).crawler
     told = [arrived(delegator, f"10.0.1.{i}", lambda *_: 5.0) for i in (1, 2, 3)]
     assert [asked(actions) for actions in told] == [[], [], []]
-    first, second, third = (last(actions).crawler for actions in told)
+    first, second, third = (decided(actions).crawler for actions in told)
     assert first != busy
     assert {second, third} == {"a", "b"}
 
@@ -326,25 +261,25 @@ def test_unprobeable_site_goes_by_coordinates_first() -> None:
     places = Places({"10.0.0.1": TOKYO})
     delegator = DelegationMachine(flat_tree(1), Everyone(), locations=places, coordinates=Coordinates())
     joined(delegator, crawler("a", location=TOKYO), crawler("b", location=ATHENS))
-    answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    answer = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (answer.crawler, answer.evidence, answer.rtt_ms) == ("b", Evidence.COORDINATE, 1.0)
 
 
 def test_unprobeable_site_goes_by_location_next() -> None:
     delegator = DelegationMachine(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
     joined(delegator, crawler("a", location=ATHENS), crawler("b", location=TOKYO))
-    answer = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    answer = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (answer.crawler, answer.evidence) == ("b", Evidence.GEOLOCATED)
 
 
 def test_unprobeable_site_goes_by_neighbours_then_by_load() -> None:
     delegator = DelegationMachine(flat_tree(4), Paper())
     joined(delegator, crawler("a"), crawler("b"))
-    nothing = last(arrived(delegator, "10.0.0.1", lambda *_: None))
+    nothing = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
     assert (nothing.crawler, nothing.evidence) == ("a", Evidence.INHERITED)
     arrived(delegator, "10.0.1.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
     arrived(delegator, "10.0.2.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
-    assert last(arrived(delegator, "10.0.3.1", lambda *_: None)).crawler == "b"
+    assert decided(arrived(delegator, "10.0.3.1", lambda *_: None)).crawler == "b"
 
 
 def test_losses_end_an_attempt_before_everybody_was_asked() -> None:
@@ -357,7 +292,7 @@ def test_address_outside_the_hierarchy_is_delegated_by_slices() -> None:
     delegator = DelegationMachine(flat_tree(1), Paper())
     joined(delegator, crawler("a"))
     told = arrived(delegator, "203.0.113.7", lambda *_: 5.0)
-    (done,) = (action for action in told if isinstance(action, Delegated))
+    done = delegated(told)
     assert (str(done.delegation.first), str(done.delegation.last)) == ("203.0.113.0", "203.0.113.255")
     assert asked(arrived(delegator, "203.0.113.99", lambda *_: 5.0)) == []
     assert asked(arrived(delegator, "203.0.114.1", lambda *_: 5.0)) == ["a"]
@@ -372,7 +307,7 @@ def test_site_elsewhere_than_its_subnet_is_delegated_apart_by_predict_alone() ->
         delegator = DelegationMachine(tree, policy, locations=places)
         joined(delegator, crawler("athens", "192.0.2.1", ATHENS), crawler("tokyo", "198.51.100.1", TOKYO))
         arrived(delegator, "10.0.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
-        chosen[policy.name] = last(
+        chosen[policy.name] = decided(
             arrived(delegator, "10.9.0.1", lambda *pair: rtt_ms.get(pair, 250.0))
         ).crawler
     assert chosen == {"predict": "tokyo", "paper": "athens"}
@@ -404,7 +339,7 @@ def test_restored_delegation_is_used_without_a_probe() -> None:
     assert delegator.restore(1, stored)
     assert not delegator.restore(1, replace(stored, crawler="stranger"))
     actions = arrived(delegator, "10.0.0.1", lambda *_: 9.0)
-    assert (len(actions), last(actions).rtt_ms) == (1, 4.0)
+    assert (len(actions), decided(actions).rtt_ms) == (1, 4.0)
 
 
 def test_repr_shows_the_state_in_one_line() -> None:

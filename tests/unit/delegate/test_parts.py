@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from ipmicra.delegate.config import PhysicsConfig, PredictConfig
 from ipmicra.delegate.ledger import Held, Ledger
-from ipmicra.delegate.lifecycle import NEXT_HOLD, NEXT_STAGE, Hold, Stage, Step, next_hold, next_stage
+from ipmicra.delegate.lifecycle import Hold, Stage, Step, next_hold, next_stage
 from ipmicra.delegate.physics import Physics
 from ipmicra.delegate.policies.predict.prior import Geography
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
 from ipmicra.errors import LifeCycleError
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.geo import VACUUM_KM_PER_MS, km_between
 from tests.fakes.fleet import crawler, place
 from tests.fakes.subnet_tree import flat_tree
@@ -65,22 +65,73 @@ def test_two_circles_that_meet_prove_nothing() -> None:
     assert not physics.is_in_many_places({0: 2.0})
 
 
-def test_life_cycles_refuse_what_their_tables_do_not_have() -> None:
-    for hold in Hold:
-        for step in Step:
-            if (hold, step) not in NEXT_HOLD:
-                with pytest.raises(LifeCycleError):
-                    next_hold(hold, step)
+@pytest.mark.parametrize(
+    ("hold", "step"),
+    [
+        (Hold.FREE, Step.ATTEMPT_SETTLED),
+        (Hold.FREE, Step.ATTEMPT_ABANDONED),
+        (Hold.FREE, Step.DELEGATION_EXPIRED),
+        (Hold.FREE, Step.CRAWLER_LEFT),
+        (Hold.CONTESTED, Step.ATTEMPT_OPENED),
+        (Hold.CONTESTED, Step.CRAWLER_LEFT),
+        (Hold.HELD, Step.ATTEMPT_SETTLED),
+        (Hold.HELD, Step.ATTEMPT_ABANDONED),
+    ],
+)
+def test_subnet_refuses_a_step_that_cannot_follow(hold: Hold, step: Step) -> None:
     with pytest.raises(LifeCycleError) as caught:
-        next_stage(Stage.SETTLED, Step.PROBE_ASKED)
-    assert (caught.value.state, caught.value.step) == ("SETTLED", "PROBE_ASKED")
-    assert not any(stage in {Stage.SETTLED, Stage.ABANDONED} for stage, _step in NEXT_STAGE)
+        next_hold(hold, step)
+    assert (caught.value.state, caught.value.step) == (hold.name, step.name)
+
+
+def test_subnet_is_contested_then_held_then_free_again() -> None:
+    hold = Hold.FREE
+    for step, then in (
+        (Step.ATTEMPT_OPENED, Hold.CONTESTED),
+        (Step.ATTEMPT_SETTLED, Hold.HELD),
+        (Step.ATTEMPT_OPENED, Hold.CONTESTED),
+        (Step.ATTEMPT_ABANDONED, Hold.FREE),
+        (Step.OWN_SUBNET, Hold.HELD),
+        (Step.CRAWLER_LEFT, Hold.FREE),
+    ):
+        hold = next_hold(hold, step)
+        assert hold is then
+
+
+@pytest.mark.parametrize("stage", [Stage.SETTLED, Stage.ABANDONED])
+@pytest.mark.parametrize("step", Step)
+def test_ended_attempt_takes_no_further_step(stage: Stage, step: Step) -> None:
+    with pytest.raises(LifeCycleError):
+        next_stage(stage, step)
+
+
+def test_attempt_waits_for_its_probes_before_it_settles() -> None:
+    assert next_stage(Stage.OPEN, Step.PROBE_ASKED) is Stage.WAITING
+    with pytest.raises(LifeCycleError):
+        next_stage(Stage.WAITING, Step.CRAWLER_CHOSEN)
+    assert next_stage(Stage.WAITING, Step.PROBES_IN) is Stage.OPEN
+    assert next_stage(Stage.OPEN, Step.CRAWLER_CHOSEN) is Stage.SETTLED
+
+
+def held() -> Held:
+    address = IPv4Address("10.0.0.0")
+    one = Delegation(
+        first=address,
+        last=address,
+        crawler="c0",
+        evidence=Evidence.PROBED,
+        rtt_ms=1.0,
+        probes=1,
+        created_s=0.0,
+        expires_s=9.0,
+    )
+    return Held(one, 0, 1)
 
 
 def test_ledger_gives_rows_in_order_and_by_organisation() -> None:
     ledger = Ledger()
     for key in (5, 2, 9, -4):
-        ledger.give(key, Held(0, Evidence.PROBED, 1.0, 1, 0.0, 9.0, 1), organisation=7 if key != 9 else 0)
+        ledger.give(key, held(), organisation=7 if key != 9 else 0)
     assert ledger.rows_between(2, 9) == [2, 5]
     assert ledger.of_organisation(7) == [5, 2, -4]
     ledger.free(5, Step.DELEGATION_EXPIRED, 7)

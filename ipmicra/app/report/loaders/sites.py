@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ipmicra.app.describe.texts import range_text
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportSite, ReportSubnet
 from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.edge.files.crawlers import CrawlerRow
 from ipmicra.edge.files.fields import Fields
-from ipmicra.model.address import read_range
+from ipmicra.model.address import range_text, read_range
 from ipmicra.model.delegation import Evidence
 
 CITY_KM = 25.0

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from ipmicra.app.describe.texts import range_text
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite, ReportSubnet
-from ipmicra.edge.store.ports import Bounds, ResultRecord, StorePort
+from ipmicra.edge.store.ports import Bounds, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Decision, Evidence
 from ipmicra.model.location import Location
 
 EMPTY = (
@@ -52,17 +51,17 @@ class StoreContents:
             notes=(told,) if assigned else (),
         )
 
-    def _results(self) -> dict[str, ResultRecord]:
+    def _results(self) -> dict[str, Decision]:
         """Give the last result of each host, with the probes of all."""
         numbers = [self.batch] if self.batch is not None else [one.id for one in self.store.batches.all()]
-        found: dict[str, ResultRecord] = {}
+        found: dict[str, Decision] = {}
         for number in numbers:
             for one in self.store.results.all(number):
                 before = found[one.host].probes if one.host in found else 0
                 found[one.host] = replace(one, probes=one.probes + before)
         return found
 
-    def _assigned(self, results: Mapping[str, ResultRecord]) -> dict[str, list[Assignment]]:
+    def _assigned(self, results: Mapping[str, Decision]) -> dict[str, list[Assignment]]:
         """Give the assignments of each host, by piece."""
         begun_s = {one.id: one.started_s for one in self.store.batches.all()}
         since_s = 0.0 if self.batch is None else begun_s[self.batch]
@@ -135,10 +134,10 @@ def _places(store: StorePort) -> dict[Bounds, Location]:
     }
 
 
-def _site(fleet: _Crew, one: ResultRecord, places: Mapping[Bounds, Location]) -> ReportSite:
+def _site(fleet: _Crew, one: Decision, places: Mapping[Bounds, Location]) -> ReportSite:
     is_lost = bool(one.probes) and one.rtt_ms is None
     flag = Flag.UNPROBEABLE if is_lost else None
-    label = range_text(one.first, one.last)
+    label = one.subnet
     return ReportSite(
         host=one.host,
         address=one.address,

@@ -68,6 +68,12 @@ def test_crawler_leaves_and_comes_back(fleet: Fleet) -> None:
     assert [change.state.value for change in fleet.history("ath")] == ["joined", "left", "joined"]
 
 
+def test_crawler_that_is_replaced_while_unreachable_keeps_its_time_of_joining(fleet: Fleet) -> None:
+    fleet.add(crawler())
+    fleet.mark("ath", CrawlerState.UNREACHABLE)
+    assert fleet.add(crawler(), replaces=True).crawler.joined_s == 101.0
+
+
 def test_agent_that_falls_silent_and_returns_is_in_the_history(fleet: Fleet) -> None:
     fleet.add(crawler())
     assert fleet.mark("ath", CrawlerState.UNREACHABLE)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ipmicra.delegate.actions import Assigned, Delegated
+from ipmicra.delegate.actions import Delegated
 from ipmicra.delegate.config import PaperConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.model.delegation import Evidence
-from tests.fakes.fleet import arrived, asked, crawler, joined
+from tests.fakes.fleet import arrived, asked, crawler, decided, joined
 from tests.fakes.subnet_tree import ListedTree, listed
 
 COMPANY_1, COMPANY_2 = 1, 2
@@ -48,21 +48,21 @@ def test_crawlers_hold_the_subnets_they_stand_in() -> None:
 def test_first_sibling_under_the_threshold_takes_the_target() -> None:
     actions = arrived(figure(), TARGET, lambda *_: 20.0)
     assert asked(actions) == ["x"]
-    assert actions[-1] == Assigned(actions[-1].site, "x", Evidence.PROBED, 20.0, 1, 12)  # type: ignore[union-attr]
+    one = decided(actions)
+    assert (one.crawler, one.evidence, one.rtt_ms, one.probes) == ("x", Evidence.PROBED, 20.0, 1)
+    assert (one.first, one.last) == FIGURE.bounds(12)
 
 
 def test_search_goes_on_while_nobody_is_under_the_threshold() -> None:
     actions = arrived(figure(), TARGET, lambda name, _: {"x": 60.0, "y": 30.0}[name])
     assert asked(actions) == ["x", "y"]
-    assert isinstance(actions[-1], Assigned)
-    assert actions[-1].crawler == "y"
+    assert decided(actions).crawler == "y"
 
 
 def test_lowest_sample_wins_when_nobody_is_under_the_threshold() -> None:
     actions = arrived(figure(10.0), TARGET, lambda name, _: {"x": 60.0, "y": 70.0}[name])
     assert asked(actions) == ["x", "y"]
-    assert isinstance(actions[-1], Assigned)
-    assert (actions[-1].crawler, actions[-1].rtt_ms) == ("x", 60.0)
+    assert (decided(actions).crawler, decided(actions).rtt_ms) == ("x", 60.0)
 
 
 def test_delegated_subnet_costs_no_further_probe() -> None:
@@ -70,16 +70,14 @@ def test_delegated_subnet_costs_no_further_probe() -> None:
     arrived(delegator, TARGET, lambda *_: 20.0)
     again = arrived(delegator, "15.10.200.1", lambda *_: 1.0)
     assert asked(again) == []
-    assert isinstance(again[0], Assigned)
-    assert again[0].crawler == "x"
+    assert decided(again).crawler == "x"
 
 
 def test_other_subnet_of_a_company_goes_to_its_only_crawler_without_a_probe() -> None:
     """Subnet 5 is company 1's, as is subnet 11, which x holds."""
     actions = arrived(figure(), "12.2.0.1", lambda *_: 999.0)
     assert asked(actions) == []
-    assert isinstance(actions[-1], Assigned)
-    assert (actions[-1].crawler, actions[-1].evidence) == ("x", Evidence.INHERITED)
+    assert (decided(actions).crawler, decided(actions).evidence) == ("x", Evidence.INHERITED)
 
 
 def test_several_crawlers_of_a_company_probe_and_nobody_else_does() -> None:
@@ -88,8 +86,7 @@ def test_several_crawlers_of_a_company_probe_and_nobody_else_does() -> None:
     joined(delegator, crawler("a", "10.0.0.1"), crawler("b", "10.1.0.1"), crawler("z", "10.3.0.1"))
     actions = arrived(delegator, "10.2.0.9", lambda name, _: {"a": 90.0, "b": 80.0, "z": 1.0}[name])
     assert asked(actions) == ["a", "b"]
-    assert isinstance(actions[-1], Assigned)
-    assert actions[-1].crawler == "b"
+    assert decided(actions).crawler == "b"
 
 
 def test_climbing_reaches_cousins_after_siblings() -> None:

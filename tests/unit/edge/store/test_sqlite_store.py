@@ -16,6 +16,7 @@ from ipmicra.edge.store.connection import Connection, ConnectionConfig, path_of
 from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
+from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
 from tests.patience import PATIENCE_S
@@ -88,6 +89,29 @@ def test_further_migration_is_applied_to_an_old_store_once(tmp_path: Path) -> No
         migrate(store.connection, further)
         assert applied == [1]
         assert store.meta.get("key") == "word"
+
+
+def test_store_without_track_records_takes_implausible_samples_for_half_of_the_checks(
+    tmp_path: Path,
+) -> None:
+    """A store of 0.1.0 (schema 13) has implausible samples, but not how many were checked."""
+    path = str(tmp_path / "state.db")
+    old = Connection(path, ConnectionConfig())
+    migrate(old, tuple(one for one in MIGRATIONS if one.number <= 13))
+    address = packed(IPv4Address("192.0.2.1"))
+    for name, joined_s in (("ath", 0.0), ("anew", 50.0), ("fine", 0.0)):
+        old.execute(
+            "INSERT INTO crawlers (name, address, labels, state, joined_s, changed_s) "
+            "VALUES (?, ?, '{}', 'joined', ?, 0)",
+            (name, address, joined_s),
+        )
+    for i, name in enumerate(("ath", "ath", "ath", "anew", "gone")):
+        site = packed(IPv4Address("192.0.2.1") + i)
+        old.execute("INSERT INTO marks VALUES (?, ?, 1.0, 20.0, 9.0)", (name, site))
+    old.close()
+    with Store.open(path) as store:
+        assert store.track_records.all() == {"ath": TrackRecord(checked=6, implausible=3)}
+        assert len(store.track_records.rejected()) == 5
 
 
 def test_store_without_schedules_gets_them_from_its_assignments(tmp_path: Path) -> None:

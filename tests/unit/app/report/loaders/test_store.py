@@ -8,22 +8,20 @@ import pytest
 
 from ipmicra.app.report.data import Flag
 from ipmicra.app.report.loaders.store import StoreContents
-from ipmicra.edge.store.ports import DelegationRecord, Member, ResultRecord
+from ipmicra.edge.store.ports import DelegationRecord, Member
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Sample
 
 PLACE = Location(latitude=38.0, longitude=23.7, radius_km=20.0, country="GR")
 
 
-def result(
-    host: str, number: int, crawler: str, *, probes: int = 0, rtt_ms: float | None = 5.0
-) -> ResultRecord:
-    return ResultRecord(
+def result(host: str, number: int, crawler: str, *, probes: int = 0, rtt_ms: float | None = 5.0) -> Decision:
+    return Decision(
         host=host,
         address=ip_address(f"10.0.{number}.1"),
         first=ip_address(f"10.0.{number}.0"),

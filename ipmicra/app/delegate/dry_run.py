@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ipmicra.app.delegate.batch import EXAMPLES
-from ipmicra.app.delegate.grafting import grafted
-from ipmicra.app.delegate.opening import make_roster
+from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.restoring import choose_participants
 from ipmicra.delegate.config import DelegatorConfig, PredictConfig
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
@@ -81,8 +81,8 @@ async def _plan(
     texts: Iterable[str],
     progress: Callable[[int], object],
 ) -> Plan:
-    roster = make_roster(store.crawlers.all(), options)
-    asked = [one for one in roster.crawlers if one.state is not CrawlerState.LEFT]
+    participants = choose_participants(store.crawlers.all(), options)
+    asked = [one for one in participants.crawlers if one.state is not CrawlerState.LEFT]
     plan = Plan(crawlers=sum(one.agent_url is not None or not options.needs_agents for one in asked))
     tree, is_single = grafted(hierarchy, store, time.time()), options.make_policy().scope is Scope.SITE
     keys: set[int] = set()

@@ -1,4 +1,10 @@
-"""Probes on their way: gathered for each agent, few enough at a time, none asked twice in a batch."""
+"""Probes on their way: gathered for each agent, few enough at a time, none sent twice in a batch.
+
+A probe waits a few milliseconds for others that go to the same agent, so that one request carries many. At
+most `per_agent` of an agent's probes are under way; the rest queue here. A pair of crawler and address is
+probed once in a batch: a second attempt that wants it waits for the same sample, and a pair that an earlier
+run of the batch probed is answered from the store.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +35,14 @@ class ProbeCounts:
 
 
 @dataclass(slots=True)
-class Probes:
-    """Carries probes to the desk and samples back; the caller is told each sample once for each attempt."""
+class ProbeQueue:
+    """Carries probes to the order desk and samples back, each sample once to every attempt that waits."""
 
     desk: OrderDesk
     store: StorePort
     config: DrivingConfig
-    answer: Callable[[int, Sample], None]
-    """Told the attempt and its sample."""
+    on_sample: Callable[[int, Sample], None]
+    """Called with an attempt and its sample."""
     fail: Callable[[BaseException], None]
     counts: ProbeCounts = field(default_factory=ProbeCounts)
     _asked: set[Pair] = field(default_factory=set)
@@ -72,7 +78,7 @@ class Probes:
             loop.call_later(self.config.gather_s, self._send)
 
     def _known(self, pair: Pair) -> Sample | None:
-        """Give the sample of a pair that was asked before; one that never reached its agent is none."""
+        """Return the sample of a pair that was probed before; one that never reached its agent is none."""
         if pair not in self._asked:
             return None
         sample = self.store.samples.latest(pair[1]).get(pair[0])
@@ -96,7 +102,7 @@ class Probes:
                 self._under_way[crawler] -= 1
                 self.counts.sent += sample.loss is not Loss.BUDGET
                 self._arrived(sample)
-        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
+        except BaseException as error:  # noqa: BLE001 - the session raises it
             self.fail(error)
         if self._queues.get(crawler):
             self._send()
@@ -106,10 +112,10 @@ class Probes:
         if sample.loss is not Loss.BUDGET:
             self._asked.add(pair)
         for attempt in self._waiting.pop(pair, ()):
-            self.answer(attempt, sample)
+            self.on_sample(attempt, sample)
 
     async def close(self) -> None:
-        """Let go of what is under way; its orders are asked for again at the next start."""
+        """Cancel what is under way; the next run asks agents for its answers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

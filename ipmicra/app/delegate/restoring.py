@@ -1,4 +1,4 @@
-"""The machine as the store left it: crawlers, delegations, and what samples taught."""
+"""The machine restored from the store: crawlers with their records, delegations, and what samples taught."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass, field, replace
 
 from ipmicra.app.delegate.driver import Driver
 from ipmicra.app.delegate.options import DelegateOptions
-from ipmicra.app.delegate.probes import Pair
+from ipmicra.app.delegate.probe_queue import Pair
 from ipmicra.delegate.actions import Delegated
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned
-from ipmicra.delegate.machine import DelegationMachine
-from ipmicra.delegate.subnets import SubnetTree, key_of, key_of_bounds
+from ipmicra.delegate.lifecycle import Hold
+from ipmicra.delegate.subnets import SubnetTree, key_of_bounds
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler, CrawlerState
 
 NOBODY = "no crawler can be asked: add one with `ipmicra crawler add NAME ADDRESS --agent-url URL`"
 ALL_SILENT = "no agent answers: start them with `ipmicra agent`, or look at `ipmicra crawler list`"
-NOT_LET_IN = (
+NOT_AUTHENTICATED = (
     "no agent lets us in, and no token was given: name it with --token-file FILE or IPMICRA_AGENT_TOKEN"
 )
 
 
 @dataclass(slots=True)
-class Roster:
+class Participants:
     """The crawlers that take part, in the order in which they joined."""
 
     crawlers: list[Crawler]
@@ -39,7 +39,7 @@ class Roster:
         self.joined_s = [one.joined_s for one in self.crawlers]
 
 
-def make_roster(members: Iterable[Member], options: DelegateOptions) -> Roster:
+def choose_participants(members: Iterable[Member], options: DelegateOptions) -> Participants:
     """Choose who takes part; crawlers without an agent keep what they hold and get nothing new."""
     members = list(members)
     present = [one.crawler for one in members if one.crawler.state is not CrawlerState.LEFT]
@@ -53,59 +53,47 @@ def make_roster(members: Iterable[Member], options: DelegateOptions) -> Roster:
         for one in members
     ]
     notes = [f"without an agent, so not asked: {', '.join(without)}"] if without else []
-    return Roster(crawlers, notes=notes)
+    return Participants(crawlers, notes=notes)
 
 
-def prepare(driver: Driver, store: StorePort, tree: SubnetTree, roster: Roster) -> int:
-    """Let crawlers join and delegations be taken over; give how many the machine could not place."""
-    now_s = driver.clock()
+def restore_machine(driver: Driver, store: StorePort, tree: SubnetTree, participants: Participants) -> int:
+    """Let crawlers join and delegations be taken over; return how many the machine could not place."""
+    now_s, records = driver.clock(), store.track_records.all()
     own: list[Delegated] = []
-    for crawler in roster.crawlers:
-        actions = driver.machine.handle(CrawlerJoined(crawler, now_s))
+    for crawler in participants.crawlers:
+        actions = driver.machine.handle(CrawlerJoined(crawler, now_s, records.get(crawler.name)))
         if crawler.state is not CrawlerState.LEFT:
             own += [action for action in actions if isinstance(action, Delegated)]
-    _mark(driver.machine, store, roster)
     held, unplaced = set(), 0
     for record in store.delegations.all():
         one = record.delegation
         key = key_of_bounds(tree, one.first, one.last)
-        fleet_size = bisect_right(roster.joined_s, one.created_s)
+        fleet_size = bisect_right(participants.joined_s, one.created_s)
         if key is None or not driver.machine.restore(key, one, record.location, fleet_size):
             unplaced += 1
             continue
-        driver.expect(key, one.expires_s)
         held.add(key)
-    for action in own:
+    for action in own:  # a crawler's own subnet, unless the store knows better
         if action.key not in held:
-            driver.delegated(action, None)
+            driver.keep(action)
     driver.flush()
     return unplaced
 
 
-def _mark(machine: DelegationMachine, store: StorePort, roster: Roster) -> None:
-    """Remember who lied since it joined; whoever is removed and added again starts anew."""
-    joined_s = {one.name: one.joined_s for one in roster.crawlers}
-    for mark in store.marks.all():
-        index = machine.roster.index_of(mark.crawler)
-        if index is not None and mark.at_s >= joined_s[mark.crawler]:
-            machine.roster.mark(index, machine.config.physics.marks_allowed)
-
-
-def teach(driver: Driver, store: StorePort, tree: SubnetTree, unfinished: set[Pair]) -> int:
-    """Let the policy learn from samples of earlier runs; give how many.
+def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: set[Pair]) -> int:
+    """Let the policy learn from samples of earlier runs; return how many.
 
     Samples of probes that an unfinished batch asked for, and whose subnets are nobody's yet, are left out:
-    they are learnt from when they are told once more.
+    the probe queue returns them again when their site arrives, and they are learnt from then.
     """
     now_s = driver.clock()
-    lies = {(mark.crawler, mark.address) for mark in store.marks.all()}
-    since_s = now_s - driver.machine.config.lifetime_s
+    rejected = {(one.crawler, one.address) for one in store.track_records.rejected()}
     count = 0
     for sample in store.samples.newest(driver.config.taught, since_s):
         pair = sample.crawler, sample.address
-        if sample.rtt_ms is None or pair in lies or not int(sample.address):
+        if sample.rtt_ms is None or pair in rejected or not int(sample.address):
             continue
-        if pair in unfinished and driver.machine.ledger.get(key_of(tree, sample.address)) is None:
+        if pair in unfinished and driver.machine.hold_of(sample.address) is Hold.FREE:
             continue
         driver.machine.handle(SampleReturned(None, sample, now_s))
         count += 1

@@ -5,53 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
-from ipmicra.app.describe.texts import range_text
 from ipmicra.app.home import Home, home_at
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import ResultRecord, StorePort
+from ipmicra.edge.store.ports import StorePort
 from ipmicra.errors import InputError, IpmicraError
-from ipmicra.model.address import Address
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """Which crawler gets a site, and why."""
-
-    host: str
-    address: Address
-    subnet: str
-    """As a prefix, or by its two ends."""
-    crawler: str
-    rtt_ms: float | None
-    """Measured or expected; None if nothing is known."""
-    evidence: Evidence
-    probes: int
-    """Spent for this answer."""
-
-
-def decision_of(result: ResultRecord) -> Decision:
-    """Spell out a result."""
-    return Decision(
-        host=result.host,
-        address=result.address,
-        subnet=range_text(result.first, result.last),
-        crawler=result.crawler,
-        rtt_ms=result.rtt_ms,
-        evidence=result.evidence,
-        probes=result.probes,
-    )
 
 
 class Delegator:
@@ -74,7 +42,7 @@ class Delegator:
         self._store, self._hierarchy = store, hierarchy
         self._waiting: dict[str, list[asyncio.Future[Decision]]] = {}
         self._session = Session(
-            store, hierarchy, options, self._told, self._gave_up, key=f"library: {options.setting}"
+            store, hierarchy, options, self._decided, self._gave_up, key=f"library: {options.setting}"
         )
         self._watch: asyncio.Task[None] | None = None
         self._held = ExitStack()
@@ -88,7 +56,7 @@ class Delegator:
         store: str | None = None,
         hierarchy: Path | None = None,
     ) -> Self:
-        """Open the hierarchy and the store of a home folder; use what it gives as `async with`.
+        """Open the hierarchy and the store of a home folder; use the result as `async with`.
 
         Without options the agents' token is that of the environment, as on the command line
         (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
@@ -116,7 +84,7 @@ class Delegator:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what is left and let go."""
+        """Write what is left and close everything."""
         try:
             if self._watch is not None:
                 self._watch.cancel()
@@ -132,12 +100,12 @@ class Delegator:
         self._held.close()
 
     async def delegate(self, seed: str) -> Decision:
-        """Give the crawler for a host, URL or address; `InputError` if it has no address."""
+        """Return the decision for a host, URL or address; `InputError` if it has no address."""
         (decision,) = await self.delegate_many([seed])
         return decision
 
     async def delegate_many(self, seeds: Iterable[str]) -> list[Decision]:
-        """Give the crawlers for several seeds, in order."""
+        """Return the decisions for several seeds, in order."""
         waiting: list[asyncio.Future[Decision]] = []
         async for found in self._session.sites(seeds):
             if isinstance(found, UnresolvedSeed):
@@ -156,17 +124,16 @@ class Delegator:
         session.driver.arrive(site)
 
     async def _watch_over(self) -> None:
-        """Tell everybody who waits when something went wrong."""
+        """Hand an error to everybody who waits."""
         try:
             await self._session.until(lambda: False)
-        except Exception as error:  # noqa: BLE001 - whoever waits is told
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
             for future in [one for futures in self._waiting.values() for one in futures]:
                 if not future.done():
                     future.set_exception(error)
 
-    def _told(self, result: ResultRecord) -> None:
-        decision = decision_of(result)
-        for future in self._waiting.pop(result.host, ()):
+    def _decided(self, decision: Decision) -> None:
+        for future in self._waiting.pop(decision.host, ()):
             if not future.done():
                 future.set_result(decision)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, ip_network
 
-from ipmicra.app.delegate.carrying import EDITION, carry_delegations
+from ipmicra.app.delegate.new_edition import EDITION, carry_delegations
 from ipmicra.edge.store.ports import DelegationRecord, EndedDelegation
 from ipmicra.edge.store.store import Store
 from ipmicra.model.delegation import Delegation, Evidence
