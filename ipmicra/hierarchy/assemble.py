@@ -1,4 +1,23 @@
-"""Columns of registrations → the sections of a hierarchy file."""
+"""Assemble the sections of a hierarchy file from columns of registrations.
+
+Theory of operation
+-------------------
+Registrations arrive in the order of the dumps; the file stores subnets in preorder. Two rounds of
+independent steps bridge the two:
+
+1. On registrations: nest both families into trees, number the distinct texts of each field, and find the
+   holder that each registration names. None of these needs the result of another.
+2. On subnets: `Tree.source` says which registration each subnet came from. With it every column is brought
+   into the order of the subnets, and texts and organisations are renumbered in the order in which subnets
+   first use them. Renumbering makes the file independent of the order of the dumps and puts texts near
+   their users.
+
+`take_steps` runs the steps of a round, by default one after the other. The build passes a function that
+runs them in threads: the kernels release the GIL. Results depend on the inputs alone, never on which step
+ends first. Steps are listed longest first, so that a long one does not start last.
+
+Rows without a registration exist only as roots (`NO_SOURCE`); `_take` relies on that.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +48,17 @@ class Assembled:
     tree4: Tree
     tree6: Tree
     registered: int
-    """Subnets that somebody registered."""
+    """Number of registered subnets."""
     organisations: int
     deepest: int
 
 
 Steps = Callable[[list[Callable[[], Any]]], list[Any]]
-"""Something that takes steps and gives their results, in order; it may take them at the same time."""
+"""Runs steps, possibly concurrently, and returns their results in order."""
 
 
 def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
-    """Take steps one after the other."""
+    """Run steps one after the other."""
     return [step() for step in steps]
 
 
@@ -88,24 +107,24 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
 
 
 def _registrations(tree4: Tree, tree6: Tree, narrow: int) -> NDArray[np.int64]:
-    """Give the registration of each subnet, counted over both families, `NO_SOURCE` for a bare root."""
+    """Return the registration of each subnet, numbered across both families, or `NO_SOURCE`."""
     return np.concatenate(
         (tree4.source, np.where(tree6.source == NO_SOURCE, NO_SOURCE, tree6.source + narrow))
     )
 
 
 def _column(columns: Columns, tree4: Tree, tree6: Tree, name: str) -> NDArray[Any]:
-    """Give a column in the order of the subnets; 0 where nobody registered one."""
+    """Return a column in the order of the subnets; 0 for an unregistered root."""
     parts = ((columns.rows4, tree4.source), (columns.rows6, tree6.source))
     return np.concatenate([_take(getattr(rows, name), source) for rows, source in parts])
 
 
 def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Give for each value of an address's first bits its row, or where to search for it.
+    """Return for each value of an address's first bits its row, or where to search for it.
 
-    Where one segment covers all addresses with these bits, the entry is its row; else it is count << 32 |
-    segment: the segment that the first of them lies in, and how many more start among them. There are at
-    most as many entries as segments.
+    If one segment covers all addresses with these bits, the entry is its row; else it is count << 32 |
+    segment: the segment that contains the first of them, and how many more start among them. Unless
+    segments are few, there are at most as many entries as segments.
     """
     bits = min(max(len(segments).bit_length() - 1, FEWEST_INDEX_BITS), MOST_INDEX_BITS)
     index = np.empty(1 << bits, np.uint64)
@@ -114,7 +133,7 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _take(column: NDArray[Any], source: NDArray[np.int64]) -> NDArray[Any]:
-    """Pick rows; a row without a source is 0. Only a root can be without."""
+    """Pick rows of a column; 0 where a row has no source, which only a root can lack."""
     if source[0] != NO_SOURCE:
         return column[source]
     return np.concatenate((np.zeros(1, column.dtype), column[source[1:]]))
@@ -132,7 +151,7 @@ def _holder_sections(holders: Holders) -> dict[str, NDArray[Any]]:
 
 
 def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
-    """Replace countries by codes, 0 for none."""
+    """Replace countries by codes; 0 means none."""
     present = np.zeros(1 << 16, np.bool_)
     present[country] = True
     present[0] = True
@@ -143,7 +162,7 @@ def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
 
 
 def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArray[Any]]:
-    """Remember the whole range of subnets that are only a piece of it."""
+    """Store the registered range of subnets that are only a piece of it."""
     rows4, rows6 = _cut_rows(tree4, len(columns.rows4)), _cut_rows(tree6, len(columns.rows6))
     whole4 = np.zeros((len(rows4), 4), np.uint64)
     whole4[:, 1] = columns.first4[tree4.source[rows4]]
@@ -156,7 +175,9 @@ def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArr
 
 
 def _cut_rows(tree: Tree, registrations: int) -> NDArray[np.int64]:
-    """List the subnets that are a piece of a registration."""
-    is_cut = np.zeros(registrations + 1, np.bool_)  # a bare root, -1, looks at the last
+    """Return the subnets that are a piece of a registration."""
+    is_cut = np.zeros(
+        registrations + 1, np.bool_
+    )  # an unregistered root, -1, picks the last entry, which stays False
     is_cut[tree.cuts[:, 0]] = True
     return np.flatnonzero(is_cut[tree.source])

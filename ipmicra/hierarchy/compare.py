@@ -1,4 +1,4 @@
-"""What changed between two editions: subnets that came, went, or changed their holder."""
+"""Compare two editions: subnets added, removed, or with another holder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ipmicra.model.organisation import HolderEvidence, Organisation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Rows by what happened to them."""
+    """Rows that differ between two editions."""
 
     came: NDArray[np.int64]
     """Rows of the new edition."""
@@ -24,7 +24,7 @@ class Difference:
 
 
 def compare(old: Hierarchy, new: Hierarchy) -> Difference:
-    """Compare two editions, subnet by subnet; ranges decide what is the same subnet."""
+    """Compare two editions; subnets with the same range are the same subnet."""
     parts = [_match(old, new, family) for family in (4, 6)]
     came, went, old_rows, new_rows = (np.concatenate(column) for column in zip(*parts, strict=True))
     ids: dict[tuple[object, ...], int] = {}
@@ -35,10 +35,10 @@ def compare(old: Hierarchy, new: Hierarchy) -> Difference:
 
 
 def _match(old: Hierarchy, new: Hierarchy, family: int) -> tuple[NDArray[np.int64], ...]:
-    """Give rows that came, rows that went, and the rows of both that have the same range.
+    """Return added rows, removed rows, and the rows of both editions that have the same range.
 
-    Several rows can have one range where overlaps were cut; the first of them, that of the widest
-    registration, stands for all.
+    Where overlaps were cut, several rows can have one range; the first of them, that of the widest
+    registration, represents all.
     """
     keys = [_keys(hierarchy.bounds_array(family)) for hierarchy in (old, new)]
     bases = [0 if family == 4 else len(hierarchy.bounds_array(4)) for hierarchy in (old, new)]  # noqa: PLR2004
@@ -51,7 +51,7 @@ def _match(old: Hierarchy, new: Hierarchy, family: int) -> tuple[NDArray[np.int6
 
 
 def _keys(bounds: NDArray[np.generic]) -> NDArray[np.void]:
-    """View each range as one value that can be compared."""
+    """View each range as one comparable value."""
     contiguous = np.ascontiguousarray(bounds.astype(bounds.dtype.newbyteorder(">")))
     return contiguous.view(f"V{contiguous.dtype.itemsize * contiguous.shape[1]}").ravel()
 
@@ -59,7 +59,7 @@ def _keys(bounds: NDArray[np.generic]) -> NDArray[np.void]:
 def _holders(
     hierarchy: Hierarchy, rows: NDArray[np.int64], ids: dict[tuple[object, ...], int]
 ) -> NDArray[np.int64]:
-    """Number the holders of rows so that two editions can be compared; 0 is none."""
+    """Number the holders of rows consistently across editions; 0 means none."""
     numbers = hierarchy.organisation_many(rows)
     table = np.zeros(len(hierarchy.organisations) + 1, np.int64)
     for number in np.unique(numbers):
@@ -70,7 +70,7 @@ def _holders(
 
 
 def identity(organisation: Organisation) -> tuple[object, ...]:
-    """Say what makes an organisation the same in another edition."""
+    """Return the key that identifies an organisation across editions."""
     if organisation.evidence is HolderEvidence.DESCRIPTION:
         return organisation.registry, " ".join((organisation.name or "").upper().split()).strip(" .,;")
     registry = None if organisation.evidence < HolderEvidence.OPAQUE else organisation.registry

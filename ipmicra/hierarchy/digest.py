@@ -13,7 +13,7 @@ def section_digest(data: memoryview | bytes) -> bytes:
 
 
 def content_hash(digests: dict[str, bytes]) -> bytes:
-    """Hash what a hierarchy says, by the hashes of its sections; where it came from does not count."""
+    """Hash a hierarchy's content by the hashes of its sections, without the metadata about its origin."""
     total = hashlib.sha256()
     for name in sorted(digests):
         if name != META:

@@ -1,4 +1,10 @@
-"""Sections → the bytes of a hierarchy file, in pieces that can be written one after the other."""
+"""Encode sections as the bytes of a hierarchy file.
+
+The header contains the offsets and hashes of all sections, so everything is laid out and hashed first and
+written afterwards. `pieces` then yields header, gaps and sections in file order without joining them: a
+file of gigabytes is never in memory a second time. The same sections and metadata give the same bytes on
+any machine; no clock is read.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +53,13 @@ def encode(sections: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Encoded:
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
-    """View an array's bytes as the file stores them."""
+    """Return an array's bytes in little-endian order, without copying on little-endian machines."""
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     return little.view(np.uint8).data if little.size else memoryview(b"")
 
 
 def _lay_out(parts: dict[str, NDArray[Any]], digests: dict[str, bytes]) -> tuple[list[Section], int]:
-    """Give each section its place; also the size of the file."""
+    """Return the section table and the size of the file."""
     at = HEADER.size + ENTRY.size * len(parts)
     layout = []
     for name, array in parts.items():

@@ -1,4 +1,4 @@
-"""Rows of single addresses, in plain Python: a few look-ups need neither numpy nor a compiler."""
+"""Look up single addresses in plain Python, without loading numpy or a compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOW_WORD = (1 << 64) - 1
 
 
 def ipv4_finder(sections: Sections) -> Callable[[int], int]:
-    """Make the function from an IPv4 number to the row of its narrowest subnet."""
+    """Return a function from an IPv4 number to the row of its narrowest subnet."""
     index, segments = sections.view(names.SEGMENT_INDEX), sections.view(names.SEGMENTS)
     rows = sections.layout.sections[names.BOUNDS4].count // 2
     shift = 33 - len(index).bit_length()
@@ -39,9 +39,9 @@ def ipv4_finder(sections: Sections) -> Callable[[int], int]:
 
 
 def text_finder(sections: Sections, row_of_any: Callable[[str], int]) -> Callable[[str], int]:
-    """Make the function from an address's text to the row of its narrowest subnet.
+    """Return a function from an address's text to the row of its narrowest subnet.
 
-    The body of `ipv4_finder` stands here again: a call costs a tenth of the whole look-up.
+    The body of `ipv4_finder` is repeated here on purpose: calling it would cost a tenth of the look-up.
     """
     index, segments = sections.view(names.SEGMENT_INDEX), sections.view(names.SEGMENTS)
     rows = sections.layout.sections[names.BOUNDS4].count // 2
@@ -71,7 +71,7 @@ def text_finder(sections: Sections, row_of_any: Callable[[str], int]) -> Callabl
 
 def _no_segment(sections: Sections) -> CorruptHierarchyError:
     offset = sections.layout.sections[names.SEGMENT_INDEX].offset
-    return CorruptHierarchyError(offset, "the index points to no segment or no subnet")
+    return CorruptHierarchyError(offset, "the index does not point to a segment or a subnet")
 
 
 class Finder:
@@ -88,12 +88,12 @@ class Finder:
         self.base6 = sections.layout.sections[names.BOUNDS4].count // 2
 
     def row_of(self, address: AnyAddress) -> int:
-        """Give the row of the narrowest subnet; a number is an IPv4 address."""
+        """Return the row of the narrowest subnet; a number is an IPv4 address."""
         parsed = read_any_address(address)
         return self._row4(int(parsed)) if isinstance(parsed, IPv4Address) else self._row6(int(parsed))
 
     def _row6(self, address: int) -> int:
-        """Find the last subnet that starts at or before an address, and climb to one that holds it."""
+        """Find the last subnet that starts at or before an address, then climb to one that contains it."""
         high, low = address >> 64, address & LOW_WORD
         behind = bisect_right(self._highs, high)
         if behind and self._highs[behind - 1] == high:

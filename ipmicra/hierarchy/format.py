@@ -1,6 +1,22 @@
 """The `.ipm` file: its names, its header and its section table. See docs/file-format.md.
 
-A header, a table of sections, then the sections: columns of little-endian numbers and pools of text.
+Theory of operation
+-------------------
+A file is a header, a table of sections, then the sections: columns of little-endian numbers and pools of
+text, each aligned to 64 bytes, so that any of them can be viewed in place as an array over a memory map.
+This module knows names, types and positions; what the numbers mean is known to those who read them.
+
+`read_layout` is the only way in. It reads nothing but header and table, about 1.5 KB whatever the size of
+the file, and guarantees for all later code: every section of `REQUIRED` is present, has one of its number
+types, lies inside the file and outside the table, and has a size that fits the others (as many numbers per
+column as there are subnets, a power of two for the index). Whoever views a section therefore needs no
+bounds checks of its own, except on the values it reads.
+
+Two kinds of checksum serve two purposes. The CRC-32 covers header and table and is checked at every open,
+because wrong offsets would make everything wrong. The digests cover the contents and are compared by
+`verify` only: hashing gigabytes at every open would defeat the memory map.
+
+A file of another version is refused, not converted: building from dumps takes seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +39,7 @@ SECTION_HASH_BYTES = 16
 CONTENT_HASH_BYTES = 32
 
 NUMBER_TYPES = {b"u1": "B", b"u2": "H", b"u4": "I", b"u8": "Q", b"i8": "q"}
-"""Number types of sections and what `memoryview.cast` calls them."""
+"""Number types of sections → format characters of `memoryview.cast`."""
 ITEM_BYTES = {b"u1": 1, b"u2": 2, b"u4": 4, b"u8": 8, b"i8": 8}
 
 META = "meta"
@@ -33,7 +49,7 @@ BOUNDS4, BOUNDS6 = "bounds4", "bounds6"
 PARENT, ORGANISATION, NETNAME = "parent", "organisation", "netname"
 COUNTRY, STATUS, REGISTRY, DATE = "country", "status", "registry", "date"
 COUNTRIES, STATUSES = "countries", "statuses"
-"""What the codes in country and status stand for."""
+"""The values behind the codes in country and status."""
 SEGMENTS, SEGMENT_INDEX = "segments", "segment index"
 NAMES = "names"
 ORGANISATION_AT, ORGANISATIONS = "organisation at", "organisations"
@@ -64,15 +80,15 @@ REQUIRED: dict[str, tuple[bytes, ...]] = {
     CUT_ROWS: (b"u4",),
     CUT_RANGES: (b"u8",),
 }
-"""Every section of version 1 with the number types it may have."""
+"""Every section of version 1 with its allowed number types."""
 
 ROW_COLUMNS = (PARENT, ORGANISATION, NETNAME, COUNTRY, STATUS, REGISTRY, DATE)
-"""Sections with one number for each subnet, IPv4 first."""
+"""Sections with one number per subnet, IPv4 first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """Where a section lies."""
+    """Position and type of a section."""
 
     name: str
     number_type: bytes
@@ -89,17 +105,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """A file's header and section table, checked."""
+    """A validated header and section table."""
 
     content_hash: bytes
     size: int
     table_end: int
-    """Position behind the section table."""
+    """Offset of the first byte after the section table."""
     sections: dict[str, Section]
 
 
 def encode_header(sections: list[Section], size: int, content_hash: bytes) -> bytes:
-    """Write header and table."""
+    """Return the bytes of header and table."""
     table = b"".join(
         ENTRY.pack(
             section.name.encode(), section.number_type, 0, section.offset, section.size, section.digest
@@ -112,16 +128,14 @@ def encode_header(sections: list[Section], size: int, content_hash: bytes) -> by
 
 
 def read_layout(buffer: memoryview) -> Layout:
-    """Check header and table of a whole file; nothing else is read."""
+    """Read and check header and table of a file; nothing else is read."""
     if len(buffer) < HEADER.size:
         raise CorruptHierarchyError(len(buffer), "too short for a hierarchy")
     magic, version, count, _spare, size, content_hash, checksum = HEADER.unpack_from(buffer)
     if magic != MAGIC:
         raise CorruptHierarchyError(0, "not a hierarchy: the first bytes are not IPMICRA")
     if version != VERSION:
-        raise CorruptHierarchyError(
-            8, f"format version {version}, this ipmicra reads {VERSION}: build it anew"
-        )
+        raise CorruptHierarchyError(8, f"format version {version}, this ipmicra reads {VERSION}: rebuild it")
     if size != len(buffer):
         raise CorruptHierarchyError(len(buffer), f"{len(buffer)} bytes where the header says {size}")
     table_end = HEADER.size + count * ENTRY.size
@@ -142,7 +156,7 @@ def read_layout(buffer: memoryview) -> Layout:
 
 
 def _read_section(buffer: memoryview, i: int, table_end: int, size: int) -> Section:
-    """Read one entry of the table and see that it lies in the file."""
+    """Read one entry of the table and check that it lies inside the file."""
     at = HEADER.size + i * ENTRY.size
     name, number_type, _spare, offset, length, digest = ENTRY.unpack_from(buffer, at)
     number_type = number_type.rstrip(b"\0")
@@ -160,7 +174,7 @@ def _read_section(buffer: memoryview, i: int, table_end: int, size: int) -> Sect
 
 
 def _check_sections(layout: Layout) -> None:
-    """See that all sections are there and that their sizes fit each other."""
+    """Check that all sections are present and that their sizes are consistent."""
     for name, types in REQUIRED.items():
         section = layout.sections.get(name)
         if section is None:

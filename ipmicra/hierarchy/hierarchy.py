@@ -1,4 +1,29 @@
-"""The hierarchy as a library: addresses in, subnets and their relations out."""
+"""The hierarchy as a library: addresses in, subnets and their relations out.
+
+Theory of operation
+-------------------
+A hierarchy is a set of columns in a file, usually memory-mapped, and stays that way: opening reads the
+header and the section table only, and every method touches just the numbers it needs. A subnet is a row
+number; `Subnet` objects are created for callers and never kept.
+
+Rows are in preorder, IPv4 before IPv6. This one property replaces all pointers but `parent`:
+
+- the descendants of a row are the rows behind it, up to the first that starts after its end (one
+  bisection);
+- children are the descendants whose parent is the row;
+- the lineage of a row is found by following `parent`, which always points to a smaller row.
+
+IPv4 addresses are looked up in `segments`, the address space flattened into pieces with one narrowest
+subnet each, so no climbing is necessary; `finder` does this in plain Python, `many` for arrays. IPv6 has no
+segments: a bisection by start, then a climb to the first ancestor that contains the address.
+
+A file may be damaged or hostile. Section bounds are checked at open; values inside sections are checked
+where they are used (a parent must precede its child, a code must be listed), so that any bad byte raises
+`CorruptHierarchyError` or is never read. Checking everything at open would touch every page of the file.
+
+numpy is imported inside methods, so that a program that looks up single addresses does not wait for its
+import.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +55,10 @@ if TYPE_CHECKING:
 
 
 class Hierarchy:
-    """A tree of subnets, read from any buffer that holds a hierarchy file.
+    """A tree of subnets, read from any buffer that contains a hierarchy file.
 
-    Subnets are numbered by row: IPv4 first, then IPv6, each in preorder, so that a subnet's descendants
-    follow it. Nothing is changed after construction: threads may share one.
+    Subnets are numbered by row: IPv4 first, then IPv6, each in preorder, so a subnet's descendants
+    follow it. A hierarchy is immutable: threads may share one.
     """
 
     def __init__(self, buffer: bytes | bytearray | memoryview) -> None:
@@ -45,26 +70,26 @@ class Hierarchy:
         self._parent = self._sections.view(names.PARENT)
         self.organisations = Organisations(self._sections)
         self.row_of = text_finder(self._sections, self._finder.row_of)
-        """Give the row of the narrowest subnet that holds an address, given as text."""
+        """Return the row of the narrowest subnet that contains an address, given as text."""
 
     def __len__(self) -> int:
         """Count the subnets."""
         return self._count
 
     def __repr__(self) -> str:
-        """Name the edition and its size."""
+        """Show the edition and its size."""
         return f"<Hierarchy {self.content_hash[:12]}: {self._count} subnets>"
 
     # --- what it is
 
     @property
     def content_hash(self) -> str:
-        """Hash of what the hierarchy says, in hexadecimal."""
+        """Hash of subnets and holders, in hexadecimal."""
         return self._sections.layout.content_hash.hex()
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """Counts, tally and dumps as the build left them."""
+        """Counts, tally and dumps as recorded by the build."""
         try:
             meta = json.loads(bytes(self._sections.view(names.META)))
         except ValueError as error:
@@ -74,7 +99,7 @@ class Hierarchy:
 
     @property
     def edition(self) -> Edition:
-        """Which hierarchy this is, and the dumps it came from."""
+        """The edition: content hash and dumps."""
         try:
             dumps = tuple(
                 DumpRecord(
@@ -91,33 +116,33 @@ class Hierarchy:
         return Edition(content_hash=self.content_hash, dumps=dumps)
 
     def verify(self) -> None:
-        """Read everything and compare it with the stored hashes; raise if a byte differs."""
+        """Compare everything with the stored hashes; raise `CorruptHierarchyError` if a byte differs."""
         for section in self._sections.damaged():
             raise CorruptHierarchyError(section.offset, f"section {section.name!r} is damaged")
 
     # --- addresses to subnets
 
     def lookup(self, address: AnyAddress) -> Subnet:
-        """Give the narrowest subnet that holds an address; the root if nobody registered it."""
+        """Return the narrowest subnet that contains an address; the root for unregistered addresses."""
         return self.subnet(self._finder.row_of(address))
 
     def lookup_many(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-        """Give the row of the narrowest subnet of each address.
+        """Return the row of the narrowest subnet of each address.
 
-        IPv4 addresses come as an array of whole numbers, IPv6 addresses as (n, 2) of uint64 (high word
-        first) or (n, 16) of uint8, both mixed as a sequence of texts or `ipaddress` objects. The rows are
-        written into `out`, if it is given.
+        Pass IPv4 addresses as an integer array, IPv6 addresses as (n, 2) of uint64 (high word
+        first) or (n, 16) of uint8, and a mixture as a sequence of texts or `ipaddress` objects. If `out` is
+        given, the rows are written into it.
         """
         return self._many.rows_of(addresses, out)
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
-        """Give all subnets that hold an address (or that enclose a subnet, with itself), widest first."""
+        """Return all subnets that contain an address (or a subnet, itself included), widest first."""
         row = address.row if isinstance(address, Subnet) else self._finder.row_of(address)
         rows = self.lineage_rows(row)
         return [self._subnet(row, depth) for depth, row in enumerate(rows)]
 
     def lineage_rows(self, row: int) -> list[int]:
-        """Give the rows from the root down to a row."""
+        """Return the rows from the root down to a row."""
         rows = [self._checked(row)]
         while (above := self._above(rows[-1])) != rows[-1]:
             rows.append(above)
@@ -126,19 +151,19 @@ class Hierarchy:
     # --- relations between subnets, by row
 
     def parent(self, row: int) -> int | None:
-        """Give the row of the parent, None for a root."""
+        """Return the row of the parent, None for a root."""
         above = self._above(self._checked(row))
         return None if above == row else above
 
     def parent_many(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """Give the row of each parent, -1 for a root."""
+        """Return the parent of each row, -1 for a root."""
         import numpy as np
 
         above = self._picked(names.PARENT, rows).astype(np.int64)
         return np.where(above == rows, -1, above)
 
     def children(self, row: int) -> NDArray[np.int64]:
-        """Give the rows of the subnets directly inside."""
+        """Return the rows of the subnets directly inside."""
         import numpy as np
 
         stop = self._behind_descendants(row)
@@ -146,17 +171,17 @@ class Hierarchy:
         return np.flatnonzero(parents == row) + row + 1
 
     def descendants(self, row: int) -> range:
-        """Give the rows of all subnets inside, however deep."""
+        """Return the rows of all subnets inside, at any depth."""
         return range(row + 1, self._behind_descendants(row))
 
     def siblings(self, row: int) -> NDArray[np.int64]:
-        """Give the rows of the other subnets directly inside the parent; none for a root."""
+        """Return the rows of the other subnets directly inside the parent; none for a root."""
         above = self.parent(row)
         rows = self.children(row if above is None else above)
         return rows[:0] if above is None else rows[rows != row]
 
     def subnets_of(self, organisation: Organisation | int | str) -> NDArray[np.int64]:
-        """Give the rows of an organisation's subnets; a text is a handle."""
+        """Return the rows of an organisation's subnets; a string is a handle."""
         import numpy as np
 
         if isinstance(organisation, str):
@@ -167,25 +192,25 @@ class Hierarchy:
         return np.flatnonzero(np.isin(held, numbers) if len(numbers) != 1 else held == numbers[0])
 
     def organisation_many(self, rows: NDArray[Any]) -> NDArray[np.uint32]:
-        """Give the organisation's number of each row, 0 for none."""
+        """Return the organisation number of each row, 0 for none."""
         return self._picked(names.ORGANISATION, rows)
 
     def organisation_number(self, row: int) -> int:
-        """Give the number of a row's organisation, 0 for none."""
+        """Return the organisation number of a row, 0 for none."""
         return int(self._sections.view(names.ORGANISATION)[self._checked(row)])
 
     def country(self, row: int) -> str | None:
-        """Give the country of a row, two letters, None if it has none."""
+        """Return the two-letter country of a row, or None."""
         return self._country(self._checked(row))
 
     def registry_number(self, row: int) -> int:
-        """Give the number of a row's registry (see `Registry`)."""
+        """Return the number of a row's registry (see `Registry`)."""
         return int(self._sections.view(names.REGISTRY)[self._checked(row)])
 
     def search(self, query: str, limit: int | None = None) -> list[Organisation]:
-        """Find organisations whose handle or name contains a text, whatever its case."""
+        """Return organisations whose handle or name contains a text, ignoring case."""
         if not query.strip():
-            raise InputError("an empty query finds everything; give part of a name or handle")
+            raise InputError("an empty query finds everything; pass part of a name or handle")
         if limit is not None and limit < 0:
             raise InputError(f"a limit of {limit} organisations makes no sense")
         return list(islice(self.organisations.search(query.strip()), limit))
@@ -193,15 +218,15 @@ class Hierarchy:
     # --- rows to subnets
 
     def subnet(self, row: int) -> Subnet:
-        """Spell out a subnet."""
+        """Return the subnet of a row."""
         return self._subnet(row, len(self.lineage_rows(row)) - 1)
 
     def subnets(self, rows: Iterable[int]) -> list[Subnet]:
-        """Spell out several subnets."""
+        """Return the subnets of several rows."""
         return [self.subnet(int(row)) for row in rows]
 
     def bounds(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
-        """Give first and last address of a row."""
+        """Return first and last address of a row."""
         if self._checked(row) < self._rows4:
             view = self._sections.view(names.BOUNDS4)
             return IPv4Address(view[2 * row]), IPv4Address(view[2 * row + 1])
@@ -209,13 +234,13 @@ class Hierarchy:
         return IPv6Address(view[at] << 64 | view[at + 1]), IPv6Address(view[at + 2] << 64 | view[at + 3])
 
     def bounds_array(self, family: int) -> NDArray[Any]:
-        """Give first and last of every subnet: (row, 2) of uint32, or for IPv6 (row, 4) of uint64."""
+        """Return first and last of every subnet: (row, 2) of uint32, or for IPv6 (row, 4) of uint64."""
         if family == 4:  # noqa: PLR2004
             return self._sections.array(names.BOUNDS4).reshape(-1, 2)
         return self._sections.array(names.BOUNDS6).reshape(-1, 4)
 
     def registered_range(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
-        """Give the range as registered, of which the subnet may be a piece (see `docs/overlaps.md`)."""
+        """Return the range as registered, of which the subnet may be a piece (see `docs/overlaps.md`)."""
         rows = self._sections.view(names.CUT_ROWS)
         at = bisect_left(rows, self._checked(row))
         if at == len(rows) or rows[at] != row:
@@ -251,7 +276,7 @@ class Hierarchy:
         )
 
     def _name(self, at: int) -> str | None:
-        """Read a text of the names' pool; 0 is the empty one."""
+        """Read a text from the pool of names; 0 is the empty one."""
         return read_text(self._sections.view(names.NAMES), at)[0] or None if at else None
 
     def _country(self, row: int) -> str | None:
@@ -262,7 +287,7 @@ class Hierarchy:
         return self._name(self._code(names.STATUS, names.STATUSES, row))
 
     def _code(self, column: str, values: str, row: int) -> int:
-        """Translate a code into what it stands for."""
+        """Return the value behind a code."""
         code, known = self._sections.view(column)[row], self._sections.view(values)
         if code >= len(known):
             raise CorruptHierarchyError(
@@ -271,7 +296,7 @@ class Hierarchy:
         return int(known[code])
 
     def _geo(self, row: int) -> tuple[str | None, str | None]:
-        """Give geoloc and geofeed, which few subnets have."""
+        """Return geoloc and geofeed, which few subnets have."""
         rows = self._sections.view(names.GEO_ROWS)
         at = bisect_left(rows, row)
         if at == len(rows) or rows[at] != row:
@@ -281,14 +306,14 @@ class Hierarchy:
         )
 
     def _checked(self, row: int) -> int:
-        """See that a row exists."""
+        """Raise unless a row exists."""
         if not 0 <= row < self._count:
             message = f"there is no row {row}: the hierarchy has {self._count}"
             raise InputError(message)
         return row
 
     def _above(self, row: int) -> int:
-        """Give a row's parent, the root's own row for a root."""
+        """Return a row's parent; a root is its own parent."""
         above = self._parent[row]
         if above > row or (above == row and row not in {0, self._rows4}) or (above < self._rows4 <= row):
             offset = self._sections.layout.sections[names.PARENT].offset
@@ -296,14 +321,14 @@ class Hierarchy:
         return int(above)
 
     def _picked(self, column: str, rows: NDArray[Any]) -> NDArray[Any]:
-        """Give a column's values of rows, all of which must exist."""
+        """Return a column's values at rows, all of which must exist."""
         if len(rows) and not 0 <= rows.min() <= rows.max() < self._count:
             raise InputError(f"there are rows outside 0 to {self._count - 1}")
         picked: NDArray[Any] = self._sections.array(column)[rows]
         return picked
 
     def _behind_descendants(self, row: int) -> int:
-        """Give the row behind the last descendant: the first that starts after the subnet's end."""
+        """Return the row after the last descendant: the first that starts after the subnet's end."""
         if self._checked(row) < self._rows4:
             view = self._sections.view(names.BOUNDS4)
             return bisect_right(view[::2], view[2 * row + 1], row)

@@ -1,4 +1,4 @@
-"""Resolving the organisation of each subnet."""
+"""Resolve the organisation of each subnet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipmicra.hierarchy.kernels.pools import encode_organisations
 from ipmicra.parse.columns import Columns
 
 RECORD_BYTES = 16
-"""More than the fixed bytes and text lengths of one record."""
+"""Upper bound on the fixed bytes and text lengths of one record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +22,11 @@ class NamedHolders:
     """The holder that each registration names, numbered in the order of the dumps."""
 
     numbers: NDArray[np.int32]
-    """One for each registration, IPv4 first; -1 for none."""
+    """One per registration, IPv4 first; -1 for none."""
     kinds: NDArray[np.int64]
-    """How each holder is named."""
+    """Kind of evidence for each holder."""
     objects: NDArray[np.int64]
-    """The organisation object of each holder, -1 where no dump has one."""
+    """Organisation object of each holder, -1 if no dump has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Holders:
     numbers: NDArray[np.uint32]
     """Organisation of each subnet, IPv4 first, counted from 1; 0 for none."""
     at: NDArray[np.int64]
-    """Where each organisation's record starts."""
+    """Offset of each organisation's record."""
     records: NDArray[np.uint8]
 
 
@@ -58,7 +58,7 @@ def name_holders(columns: Columns) -> NamedHolders:
 
 
 def _match_objects(columns: Columns, pool: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the organisation object of each holder, -1 where no dump has one."""
+    """Return the organisation object of each holder, -1 if no dump has one."""
     rows = columns.organisations
     slots, known_pool, known_ends, best = kernels.number_organisations(
         columns.text, rows.text, rows.lengths, rows.country, rows.date, rows.registry, rows.holder

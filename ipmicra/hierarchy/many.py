@@ -1,4 +1,4 @@
-"""Rows of many addresses: by numpy alone for few of them, by compiled kernels for many."""
+"""Look up arrays of addresses: small ones with numpy alone, large ones with compiled kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ipmicra.hierarchy.sections import Sections
 from ipmicra.model.address import AnyAddress, read_any_address
 
 WORTH_COMPILING = 1 << 20
-"""Addresses for which loading the compiler pays; fewer when it is loaded already."""
+"""Number of addresses from which loading the compiler pays off; `WORTH_KERNEL` once it is loaded."""
 WORTH_KERNEL = 1 << 14
 MAPPED_LOW = np.uint64(0xFFFF)
 ONES32 = np.uint64(0xFFFFFFFF)
@@ -34,12 +34,12 @@ class ManyFinder:
         self._table: NDArray[np.uint32] | None = None
 
     def rows_of(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-        """Give the row of the narrowest subnet of each address; see `Hierarchy.lookup_many`."""
+        """Return the row of the narrowest subnet of each address; see `Hierarchy.lookup_many`."""
         rows = np.empty(len(addresses), np.uint32) if out is None else out
         if isinstance(addresses, np.ndarray) and addresses.dtype.kind == "b":
             raise AddressError(
-                "an array of booleans", "holds no addresses"
-            )  # older numpy takes them for 0 and 1
+                "an array of booleans", "contains no addresses"
+            )  # older numpy would treat them as 0 and 1
         if not isinstance(addresses, np.ndarray) or addresses.dtype.kind not in "ui":
             self._fill_texts(list(addresses), rows)
         elif addresses.ndim == 1:
@@ -49,7 +49,7 @@ class ManyFinder:
         return rows
 
     def _fill_texts(self, addresses: list[Any], rows: NDArray[np.uint32]) -> None:
-        """Look up addresses given one by one, of both families."""
+        """Look up a sequence of addresses of both families."""
         parsed = [read_any_address(address) for address in addresses]
         is_wide = np.array([isinstance(address, IPv6Address) for address in parsed], np.bool_)
         narrow = [int(address) for address in parsed if isinstance(address, IPv4Address)]
@@ -68,7 +68,7 @@ class ManyFinder:
         found = np.maximum(np.searchsorted(segments, keys, side="right"), 1) - 1
         rows[:] = segments[found] & ONES32
         if rows.size and rows.max() >= self._base6:
-            raise self._corrupt(names.SEGMENTS, "a segment names no subnet")
+            raise self._corrupt(names.SEGMENTS, "a segment does not point to a subnet")
 
     def _fill6(self, addresses: NDArray[np.uint64], rows: NDArray[np.uint32]) -> None:
         is_mapped = (addresses[:, 0] == 0) & (addresses[:, 1] >> np.uint64(32) == MAPPED_LOW)
@@ -91,7 +91,7 @@ class ManyFinder:
         return count >= (WORTH_KERNEL if "numba" in sys.modules else WORTH_COMPILING)
 
     def _wide_table(self) -> NDArray[np.uint32]:
-        """Make the table over the first 24 bits, once; it takes 64 MiB and some hundredths of a second."""
+        """Build the table over the first 24 bits, once; it takes 64 MiB and a few hundredths of a second."""
         if self._table is None:
             from ipmicra.hierarchy.kernels.lookup import TABLE_BITS, are_sound, fill_table
 
@@ -111,7 +111,7 @@ def rows_of_few(
     addresses: NDArray[np.uint64],
     rows: NDArray[np.uint32],
 ) -> bool:
-    """Do what `kernels.lookup.rows_of_wide` does, all addresses a step at a time."""
+    """Do what `kernels.lookup.rows_of_wide` does, one step at a time for all addresses."""
     low = np.zeros(len(addresses), np.int64)
     high = np.full(len(addresses), len(bounds) - 1, np.int64)
     while (low < high).any():
@@ -130,13 +130,13 @@ def rows_of_few(
 
 
 def _at_most(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Compare numbers of two words."""
+    """Compare two-word numbers."""
     same = left[:, 0] == right[:, 0]
     return np.where(same, left[:, 1] <= right[:, 1], left[:, 0] < right[:, 0])
 
 
 def _narrow(addresses: NDArray[Any]) -> NDArray[np.uint32]:
-    """See that whole numbers are IPv4 addresses."""
+    """Convert integers to IPv4 addresses, or raise."""
     if addresses.dtype == np.uint32:
         return np.ascontiguousarray(addresses)
     if addresses.size and (addresses.min() < 0 or addresses.max() > 0xFFFFFFFF):  # noqa: PLR2004
@@ -147,7 +147,7 @@ def _narrow(addresses: NDArray[Any]) -> NDArray[np.uint32]:
 
 
 def _wide(addresses: NDArray[Any]) -> NDArray[np.uint64]:
-    """Bring IPv6 addresses into two words each."""
+    """Convert IPv6 addresses to two words each."""
     if addresses.ndim == 2 and addresses.shape[1] == 2 and addresses.dtype == np.uint64:  # noqa: PLR2004
         return np.ascontiguousarray(addresses)
     if addresses.ndim == 2 and addresses.shape[1] == 16 and addresses.dtype == np.uint8:  # noqa: PLR2004

@@ -1,4 +1,35 @@
-"""Registrations of one family → tree of subnets: sorted, merged, nested."""
+"""Nest the registrations of one address family into a tree of subnets.
+
+Theory of operation
+-------------------
+The input is ranges in any order, from several dumps. The output is a tree in preorder: every subnet lies
+inside its parent, siblings do not overlap, and descendants follow their ancestor directly. Three steps lead
+there:
+
+1. *Sort* by start, then widest first. In that order a parent always precedes its children, so nesting needs
+   a single pass with a stack. IPv4 bounds fit one 64-bit key (start << 32 | inverted end); this is why the
+   kernel sorts keys and not rows.
+2. *Merge* registrations of identical ranges: the best one (`kernels.duplicates` defines "best") becomes the
+   subnet, the others become findings. The choice depends on the contents only, never on the order of the
+   dumps.
+3. *Nest*. The stack holds the open ranges, narrowest on top. A range that ends inside the top becomes its
+   child; a range that starts behind the top closes it. If two ranges overlap partially, the narrower is cut
+   at the bound of the wider, and the piece cut off waits in a heap for its turn. docs/overlaps.md proves
+   that the result does not depend on the order.
+
+Invariants: row 0 is the root, which covers the whole space (an unregistered root has `NO_SOURCE`); a
+parent's row number is smaller than its child's; only the root can lack a source.
+
+IPv6 bounds need 128 bits, for which neither numpy nor the kernels have a type. But nesting only compares
+bounds and widths, so the bounds are replaced by their ranks in sorted order, the kernel nests ranks, and
+`values` translates them back. Widths are ranked separately, because a difference of ranks is not a width.
+
+Ranges are half-open inside (start, end) and inclusive outside (first, last). The end of the IPv4 space,
+2**32, fits a 64-bit word; that of the IPv6 space does not fit two, wraps to 0, and is marked by `is_over`.
+
+Why not a trie? Registered ranges need not be prefixes, and an array in preorder is what the file stores and
+what look-ups bisect.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +48,7 @@ from ipmicra.parse.columns import Rows
 ONES32 = np.uint64(0xFFFFFFFF)
 ONES64 = np.uint64(0xFFFFFFFFFFFFFFFF)
 MOST_SUBNETS = 1 << 31
-"""Subnets that one family can have; row numbers take 32 bits and look-ups need one of them."""
+"""Maximum number of subnets per family: row numbers have 32 bits, and look-ups need one of them."""
 NO_SOURCE = -1
 
 
@@ -26,18 +57,18 @@ class Tree:
     """The subnets of one family in preorder; the first is the root."""
 
     source: NDArray[np.int64]
-    """Registration that each subnet came from, `NO_SOURCE` for a root that nobody registered."""
+    """Registration of each subnet, `NO_SOURCE` for an unregistered root."""
     bounds: NDArray[Any]
     """First and last: (row, 2) of 32 bits, or (row, 4) words of 64 bits."""
     parent: NDArray[np.uint32]
-    """Row of the parent; the root's is itself."""
+    """Row of the parent; the root is its own parent."""
     segments: NDArray[np.uint64]
     """IPv4 only: start << 32 | row of the narrowest subnet."""
     deepest: int
     duplicates: NDArray[np.int64]
-    """Registrations that lost, and to which, (n, 2)."""
+    """Duplicate registrations and the ones kept instead, (n, 2)."""
     cuts: NDArray[np.int64]
-    """Registrations that were cut, and by which, (n, 2)."""
+    """Registrations that were cut and the ones that cut them, (n, 2)."""
 
 
 def nest_ipv4(
@@ -75,7 +106,7 @@ def nest_ipv4(
 
 
 def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> Tree:
-    """Nest IPv6 registrations: in ranks of their bounds, in which nesting is the same."""
+    """Nest IPv6 registrations by the ranks of their bounds."""
     order = sort_order([wide[:, 0], wide[:, 1], ONES64 - wide[:, 2], ONES64 - wide[:, 3]])
     ordered = wide[order]
     winners, losers = _merge(order, _repeats([ordered[:, i] for i in range(4)]), rows, text)
@@ -98,7 +129,7 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> 
 
 
 def _narrow_bounds(start: NDArray[np.uint64], end: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Put first and last addresses side by side."""
+    """Convert half-open ranges to first and last addresses."""
     bounds = np.empty((len(start), 2), np.uint32)
     bounds[:, 0] = start
     np.subtract(end, np.uint64(1), out=bounds[:, 1], casting="unsafe")
@@ -106,7 +137,7 @@ def _narrow_bounds(start: NDArray[np.uint64], end: NDArray[np.uint64]) -> NDArra
 
 
 def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
-    """Tell for each row whether it has the same keys as the row before."""
+    """Return for each row whether it has the same keys as the row before."""
     same = np.ones(len(keys[0]), np.bool_)
     same[:1] = False
     for key in keys:
@@ -117,7 +148,7 @@ def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
 def _merge(
     order: NDArray[np.uint32], is_same: NDArray[np.bool_], rows: Rows, text: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Keep the best registration of each range; give the kept ones in order, and (loser, winner) pairs."""
+    """Keep the best registration of each range; return those in order, and (loser, winner) pairs."""
     losers = np.empty((int(is_same.sum()), 2), np.int64)
     if not len(losers):
         return order.astype(np.int64), losers
@@ -141,7 +172,7 @@ def _merge(
 def _nest(
     start: NDArray[np.uint64], end: NDArray[np.uint64], widths: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]:
-    """Run the nesting kernel with as much room as the cuts turn out to need."""
+    """Run the nesting kernel, doubling its output arrays until all pieces fit."""
     room, cut_room = len(start) + len(start) // 16 + 1024, len(start) // 16 + 1024
     while room < MOST_SUBNETS:
         origin, parent = np.empty(room, np.uint32), np.empty(room, np.uint32)
@@ -162,14 +193,14 @@ def _deepest(parent: NDArray[np.uint32]) -> int:
 def _ranks(
     ranges: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Number the bounds of half-open ranges in order; give starts, ends and the value of each number."""
+    """Replace bounds by their ranks; return ranks of starts, ranks of ends, and the value of each rank."""
     count = len(ranges)
     ends = ranges[:, 2:].copy()
     ends[:, 1] += np.uint64(1)
     ends[:, 0] += ends[:, 1] == 0
     values = np.concatenate((ranges[:, :2], ends))
     is_over = np.zeros(2 * count, np.uint64)
-    is_over[count:] = (ends == 0).all(axis=1)  # the end of the space, 2**128, does not fit
+    is_over[count:] = (ends == 0).all(axis=1)  # the end of the space, 2**128, wrapped to 0
     order = sort_order([is_over, values[:, 0], values[:, 1]])
     is_new = ~_repeats([is_over[order], values[order, 0], values[order, 1]])
     numbers = np.cumsum(is_new) - 1
@@ -179,7 +210,7 @@ def _ranks(
 
 
 def _width_ranks(ranges: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Number the widths of ranges in order; equal widths get equal numbers."""
+    """Rank the widths of ranges; equal widths get equal ranks."""
     low = ranges[:, 3] - ranges[:, 1]
     high = ranges[:, 2] - ranges[:, 0] - (ranges[:, 3] < ranges[:, 1]).astype(np.uint64)
     order = sort_order([high, low])
@@ -189,7 +220,7 @@ def _width_ranks(ranges: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _minus_one(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Subtract one from numbers of two words; the end of the space, stored as 0, gives all ones."""
+    """Subtract one from two-word numbers; the end of the space, stored as 0, becomes all ones."""
     result = values - np.array([0, 1], np.uint64)
     result[:, 0] -= (values[:, 1] == 0).astype(np.uint64)
     return result

@@ -1,4 +1,4 @@
-"""The organisations of a hierarchy: by number, by handle, by words in their names."""
+"""Read the organisations of a hierarchy by number, by handle, or by words in their names."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Organisations:
             raise CorruptHierarchyError(self._offset, f"organisation {number}: {error}") from error
 
     def search(self, query: str) -> Iterator[Organisation]:
-        """Yield organisations whose handle or name contains a text, whatever its case."""
+        """Yield organisations whose handle or name contains a text, ignoring case."""
         pattern = _pattern(query)
         wanted = query.casefold()
         position = 0
@@ -71,7 +71,7 @@ class Organisations:
                 return
 
     def by_handle(self, handle: str) -> list[Organisation]:
-        """Give the organisations with exactly this handle; registries may use the same one."""
+        """Return the organisations with exactly this handle; registries may use the same one."""
         wanted = handle.casefold()
         if not wanted:
             return []
@@ -79,19 +79,19 @@ class Organisations:
 
 
 def _pattern(query: str) -> re.Pattern[bytes]:
-    """Match a text in UTF-8 whatever its case, also where upper and lower case differ in length."""
+    """Return a pattern that matches UTF-8 text ignoring case, even where cases differ in length."""
     parts = [b"".join(_one_of(_forms(letter)) for letter in part) for part in query.casefold().split("ss")]
     return re.compile((_one_of({"ß", "ẞ"}, _one_of(_forms("s")) * 2)).join(parts))
 
 
 def _one_of(texts: set[str], *patterns: bytes) -> bytes:
-    """Match any of some texts and patterns."""
+    """Return a pattern that matches any of some texts and patterns."""
     escaped = [re.escape(text.encode("utf-8", "surrogatepass")) for text in sorted(texts)]
     return b"(?:" + b"|".join([*patterns, *escaped]) + b")"
 
 
 def _forms(letter: str) -> set[str]:
-    """Give all letters that count as the same when case is ignored."""
+    """Return all letters that are equal when case is ignored."""
     if letter.isascii():
         return {letter, letter.upper()}
     return _folded().get(letter, set()) | {letter, letter.upper()}
@@ -99,7 +99,7 @@ def _forms(letter: str) -> set[str]:
 
 @cache
 def _folded() -> dict[str, set[str]]:
-    """Gather the letters outside ASCII by what they are without case: three letters are a sigma."""
+    """Group the letters outside ASCII by their case-folded form; sigma, for one, has three."""
     forms: dict[str, set[str]] = {}
     for letter in map(chr, range(0x80, 0x10000)):
         if (folded := letter.casefold()) != letter:

@@ -1,4 +1,4 @@
-"""Views of a hierarchy's sections over any buffer, and the texts in its pools."""
+"""View a hierarchy's sections in any buffer, and read texts from its pools."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LENGTH_BYTES = 3
-"""A text's length takes at most so many bytes."""
+"""Maximum number of bytes that encode a text's length."""
 
 
 class Sections:
-    """A hierarchy's bytes, checked once and handed out section by section. Nothing is copied."""
+    """The sections of a hierarchy, checked once; views and arrays copy nothing."""
 
     def __init__(self, buffer: memoryview) -> None:
         """Check header and table."""
@@ -30,7 +30,7 @@ class Sections:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def view(self, name: str) -> memoryview:
-        """Give a section as a sequence of whole numbers."""
+        """Return a section as a sequence of integers."""
         view = self._views.get(name)
         if view is None:
             section = self.layout.sections[name]
@@ -39,7 +39,7 @@ class Sections:
         return view
 
     def array(self, name: str) -> NDArray[Any]:
-        """Give a section as an array that cannot be written to."""
+        """Return a section as a read-only array."""
         array = self._arrays.get(name)
         if array is None:
             import numpy as np
@@ -51,7 +51,7 @@ class Sections:
         return array
 
     def damaged(self) -> list[Section]:
-        """Hash every section; give those whose bytes are not what was written."""
+        """Hash every section and return those whose bytes have changed."""
         found = []
         digests = {}
         for name, section in self.layout.sections.items():
@@ -64,7 +64,7 @@ class Sections:
         return found
 
     def _check_gaps(self) -> None:
-        """See that nothing is written between the sections."""
+        """Check that the gaps between sections are zero."""
         at = self.layout.table_end
         for section in sorted(self.layout.sections.values(), key=lambda section: section.offset):
             if any(self._buffer[at : section.offset]):
@@ -72,7 +72,7 @@ class Sections:
             at = section.offset + section.size
 
     def release(self) -> None:
-        """Let go of the buffer, as far as no array of it is still in use."""
+        """Release the buffer, except where arrays of it are still in use."""
         for view in self._views.values():
             view.release()
         self._views.clear()
@@ -83,7 +83,7 @@ class Sections:
 
 
 def read_text(pool: memoryview, at: int) -> tuple[str, int]:
-    """Read a text of a pool; give it and the position behind."""
+    """Read a text from a pool; return it and the position after it."""
     length = 0
     for i in range(LENGTH_BYTES):
         if at >= len(pool):
@@ -91,7 +91,7 @@ def read_text(pool: memoryview, at: int) -> tuple[str, int]:
         byte = pool[at]
         at += 1
         length |= (byte & 0x7F) << 7 * i
-        if byte < 0x80:  # noqa: PLR2004 - the top bit says that more follows
+        if byte < 0x80:  # noqa: PLR2004 - the top bit means that more bytes follow
             break
     if at + length > len(pool):
         raise CorruptHierarchyError(at, "a text runs over the end of its pool")

@@ -1,4 +1,4 @@
-"""Net names, statuses, geolocs and geofeeds: each text once, in one pool."""
+"""Store each distinct net name, status, geoloc and geofeed once, in one pool."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class NumberedText:
     """One text of each registration, numbered in the order of the dumps."""
 
     numbers: NDArray[np.int32]
-    """One for each registration, IPv4 first; -1 for none."""
+    """One per registration, IPv4 first; -1 for none."""
     pool: NDArray[np.uint8]
-    """The distinct texts, one behind the other, by their numbers."""
+    """The distinct texts, concatenated in the order of their numbers."""
     ends: NDArray[np.int64]
-    """Position behind each text."""
+    """End of each text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaidOutText:
-    """One text of each subnet, written in the order in which the subnets first have it."""
+    """One text of each subnet, in the order in which subnets first use it."""
 
     places: NDArray[np.uint32]
-    """Where each subnet's text starts in what is written, counted from 1; 0 for none."""
+    """Offset of each subnet's text in `written`, counted from 1; 0 for none."""
     written: NDArray[np.uint8]
     distinct: NDArray[np.uint32]
-    """Places of the distinct texts, ascending."""
+    """Offsets of the distinct texts, ascending."""
 
 
 def number_text(columns: Columns, field: Field) -> NumberedText:
-    """Number one text of all registrations."""
+    """Number the distinct texts of one field over all registrations."""
     edge = len(columns.rows4)
     numbers = np.empty(edge + len(columns.rows6), np.int32)
     sizes = [int(rows.lengths[:, field].sum(dtype=np.int64)) for rows in (columns.rows4, columns.rows6)]
@@ -62,7 +62,7 @@ def number_text(columns: Columns, field: Field) -> NumberedText:
 
 
 def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOutText:
-    """Write each text once, in the order of the subnets."""
+    """Write each distinct text once, in the order of the subnets."""
     largest = len(text.pool) + LONGEST_LENGTH * len(text.ends)
     if largest > LARGEST_POOL:
         raise CapacityError(f"{largest} bytes of names; the format has room for {LARGEST_POOL}")
@@ -74,7 +74,7 @@ def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOu
 
 
 def lay_out_texts(laid_out: dict[Field, LaidOutText]) -> dict[str, NDArray[Any]]:
-    """Write the pool and the columns that point into it; place 0 is the empty text."""
+    """Return the pool and the columns that point into it; offset 0 is the empty text."""
     parts = laid_out.values()
     bases = np.cumsum([0, *(len(part.written) for part in parts)])
     if bases[-1] >= LARGEST_POOL:
@@ -94,17 +94,17 @@ def lay_out_texts(laid_out: dict[Field, LaidOutText]) -> dict[str, NDArray[Any]]
 
 
 def _moved(places: NDArray[np.uint32], base: np.uint32) -> NDArray[np.uint32]:
-    """Move places that are taken behind other texts."""
+    """Add a base to offsets, keeping 0 for none."""
     return np.where(places, places + base, np.uint32(0))
 
 
 def _codes(text: LaidOutText) -> NDArray[Any]:
-    """Number the texts from 1, 0 for none."""
+    """Number the texts from 1; 0 means none."""
     codes = np.zeros(len(text.written) + 1, np.uint32)
     codes[text.distinct] = np.arange(1, len(text.distinct) + 1)
     return narrow(codes, len(text.distinct))[text.places]
 
 
 def narrow(values: NDArray[Any], largest: int) -> NDArray[Any]:
-    """Store codes in as few bytes as the largest of them needs."""
+    """Store codes in as few bytes as the largest one needs."""
     return values.astype(np.uint8 if largest < 1 << 8 else np.uint16 if largest < 1 << 16 else np.uint32)

@@ -10,7 +10,7 @@ from ipmicra.errors import AddressError
 
 Address = IPv4Address | IPv6Address
 AnyAddress = str | int | Address
-"""An address as a user may write it: text, an IPv4 number or an `ipaddress` object."""
+"""An address as users pass it: text, an IPv4 number or an `ipaddress` object."""
 
 type_of_family = {4: IPv4Address, 6: IPv6Address}
 _FORMS = "is no address, prefix or range"
@@ -26,7 +26,7 @@ def is_prefix(first: int, last: int) -> bool:
 
 
 def prefix_text(first: Address, last: Address) -> str | None:
-    """Write a range as a prefix, None if it is not one."""
+    """Return a range as a prefix, or None if it is not one."""
     low, high = int(first), int(last)
     if not is_prefix(low, high):
         return None
@@ -39,7 +39,7 @@ def range_text(first: Address, last: Address) -> str:
 
 
 def read_address(text: str) -> Address:
-    """Read an address; an IPv4-mapped IPv6 address is read as the IPv4 address it stands for."""
+    """Parse an address; an IPv4-mapped IPv6 address becomes the IPv4 address."""
     stripped = text.strip()
     try:
         if ":" not in stripped:
@@ -53,7 +53,7 @@ def read_address(text: str) -> Address:
 
 
 def read_any_address(address: object) -> Address:
-    """Take an address as text, `ipaddress` object or IPv4 number; IPv4-mapped ones become IPv4."""
+    """Convert text, an `ipaddress` object or an IPv4 number to an address; IPv4-mapped ones become IPv4."""
     if isinstance(address, str):
         return read_address(address)
     if isinstance(address, IPv4Address | IPv6Address):
@@ -66,7 +66,7 @@ def read_any_address(address: object) -> Address:
 
 
 def read_range(text: str) -> tuple[Address, Address]:
-    """Read an address, a prefix or `first - last` as an inclusive range."""
+    """Parse an address, a prefix or `first - last` as an inclusive range."""
     stripped = text.strip()
     try:
         if "/" in stripped:
@@ -84,7 +84,7 @@ def read_range(text: str) -> tuple[Address, Address]:
 
 
 def _both_mapped(first: Address, last: Address) -> tuple[IPv4Address, IPv4Address] | None:
-    """Return the IPv4 range that a range of IPv4-mapped addresses stands for."""
+    """Return the IPv4 range behind a range of IPv4-mapped addresses, or None."""
     if isinstance(first, IPv4Address) or isinstance(last, IPv4Address):
         return None
     if first.ipv4_mapped is None or last.ipv4_mapped is None:

@@ -1,4 +1,4 @@
-"""The answer for one site: who crawls it, and why."""
+"""The answer for one site: which crawler downloads it, and why."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class Assignment:
 
     host: str
     piece: int = 1
-    """From 1."""
+    """Number of the piece, from 1."""
     of: int = 1
-    """Pieces of the site; 1 for a whole one."""
+    """Number of pieces of the site; 1 if it is not split."""
     address: Address
     crawler: str | None
-    """None if nobody can take it; the reason says why."""
+    """None if no crawler can take it; `reason` says why."""
     reason: str
-    """`nearest`, `forwarded from X: load`, `kept: X is nearer`; of a piece `piece 2/3, nearest`."""
+    """`nearest`, `forwarded from X: load`, `kept: X is nearer`; for a piece `piece 2/3, nearest`."""
     backend: str
     expected_ms: float | None = None
-    """Round trip that is expected; None if nothing is known."""
+    """Expected round trip; None if unknown."""
     pages: int | None = None
-    """As counted by the last crawl; None if unknown."""
+    """Pages found by the last crawl; None if unknown."""
     filters: tuple[str, ...] = ()
     """First-level directories of the piece, as `/news/`; `-/news/` is not part of the rest."""
     assigned_s: float = 0.0

@@ -1,4 +1,4 @@
-"""The workers that download sites, and where they are."""
+"""Crawlers: where they are, what they can handle, whether they take part."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ class CrawlerState(StrEnum):
 
     JOINED = "joined"
     UNREACHABLE = "unreachable"
-    """Its agent does not answer; what it holds stays with it until it comes back or leaves."""
+    """Its agent does not answer; it keeps its subnets until it comes back or leaves."""
     LEFT = "left"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """What a crawler can bear; None where the operator did not say."""
+    """What a crawler can handle; None where the operator did not specify it."""
 
     bandwidth_mbps: float | None = None
-    """Megabits a second."""
+    """Megabits per second."""
     memory_gb: float | None = None
     """Gigabytes of 10^9 bytes."""
     max_pieces: int | None = None
-    """Sites, or pieces of sites, at a time."""
+    """Maximum number of concurrent sites or pieces of sites."""
     connections: int | None = None
-    """Downloads at a time."""
+    """Maximum number of concurrent downloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crawler:
-    """A worker that downloads sites, at one place on the net."""
+    """A place on the network from which sites are downloaded."""
 
     name: str
     address: Address
     agent_url: str | None = None
-    """Where its agent listens; None for one that only calls out."""
+    """URL of its agent; None if it has none and cannot probe."""
     location: Location | None = None
     labels: dict[str, str] = field(default_factory=dict)
-    """Free words by key, such as region and provider."""
+    """Free-form labels, such as region and provider."""
     capacity: Capacity = field(default_factory=Capacity)
     state: CrawlerState = CrawlerState.JOINED
     joined_s: float = 0.0

@@ -20,7 +20,7 @@ class Evidence(StrEnum):
     GEOLOCATED = "geolocated"
     """Distance on the Earth."""
     ANYCAST = "anycast"
-    """In many places at once: any crawler will do."""
+    """The address is in many places at once: any crawler will do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +29,13 @@ class Delegation:
 
     first: Address
     last: Address
-    """The subnet, by its addresses: rows change from edition to edition."""
+    """First and last address identify the subnet: row numbers change between editions."""
     crawler: str
     evidence: Evidence
     rtt_ms: float | None
-    """The sample that decided, or what is expected; None if nothing is known."""
+    """The deciding sample, or the expected round trip; None if unknown."""
     probes: int
-    """Probes spent on it."""
+    """Number of probes spent on it."""
     created_s: float
     """Seconds since 1970, UTC."""
     expires_s: float

@@ -11,7 +11,7 @@ from ipmicra.model.registry import Registry
 ChecksumKind = Literal["md5", "sha256"]
 
 KEY_MARK = "{key}"
-"""Stands in a URL where the API key goes."""
+"""Placeholder for the API key in a URL."""
 
 
 class DumpKind(StrEnum):
@@ -20,9 +20,9 @@ class DumpKind(StrEnum):
     WHOIS = "whois"
     """Registrations and organisations, down to the customers of providers."""
     STATISTICS = "statistics"
-    """What a registry handed out itself: ranges, countries and dates, no names."""
+    """What a registry allocated itself: ranges, countries and dates, no names."""
     IANA = "iana"
-    """The top level: which registry was given which part of the address space."""
+    """The top level: which registry received which part of the address space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,33 +30,33 @@ class DumpSource:
     """One dump: its file name and where it is published."""
 
     name: str
-    """Name of the file, also on disk; never a path."""
+    """File name, also on disk; never a path."""
     registry: Registry
     kind: DumpKind
     url: str
-    """May hold `{key}` where the API key goes."""
+    """May contain `{key}` as a placeholder for the API key."""
     checksum_url: str | None = None
-    """None where the registry publishes no checksum."""
+    """None if the registry publishes no checksum."""
     checksum_kind: ChecksumKind = "md5"
     note: str = ""
     needs_key: str | None = None
-    """Environment variable with the API key that the registry asks for."""
+    """Environment variable with the API key that the registry requires."""
     key: str | None = field(default=None, repr=False)
     """The API key itself; must not be printed, logged or stored."""
 
     def with_key(self, key: str) -> DumpSource:
-        """Add the API key."""
+        """Return a copy with the API key."""
         return replace(self, key=key)
 
     def at_mirror(self, base_url: str) -> DumpSource:
-        """Point at `BASE/NAME`, and at `BASE/NAME.md5` if there is a checksum; a mirror asks for no key."""
+        """Return a copy at `BASE/NAME`, its checksum at `BASE/NAME.md5`; mirrors need no key."""
         url = f"{base_url.rstrip('/')}/{self.name}"
         checksum_url = f"{url}.{self.checksum_kind}" if self.checksum_url else None
         return replace(self, url=url, checksum_url=checksum_url, needs_key=None, key=None)
 
 
 def _whois(registry: Registry, folder: str, names: tuple[str, ...], note: str = "") -> list[DumpSource]:
-    """List WHOIS dumps that lie in one folder."""
+    """Return the WHOIS dumps of one folder."""
     return [
         DumpSource(name=name, registry=registry, kind=DumpKind.WHOIS, url=f"{folder}/{name}", note=note)
         for name in names
@@ -64,7 +64,7 @@ def _whois(registry: Registry, folder: str, names: tuple[str, ...], note: str = 
 
 
 def _statistics(registry: Registry, folder: str, note: str = "") -> DumpSource:
-    """Describe the extended statistics of a registry; the file is named after the last part of its folder."""
+    """Return the extended statistics of a registry; the last part of the folder names the file."""
     name = f"delegated-{folder.rpartition('/')[2]}-extended-latest"
     return DumpSource(
         name=name,
@@ -77,7 +77,7 @@ def _statistics(registry: Registry, folder: str, note: str = "") -> DumpSource:
 
 
 def _iana(name: str) -> DumpSource:
-    """Describe a table of IANA's; its folder bears the name of the table."""
+    """Return a table of IANA's; its folder has the name of the table."""
     return DumpSource(
         name=f"{name}.csv",
         registry=Registry.IANA,

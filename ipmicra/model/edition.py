@@ -1,4 +1,4 @@
-"""Which hierarchy this is, and where it came from."""
+"""The identity of a hierarchy, and the dumps it was built from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpRecord:
-    """A dump that went into a hierarchy."""
+    """A dump that a hierarchy was built from."""
 
     name: str
     dialect: str

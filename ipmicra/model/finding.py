@@ -1,4 +1,4 @@
-"""What became of each paragraph, and why."""
+"""The fate of each paragraph, and the reason for it."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Self
 
 
 class Fate(IntEnum):
-    """What became of one paragraph of a dump."""
+    """What happened to one paragraph of a dump."""
 
     KEPT = 0
-    """Read as it stands."""
+    """Read as it is."""
     REPAIRED = 1
-    """Read after a correction, or with a field left out."""
+    """Read after a correction, or with a field omitted."""
     SKIPPED = 2
-    """Understood, and of no use to a hierarchy, or without a usable range."""
+    """Understood, but of no use to a hierarchy, or without a usable range."""
     UNKNOWN = 3
     """Not understood."""
 
 
 class Reason(IntEnum):
-    """Why a finding was made; the text is for people, the name for programs."""
+    """Why there is a finding; the text is for people, the name for programs."""
 
     text: str
 
@@ -71,12 +71,12 @@ FATE_OF: dict[Reason, Fate] = {
     )
     for reason in Reason
 }
-"""The fate that each reason stands for."""
+"""The fate that each reason implies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A non-fatal problem met in a dump."""
+    """A non-fatal problem found in a dump."""
 
     dump: str
     line: int
@@ -84,12 +84,12 @@ class Finding:
     fate: Fate
     reason: Reason
     detail: str = ""
-    """The offending text, or the other party's dump and line."""
+    """The offending text, or dump and line of the other registration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Paragraphs of a dump by fate."""
+    """Number of paragraphs by fate."""
 
     kept: int = 0
     repaired: int = 0
@@ -98,7 +98,7 @@ class Tally:
 
     @property
     def paragraphs(self) -> int:
-        """All paragraphs, whatever became of them."""
+        """Number of all paragraphs."""
         return self.kept + self.repaired + self.skipped + self.unknown
 
     def __add__(self, other: Tally) -> Tally:

@@ -1,4 +1,4 @@
-"""Where on Earth something is, and who says so."""
+"""Geographic locations, and the heuristics that vote for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Heuristic(StrEnum):
-    """A way to find out where an address is; the order is the one in which the chain asks."""
+    """A way to locate an address, in the order in which the chain uses them."""
 
     LOC = "loc"
     """DNS LOC record of the host or of its reverse name."""
@@ -16,25 +16,25 @@ class Heuristic(StrEnum):
     CITY = "city"
     """City name or code in the host name."""
     INSTITUTION = "institution"
-    """Domain of an institution whose place is known."""
+    """Domain of an institution with a known location."""
     KNOWN = "known"
-    """Table of known addresses, prefixes and host names, geofeeds and registered positions."""
+    """Tables of known addresses, prefixes and host names; geofeeds; registered positions."""
     REGISTRY = "registry"
     """Postal address or country of the holder."""
     LATENCY = "latency"
-    """Where the round trips of three or more crawlers leave room."""
+    """The area that the round trips of three or more crawlers allow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """A place with the distance within which the truth is expected."""
+    """A place with the radius within which the true place is expected."""
 
     latitude: float
     """Degrees north, -90 to 90."""
     longitude: float
     """Degrees east, -180 to 180."""
     radius_km: float
-    """The true place lies within this distance in four cases of five."""
+    """The true place lies within this distance in four cases out of five."""
     city: str | None = None
     country: str | None = None
     """Two letters, ISO 3166."""
@@ -47,6 +47,6 @@ class Hint:
     heuristic: Heuristic
     location: Location
     evidence: str
-    """What the vote rests on, for people: `fra` in `ae3.fra-core2.example.net`."""
+    """Basis of the vote, for people: `fra` in `ae3.fra-core2.example.net`."""
     weight: float = 1.0
-    """How much the vote counts beside others, above 0 and at most 1."""
+    """Relative weight of the vote, above 0 and at most 1."""

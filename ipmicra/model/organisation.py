@@ -1,4 +1,4 @@
-"""Who holds subnets."""
+"""The holders of subnets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipmicra.model.registry import Registry
 
 
 class HolderEvidence(IntEnum):
-    """How an organisation was recognised as the holder; the number is what files store."""
+    """How an organisation was recognised as the holder; files store the number."""
 
     NONE = 0
     ORG = 1
@@ -21,7 +21,7 @@ class HolderEvidence(IntEnum):
     OPAQUE = 4
     """The opaque id of extended statistics."""
     MAINTAINER = 5
-    """A maintainer that is no registry's own."""
+    """A maintainer that is not a registry's own."""
     DESCRIPTION = 6
     """The first line of the description."""
 
@@ -31,7 +31,7 @@ class Organisation:
     """A holder of subnets."""
 
     number: int
-    """Number in its hierarchy, from 1; another edition may number differently."""
+    """Number in its hierarchy, from 1; differs between editions."""
     handle: str | None
     name: str | None
     address: str | None
@@ -42,5 +42,5 @@ class Organisation:
 
     @property
     def label(self) -> str:
-        """What to call it: the name, else the handle."""
+        """Display name: the name, else the handle."""
         return self.name or self.handle or "?"

@@ -12,12 +12,12 @@ class Probe:
     """The order to measure from a crawler to a site."""
 
     crawler: str
-    """Name of the crawler whose agent is asked."""
+    """Name of the crawler whose agent probes."""
     address: Address | None
-    """Where to; None lets the agent resolve the host itself."""
+    """Address to probe; None lets the agent resolve the host itself."""
     host: str | None = None
     """Name for the Host header and for TLS; not needed for a TCP handshake."""
     scheme: str | None = None
     """`http` or `https`; None tries https first."""
     port: int | None = None
-    """None stands for the scheme's usual port."""
+    """None means the default port of the scheme."""

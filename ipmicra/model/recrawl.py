@@ -1,4 +1,4 @@
-"""How often a site is crawled, and how far the present turn is."""
+"""Re-crawl schedules: how often a site is crawled, and the state of its current turn."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ class Recrawl:
 
     host: str
     piece: int = 1
-    """From 1."""
+    """Number of the piece, from 1."""
     of: int = 1
-    """Pieces of the site; 1 for a whole one."""
+    """Number of pieces of the site; 1 if it is not split."""
     interval_s: float | None = None
-    """Seconds from one submission to the next; None if it is crawled once."""
+    """Seconds between submissions; None if it is crawled once."""
     first_s: float
-    """When it was first submitted; all later turns are counted from here."""
+    """When it was first submitted; all later turns are counted from this time."""
     submitted_s: float
-    """When it was last given to its crawler."""
+    """When it was last submitted to its crawler."""
     started_s: float | None = None
-    """When its last download began; None if nobody said."""
+    """When its last download began; None if unknown."""
     crawled_s: float | None = None
-    """When its last download ended; None if none has."""
+    """When its last download ended; None if none has ended."""
     pages: int | None = None
-    """Pages of the last download."""
+    """Number of pages of the last download."""
     crawls: int = 0
-    """Downloads that ended."""
+    """Number of finished downloads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crawled:
-    """What a crawler says of a site or piece: that it began, or that it is done, with so many pages."""
+    """What a crawler reports about a site or piece: that it began, or that it finished, with its pages."""
 
     host: str
     piece: int | None = None
@@ -43,4 +43,4 @@ class Crawled:
     crawled_s: float | None = None
     """None while it is being downloaded."""
     interval_s: float | None = None
-    """How often it shall be crawled from now on; None leaves that as it is."""
+    """New interval between crawls; None keeps the present one."""

@@ -1,4 +1,4 @@
-"""The registries that hand out address space."""
+"""The registries that allocate address space."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Registry(IntEnum):
-    """Who published a registration; the number is what files store."""
+    """The publisher of a registration; files store the number."""
 
     NONE = 0
     """The dump does not say."""
@@ -20,7 +20,7 @@ class Registry(IntEnum):
 
     @property
     def label(self) -> str | None:
-        """Lower-case name as printed, None for NONE."""
+        """Lower-case name for display, None for NONE."""
         return None if self is Registry.NONE else self.name.lower()
 
 
@@ -48,7 +48,7 @@ STATISTICS_NAMES: dict[str, Registry] = {
     "ripencc": Registry.RIPE,
     "iana": Registry.IANA,
 }
-"""First field of the lines of delegated statistics."""
+"""First field of a line of statistics."""
 
 REGISTRY_MAINTAINERS: tuple[str, ...] = (
     "AFRINIC-",
@@ -66,4 +66,4 @@ REGISTRY_MAINTAINERS: tuple[str, ...] = (
     "RIPE-DBM-",
     "RIPE-NCC-",
 )
-"""Maintainers that start so are a registry's own and name no holder."""
+"""Maintainers with these prefixes are a registry's own and identify no holder."""

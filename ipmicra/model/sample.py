@@ -1,4 +1,4 @@
-"""What a probe found out."""
+"""The results of probes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ipmicra.model.address import Address
 
 
 class Rung(StrEnum):
-    """A way to measure; the order is the ladder's."""
+    """A way to measure, in the order of the ladder."""
 
     TCP = "tcp"
     """Time of a TCP handshake."""
     HEAD = "head"
-    """First byte of the answer to HTTP HEAD."""
+    """First byte of the response to HTTP HEAD."""
     GET = "get"
-    """First byte of the answer to HTTP GET."""
+    """First byte of the response to HTTP GET."""
     ICMP = "icmp"
     """Echo request and reply."""
 
@@ -26,19 +26,19 @@ class Loss(StrEnum):
 
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
-    """The network says that there is no way."""
+    """The network reports that there is no route."""
     RESET = "reset"
-    """Cut off in a way that tells nothing of the distance."""
+    """The connection was reset in a way that says nothing about distance."""
     TLS = "tls"
-    """The TLS handshake failed before a time could be taken."""
+    """The TLS handshake failed before a round trip could be timed."""
     PROTOCOL = "protocol"
     """The other side does not speak HTTP."""
     REFUSED_ORDER = "refused-order"
     """The agent may not probe this address."""
     RATE_LIMITED = "rate-limited"
-    """The agent's politeness leaves no room within the order's time."""
+    """The agent's politeness limit does not allow the probe before its deadline."""
     AGENT = "agent"
-    """The agent did not answer, or not with sense."""
+    """The agent did not answer, or its answer was invalid."""
     BUDGET = "budget"
     """The probe budget is spent; nothing was sent."""
     IMPOSSIBLE = "impossible"
@@ -47,7 +47,7 @@ class Loss(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Parts of one exchange in milliseconds; None where a part did not happen."""
+    """Parts of one exchange in milliseconds; None for parts that did not happen."""
 
     dns_ms: float | None = None
     tcp_ms: float | None = None
@@ -62,18 +62,18 @@ class Sample:
     crawler: str
     address: Address
     rtt_ms: float | None
-    """The shortest round trip seen; None if the probe was lost."""
+    """Shortest round trip; None if the probe was lost."""
     loss: Loss | None = None
     """Set if and only if there is no round trip."""
     rung: Rung | None = None
-    """Where on the ladder the answer came from."""
+    """Rung of the ladder that answered."""
     all_ms: tuple[float, ...] = ()
     """Every round trip of the probe, in order."""
     timings: Timings | None = None
-    """Of the exchange that was shortest."""
+    """Timings of the shortest exchange."""
     detail: str = ""
     taken_s: float = 0.0
-    """When; seconds since 1970, UTC, by the agent's clock."""
+    """Time of the sample by the agent's clock; seconds since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

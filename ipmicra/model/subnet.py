@@ -10,7 +10,7 @@ from ipmicra.model.organisation import Organisation
 from ipmicra.model.registry import Registry
 
 DAY_ZERO = datetime.date(1969, 12, 31)
-"""Dates are stored as days after this one; 0 stands for none."""
+"""Dates are stored as days after this one; 0 means none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,26 +18,26 @@ class Subnet:
     """An inclusive range of addresses with its registration."""
 
     row: int
-    """Number in its hierarchy; another edition may number differently."""
+    """Number in its hierarchy; differs between editions."""
     first: Address
     last: Address
     depth: int
-    """Subnets above it; 0 for the root."""
+    """Number of subnets above it; 0 for the root."""
     netname: str | None
     organisation: Organisation | None
     registry: Registry
     country: str | None
     status: str | None
     date: datetime.date | None
-    """Last change of the registration."""
+    """Date of the last change of the registration."""
     geoloc: str | None
     """Latitude and longitude as registered."""
     geofeed: str | None
-    """Address of an RFC 8805 geofeed."""
+    """URL of an RFC 8805 geofeed."""
 
     @property
     def prefix(self) -> str | None:
-        """The subnet as a CIDR prefix, None if it is not one."""
+        """The subnet as a CIDR prefix, or None if it is not one."""
         return prefix_text(self.first, self.last)
 
     @property

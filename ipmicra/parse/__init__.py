@@ -1,1 +1,1 @@
-"""Bytes of a dump in, columns of registrations and findings out."""
+"""Parsing: the bytes of a dump in, columns of registrations and findings out."""

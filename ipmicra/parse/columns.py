@@ -1,4 +1,26 @@
-"""What reading one dump gives: registrations, organisations and findings as columns."""
+"""The result of parsing one dump: registrations, organisations and findings as columns.
+
+Theory of operation
+-------------------
+A registry dump has millions of paragraphs. One Python object per paragraph would take longer to create than
+the text takes to parse, so a parsed dump is a handful of numpy arrays, one per attribute, and a row number
+stands for a registration. A `Finding` or a `Subnet` object is made only for rows that somebody looks at.
+
+Texts are not split into strings either. All of them lie in one array of UTF-8 bytes. A row stores where its
+texts start and the length of each; the texts of a row follow each other, so one offset serves all.
+
+A dump arrives as chunks. Kernels parse each chunk into a `Sheet` (scratch tables with 32-bit offsets,
+counted from the start of the chunk), and a `Gatherer` appends sheets in the order of the dump, raising
+offsets and line numbers by what was gathered before. `join` does the same with whole dumps. Two invariants
+follow:
+
+1. Rows, findings and texts are in the order of the input, whatever the number of threads that parsed it.
+2. `tally` counts every paragraph exactly once, because only sheets carry counts and each is added once.
+
+Columns grow in place (`_Growing`) instead of being concatenated at the end: concatenating would need every
+column twice at the moment of peak memory. Capacity grows by a quarter at a time through `ndarray.resize`,
+that is `realloc`, which for large blocks remaps pages instead of copying them.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +41,9 @@ class Rows:
     """Columns that registrations of both families and organisations share."""
 
     text: NDArray[np.uint64]
-    """Where the row's texts start; they follow each other."""
+    """Offset of the row's first text; the others follow it."""
     lengths: NDArray[np.uint16]
-    """Bytes of each text, (row, text)."""
+    """Length of each text in bytes, (row, text)."""
     country: NDArray[np.uint16]
     """Two letters as first << 8 | second, 0 for none."""
     date: NDArray[np.uint16]
@@ -47,7 +69,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """One dump, read."""
+    """One parsed dump."""
 
     first4: NDArray[np.uint32]
     last4: NDArray[np.uint32]
@@ -63,12 +85,12 @@ class Columns:
     lines: int
 
     def spell_findings(self, dump: str) -> list[Finding]:
-        """Spell out all findings, in the order of the lines."""
+        """Return all findings, in line order."""
         order = np.argsort(self.findings.line, kind="stable")
         return [self.spell_finding(int(i), dump) for i in order]
 
     def spell_finding(self, i: int, dump: str) -> Finding:
-        """Spell out one finding."""
+        """Return finding number `i`."""
         reason = Reason(int(self.findings.reason[i]))
         start = int(self.findings.text[i])
         detail = self.text[start : start + int(self.findings.length[i])].tobytes()
@@ -89,7 +111,7 @@ class _Growing:
         self._size = 0
 
     def extend(self, values: NDArray[Any], base: int = 0) -> None:
-        """Append rows, each raised by a base."""
+        """Append rows, adding a base to each value."""
         needed = self._size + len(values)
         if needed > len(self._data):
             room = max(needed, len(self._data) * 5 // 4)
@@ -101,7 +123,7 @@ class _Growing:
         self._size = needed
 
     def reserve(self, times: float) -> None:
-        """Make room for so many times what is there; memory that is not used is never claimed."""
+        """Reserve space for `times` the present size; untouched pages cost no memory."""
         room = int(self._size * times)
         if room > len(self._data):
             larger = np.empty((room, *self._data.shape[1:]), self._data.dtype)
@@ -109,7 +131,7 @@ class _Growing:
             self._data = larger
 
     def finish(self) -> NDArray[Any]:
-        """Give the rows, without spare room."""
+        """Return the rows, without spare capacity."""
         self._data.resize((self._size, *self._data.shape[1:]), refcheck=False)
         return self._data
 
@@ -118,7 +140,7 @@ class _Group:
     """Columns that grow together."""
 
     def reserve(self, times: float) -> None:
-        """Make room for so many times what is there."""
+        """Reserve space for `times` the present size."""
         for part in vars(self).values():
             if isinstance(part, _Growing | _Group):
                 part.reserve(times)
@@ -135,7 +157,7 @@ class _GrowingRows(_Group):
         self._registry, self._holder = _Growing(np.uint8), _Growing(np.uint8)
 
     def extend(self, rows: NDArray[np.uint32], text_base: int, line_base: int) -> None:
-        """Append rows of a sheet, whose texts and lines are counted from a base."""
+        """Append rows of a sheet, whose offsets and lines are relative to a base."""
         self._text.extend(rows[:, sheets.AT], text_base)
         self._lengths.extend(rows[:, sheets.LENGTHS : sheets.LENGTHS + self._texts])
         self._country.extend(rows[:, sheets.COUNTRY])
@@ -155,7 +177,7 @@ class _GrowingRows(_Group):
         self._holder.extend(rows.holder)
 
     def finish(self) -> Rows:
-        """Give the columns."""
+        """Return the columns."""
         return Rows(
             text=self._text.finish(),
             lengths=self._lengths.finish(),
@@ -175,7 +197,7 @@ class _GrowingFindings(_Group):
         self._text, self._length = _Growing(np.uint64), _Growing(np.uint8)
 
     def extend(self, findings: NDArray[np.uint32], text_base: int, line_base: int) -> None:
-        """Append findings of a sheet, whose texts and lines are counted from a base."""
+        """Append findings of a sheet, whose offsets and lines are relative to a base."""
         self._line.extend(findings[:, sheets.FINDING_LINE], line_base)
         self._reason.extend(findings[:, sheets.FINDING_REASON])
         self._text.extend(findings[:, sheets.FINDING_AT], text_base)
@@ -189,7 +211,7 @@ class _GrowingFindings(_Group):
         self._length.extend(findings.length)
 
     def finish(self) -> Findings:
-        """Give the columns."""
+        """Return the columns."""
         return Findings(
             line=self._line.finish(),
             reason=self._reason.finish(),
@@ -199,7 +221,7 @@ class _GrowingFindings(_Group):
 
 
 class Gatherer(_Group):
-    """Appends sheets to each other until a dump is read."""
+    """Appends sheets until a dump is complete."""
 
     def __init__(self) -> None:
         """Start with no rows."""
@@ -217,7 +239,7 @@ class Gatherer(_Group):
         return int(self._counts[sheets.LINES])
 
     def add(self, sheet: Sheet) -> None:
-        """Append what a kernel wrote."""
+        """Append the sheet that a kernel filled."""
         counts = sheet.counts
         base, line = int(self._counts[sheets.TEXT]), self.lines
         rows4 = sheet.rows4[: counts[sheets.ROWS4]]
@@ -248,7 +270,7 @@ class Gatherer(_Group):
         self._counts[sheets.KEPT :] += (tally.kept, tally.repaired, tally.skipped, tally.unknown)
 
     def finish(self) -> Columns:
-        """Give the columns of the whole dump."""
+        """Return the columns of the whole dump."""
         kept, repaired, skipped, unknown = (int(count) for count in self._counts[sheets.KEPT :])
         return Columns(
             first4=self._first4.finish(),

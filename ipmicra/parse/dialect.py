@@ -1,4 +1,4 @@
-"""Recognising the dialect of a dump by its first bytes of text."""
+"""Recognise the dialect of a dump from its first bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ipmicra.model.registry import SOURCES, STATISTICS_NAMES, Registry
 from ipmicra.parse.fields import KEYS, Kind
 
 HEAD_BYTES = 64 * 1024
-"""Text looked at to recognise a dump."""
+"""Bytes of text that are examined."""
 
 
 class Dialect(Enum):
@@ -24,7 +24,7 @@ class Dialect(Enum):
 
     @property
     def separator(self) -> str:
-        """What may stand between two chunks: a blank line, a line end, or nothing."""
+        """Where a dump may be split into chunks: at a blank line, at a line end, or nowhere."""
         return {Dialect.STATISTICS: "line", Dialect.IANA: "none"}.get(self, "blank line")
 
 
@@ -37,7 +37,7 @@ _ATTRIBUTE = re.compile(r"([^\s:#%+][^\s:]{0,30}):[ \t]*([^ \t#-]*)")
 
 
 def recognise(head: bytes) -> tuple[Dialect, Registry] | None:
-    """Name the dialect and the registry a dump's paragraphs belong to by default; None if it is no dump."""
+    """Return the dialect and the default registry of a dump, or None if it is not a dump."""
     head = head.removeprefix(codecs.BOM_UTF8)
     if head.startswith(_IANA_HEADS):
         return Dialect.IANA, Registry.IANA
@@ -50,7 +50,7 @@ def recognise(head: bytes) -> tuple[Dialect, Registry] | None:
 
 
 def _is_statistics(lines: list[str]) -> bool:
-    """Tell whether the first line that says something is one of delegated statistics."""
+    """Return whether the first line that is neither blank nor a comment is a line of statistics."""
     for line in lines:
         if line.strip() and not line.startswith("#"):
             fields = [field.strip() for field in line.split("|")]
@@ -60,7 +60,7 @@ def _is_statistics(lines: list[str]) -> bool:
 
 
 def _paragraph_dialect(lines: list[str]) -> tuple[Dialect, Registry] | None:
-    """Tell the paragraph dialects apart by their keys."""
+    """Distinguish the paragraph dialects by their keys."""
     keys: set[str] = set()
     classes: set[str] = set()
     registry = Registry.NONE

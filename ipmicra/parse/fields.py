@@ -1,4 +1,4 @@
-"""Which attribute means what: the key table of the paragraph dialects."""
+"""The key table of the paragraph dialects: what each attribute means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Field(IntEnum):
     ADDRESS = 17
     ORGID = 18
     NONE = 19
-    """Known as a class only, such as `NetHandle`."""
+    """Meaningful only as the first attribute, such as `NetHandle`."""
 
 
 STORED_TEXTS = 7
@@ -51,7 +51,7 @@ class Kind(IntEnum):
 
 
 class Holder(IntEnum):
-    """What kind of handle a registration names its holder by."""
+    """The kind of handle by which a registration names its holder."""
 
     NONE = 0
     ORG = 1
@@ -95,25 +95,25 @@ KEYS: dict[str, tuple[Field, Kind]] = {
     "state/prov": (Field.ADDRESS, Kind.UNKNOWN),
     "postalcode": (Field.ADDRESS, Kind.UNKNOWN),
 }
-"""Key in lower case → the field it fills and what it makes of a paragraph that starts with it."""
+"""Lower-case key → the field it fills, and the kind of a paragraph that starts with it."""
 
 OTHER_CLASSES = (
     "as-block as-set ashandle aut-num domain filter-set inet-rtr irt key-cert limerick mntner nic-hdl "
     "nic-hdl-br peering-set person pochandle poem poetic-form role route route6 route-set rtr-set"
 ).split()
-"""Classes that are understood and say nothing about subnets."""
+"""Known classes that say nothing about subnets."""
 
 KEYS.update(dict.fromkeys(OTHER_CLASSES, (Field.NONE, Kind.OTHER)))
 
 LONGEST_KEY = 16
-"""Bytes of the longest key that the table can hold."""
+"""Longest key, in bytes, that fits the table."""
 SLOTS = 512
 MIX_LOW, MIX_HIGH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
 _WORD = (1 << 64) - 1
 
 
 def slot_of(low: int, high: int) -> int:
-    """Give the first slot to try for a key held in two little-endian words."""
+    """Return the first slot to try for a key held in two little-endian words."""
     return (((low * MIX_LOW) ^ (high * MIX_HIGH)) & _WORD) >> 55
 
 

@@ -1,4 +1,4 @@
-"""IANA's address space tables, the top level of every hierarchy."""
+"""Parse IANA's address space tables, the top level of every hierarchy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ipmicra.parse import sheets
 from ipmicra.parse.sheets import PADDING, Sheet
 
 _CELLS = (("Prefix", "IPv6 Prefix"), ("Designation", "Allocation"), ("Status",), ("Date",))
-"""Titles of the cells that are read, in the order of `kernels.iana`."""
+"""Titles of the cells to read, in the order that `kernels.iana` expects."""
 _BLANKS = re.compile("[ \t\r\n]+")
 _MONTH = re.compile("[0-9]{4}-[0-9]{2}")
 
 
 def read_iana(data: bytes, sheet: Sheet) -> None:
     """Read a whole CSV file into a sheet; its first record names the columns and is skipped."""
-    # latin-1 lets every byte pass as it is: values are told from UTF-8 where they are stored
+    # latin-1 preserves every byte; the kernel decides later whether a value is UTF-8
     reader = csv.reader(io.StringIO(data.decode("latin-1"), newline=""))
     line = 1
     header: list[str] = []
@@ -34,13 +34,13 @@ def read_iana(data: bytes, sheet: Sheet) -> None:
                     header = cells
                     _skip(sheet, line, Reason.HEADER)
             line = reader.line_num + 1
-    except csv.Error:  # a field of more than 128 KiB: no such table
+    except csv.Error:  # a field of more than 128 KiB: not an IANA table
         _skip(sheet, line, Reason.BAD_RANGE)
     sheet.counts[sheets.LINES] = line - 1
 
 
 def _take(sheet: Sheet, header: list[str], cells: list[str], line: int) -> None:
-    """Hand one record to the kernel."""
+    """Pass one record to the kernel."""
     from ipmicra.parse.kernels.iana import take_record
 
     texts = [_cell(header, cells, titles) for titles in _CELLS]

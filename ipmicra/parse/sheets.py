@@ -1,7 +1,7 @@
 """Scratch tables that a kernel fills from one chunk of a dump.
 
-A row is a row of words, and a sheet has few arrays: passing many is what slows a kernel down and makes it
-long to compile.
+Each row is a row of 32-bit words, and a sheet has few arrays: passing many arrays slows a kernel down and
+makes it slow to compile.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from ipmicra.parse.fields import STORED_TEXTS
 
 ROWS4, ROWS6, ORGANISATIONS, FINDINGS, TEXT, LINES, KEPT, REPAIRED, SKIPPED, UNKNOWN = range(10)
-"""Places in `Sheet.counts`."""
+"""Indices into `Sheet.counts`."""
 COUNTS = 10
 
 AT, LINE, COUNTRY, DATE, REGISTRY, HOLDER, FIRST, LAST, LENGTHS = range(9)
-"""Words of a row: where its texts start, …, and from `LENGTHS` on the bytes of each text."""
+"""Words of a row: offset of its texts, …, and from `LENGTHS` on the length of each text in bytes."""
 ROW_WORDS = LENGTHS + STORED_TEXTS
 
 FINDING_LINE, FINDING_REASON, FINDING_AT, FINDING_LENGTH = range(4)
@@ -29,11 +29,11 @@ SHORTEST_FINDING = 2
 """Bytes of the shortest paragraph: one character and a line end."""
 TEXT_SLACK = 8192
 PADDING = 64
-"""Spare bytes that every buffer needs behind its text: kernels read so far past a position."""
+"""Spare bytes that every buffer needs behind its text: kernels read this far past a position."""
 
 
 class Sheet(NamedTuple):
-    """Everything one chunk yields; `counts` says how far each table is filled."""
+    """The result of one chunk; `counts` says how far each table is filled."""
 
     rows4: Any
     rows6: Any
@@ -50,12 +50,12 @@ def _most_rows(chunk_bytes: int) -> int:
 
 
 def has_room(sheet: Sheet, chunk_bytes: int) -> bool:
-    """Tell whether a sheet was made for chunks of at least so many bytes."""
+    """Return whether a sheet is large enough for chunks of `chunk_bytes`."""
     return len(sheet.rows4) >= _most_rows(chunk_bytes)
 
 
 def new_sheet(chunk_bytes: int) -> Sheet:
-    """Make a sheet that no chunk of so many bytes can overflow."""
+    """Create a sheet that no chunk of `chunk_bytes` can overflow."""
     chunk_bytes = -(-chunk_bytes // SHORTEST_ROW) * SHORTEST_ROW
     rows = _most_rows(chunk_bytes)
     return Sheet(

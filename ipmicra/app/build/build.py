@@ -1,4 +1,18 @@
-"""Building a hierarchy: dumps in, one file and a report out."""
+"""Build a hierarchy: dumps in, one file and a report out.
+
+The order of events:
+
+1. Inspect every dump (recognise its dialect from its first bytes) before reading any, so that a wrong file
+   fails in a moment and not after minutes; compile the kernels that these dialects need.
+2. Read the dumps in threads. Each is joined to the columns of those before it as soon as it is its turn by
+   name, while the others are still being read. The order of names makes the result independent of which
+   thread ends first.
+3. Nest and assemble (`hierarchy.assemble`), encode, and write under a temporary name that replaces the old
+   file at the end: a build that fails or is killed leaves the old file in place.
+
+`_edges` remembers where the rows of each dump start, so that a finding can name its dump without storing
+the name with every row.
+"""
 
 from __future__ import annotations
 
@@ -30,26 +44,26 @@ events = EventLog("build")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpReport:
-    """What became of one dump."""
+    """What was read from one dump."""
 
     info: DumpInfo
     tally: Tally
     lines: int
     date: str
-    """Newest registration in it, ISO 8601; the file's own date where none is dated."""
+    """Date of the newest registration, ISO 8601; the date of the file if none is dated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildReport:
-    """What a build read and made."""
+    """What a build read and wrote."""
 
     output: Path
     size_bytes: int
     dumps: tuple[DumpReport, ...]
     failures: tuple[DumpError, ...]
-    """Dumps left out because they cannot be read; only with `keep_going`."""
+    """Dumps skipped because they could not be read; only with `keep_going`."""
     subnets: int
-    """Subnets that somebody registered."""
+    """Number of registered subnets."""
     organisations: int
     max_depth: int
     overlaps: int
@@ -59,11 +73,11 @@ class BuildReport:
 
     @property
     def tally(self) -> Tally:
-        """Paragraphs of all dumps by fate."""
+        """Number of paragraphs of all dumps by fate."""
         return sum((dump.tally for dump in self.dumps), Tally())
 
     def tally_by_dialect(self) -> dict[str, Tally]:
-        """Paragraphs by fate, dialect by dialect."""
+        """Return the number of paragraphs by fate for each dialect."""
         tallies: dict[str, Tally] = defaultdict(Tally)
         for dump in self.dumps:
             tallies[dump.info.dialect.value] += dump.tally
@@ -72,23 +86,23 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildProgress:
-    """How far a build is."""
+    """Progress of a build."""
 
     stage: str
     """`reading`, `nesting` or `writing`."""
     done_bytes: int
     total_bytes: int
-    """Bytes of the dumps as they are on disk."""
+    """Size of the dumps on disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """How to build."""
+    """Options of a build."""
 
     jobs: int | None = None
-    """Dumps read at the same time; by default as many as there are processors."""
+    """Number of dumps read concurrently; by default the number of processors."""
     keep_going: bool = False
-    """Leave out dumps that cannot be read instead of stopping at them."""
+    """Skip dumps that cannot be read instead of stopping."""
 
 
 def build(
@@ -98,7 +112,7 @@ def build(
     progress: Callable[[BuildProgress], None] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> BuildReport:
-    """Read dumps and write a hierarchy. The file appears complete or not at all."""
+    """Read dumps and write a hierarchy. The file is replaced atomically."""
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     events.info("build_begun", "{dumps} dumps into {output}", dumps=len(dumps), output=output)
     run.inspect_all([Path(dump) for dump in dumps])
@@ -112,7 +126,7 @@ def build(
 
 
 class _Build:
-    """One build under way."""
+    """State of one build."""
 
     def __init__(self, options: BuildOptions, progress: Callable[[BuildProgress], None]) -> None:
         self._options = options
@@ -128,7 +142,7 @@ class _Build:
         self._workers = 1
 
     def inspect_all(self, paths: list[Path]) -> None:
-        """Recognise every dump before the first is read."""
+        """Recognise every dump before reading the first."""
         if not paths:
             raise InputError("no dump given; `ipmicra fetch` downloads them into rir_dumps/")
         for path in sorted(set(paths)):
@@ -140,7 +154,7 @@ class _Build:
         return {HIERARCHY, *(group_of(info.dialect) for info in self._infos)}
 
     def read_all(self) -> None:
-        """Read the dumps, several at the same time, and join them in the order of their names."""
+        """Read the dumps concurrently and join them in the order of their names."""
         processors = os.cpu_count() or 1
         jobs = max(1, min(self._options.jobs or processors, len(self._infos)))
         self._workers = max(1, processors // jobs)
@@ -158,7 +172,7 @@ class _Build:
             raise self._failures[0]
 
     def finish(self, output: Path) -> BuildReport:
-        """Nest what was read, write it and report."""
+        """Nest the registrations, write the file and return the report."""
         columns = self._only or self._gatherer.finish()
         self._show("nesting")
         assembled = assemble(columns, _at_the_same_time)
@@ -182,7 +196,7 @@ class _Build:
         )
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Take a step; a dump that cannot be read is noted, if that is wanted."""
+        """Run a step; with `keep_going`, record a dump that cannot be read instead of raising."""
         try:
             step()
         except DumpError as error:
@@ -227,13 +241,13 @@ class _Build:
         self._progress(BuildProgress(stage=stage, done_bytes=sum(self._done.values()), total_bytes=total))
 
     def _meta(self, assembled: Assembled, dumps: tuple[DumpRecord, ...]) -> dict[str, Any]:
-        """Say what a hierarchy came from; no clock, so that the same dumps give the same bytes."""
+        """Return the metadata; no clock is read, so the same dumps give the same bytes."""
         tally = sum((report.tally for report in self._reports), Tally())
         return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
 
 
 def _at_the_same_time(steps: list[Callable[[], Any]]) -> list[Any]:
-    """Take steps in threads, one to a processor: the kernels let go of the interpreter's lock."""
+    """Run steps in threads, one per processor: the kernels release the GIL."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return [future.result() for future in [pool.submit(step) for step in steps]]
 
@@ -246,11 +260,11 @@ def _inspected(path: Path) -> DumpInfo:
     except IsADirectoryError as error:
         raise DumpError(str(path), 0, f"a folder; name its dumps, as in {path}/*.gz") from error
     except PermissionError as error:
-        raise DumpError(str(path), 0, "it may not be read") from error
+        raise DumpError(str(path), 0, "permission denied") from error
 
 
 def _newest_date(columns: Columns, file_date: str) -> str:
-    """Give the newest date in a dump; a slip of the pen into the future does not count."""
+    """Return the newest date in a dump, ignoring dates in the future, which are typing errors."""
     latest = (datetime.date.fromisoformat(file_date) - DAY_ZERO).days
     newest = 0
     for rows in (columns.rows4, columns.rows6):

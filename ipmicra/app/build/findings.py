@@ -1,4 +1,4 @@
-"""The findings of a build, and where they came from."""
+"""The findings of a build, and the dumps they came from."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from ipmicra.parse.columns import Columns
 
 
 class Origins:
-    """Which dump each row and finding came from."""
+    """Maps rows and findings to their dumps."""
 
     def __init__(self, names: list[str], edges: dict[str, list[int]], columns: Columns) -> None:
-        """Keep where each dump's rows start."""
+        """Store where each dump's rows start."""
         self._names = names
         self._edges = edges
         self._columns = columns
 
     def of_row(self, family: int, row: int) -> tuple[str, int]:
-        """Give dump and line of a registration."""
+        """Return dump and line of a registration."""
         rows = self._columns.rows4 if family == 4 else self._columns.rows6  # noqa: PLR2004
         return self._name(f"rows{family}", row), int(rows.line[row])
 
     def of_finding(self, i: int) -> str:
-        """Give the dump of a finding."""
+        """Return the dump of a finding."""
         return self._name("findings", i)
 
     def _name(self, table: str, i: int) -> str:
@@ -40,10 +40,10 @@ class Origins:
 
 
 class FindingList(Sequence[Finding]):
-    """All findings of a build, spelled out one by one when asked for: there may be millions."""
+    """All findings of a build, created on access: there may be millions."""
 
     def __init__(self, columns: Columns, origins: Origins, assembled: Assembled) -> None:
-        """Keep the columns; spell nothing yet."""
+        """Store the columns; create no finding yet."""
         self._columns = columns
         self._origins = origins
         self._pairs = (
@@ -64,7 +64,7 @@ class FindingList(Sequence[Finding]):
     def __getitem__(self, i: slice) -> list[Finding]: ...
 
     def __getitem__(self, i: int | slice) -> Finding | list[Finding]:
-        """Spell out one finding, or several."""
+        """Return one finding, or a list of several."""
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         i = range(len(self))[i]
@@ -78,7 +78,7 @@ class FindingList(Sequence[Finding]):
         raise IndexError(i)
 
     def counts(self) -> dict[Reason, int]:
-        """Count the findings by reason, the most frequent first."""
+        """Return the number of findings by reason, most frequent first."""
         counts = np.bincount(self._columns.findings.reason, minlength=len(Reason) + 1)
         for reason, pairs, _family in self._pairs:
             counts[reason] += len(pairs)
@@ -89,7 +89,7 @@ class FindingList(Sequence[Finding]):
         }
 
     def first_of(self, reason: Reason) -> Finding:
-        """Give an example."""
+        """Return the first finding with a reason."""
         found = np.flatnonzero(self._columns.findings.reason == reason)
         if len(found):
             return self[int(found[0])]
@@ -100,7 +100,7 @@ class FindingList(Sequence[Finding]):
         )
 
     def _spell_pair(self, reason: Reason, pair: NDArray[np.int64], family: int) -> Finding:
-        """Name both registrations."""
+        """Return a finding that names both registrations."""
         loser, winner = (self._origins.of_row(family, int(row)) for row in pair)
         return Finding(
             dump=loser[0],
