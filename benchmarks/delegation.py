@@ -21,11 +21,11 @@ from benchmarks.scratch import build_hierarchy
 from ipmicra.delegate.events import CrawlerJoined, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
-from ipmicra.delegate.policies.registry import policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, policy_variants
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.evaluate.comparison import Comparison
-from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions, evaluate
+from ipmicra.lab.evaluate.evaluate import EvaluateOptions, evaluate
 from ipmicra.lab.worlds.synthetic import PAPER_PLAN, invent
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site

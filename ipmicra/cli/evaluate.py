@@ -173,7 +173,7 @@ def evaluate(
 
     With a file of your own measurements as WORLD the table shows what each policy would save you.
     """
-    from ipmicra.lab.evaluate.evaluate import POLICIES, EvaluateOptions, read_location
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, read_location
 
     print_format = chosen(output_format, as_json)
     try:
@@ -186,7 +186,7 @@ def evaluate(
         crawlers=crawlers,
         sites=sites,
         resolves=resolve,
-        policies=policies or POLICIES,
+        policies=policies or (),
         location=kind,
         train=train,
         seeds=seeds,

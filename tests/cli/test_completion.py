@@ -29,20 +29,19 @@ def completed(line: str, **environment: str) -> list[str]:
 
 def test_names_to_complete_are_the_real_ones() -> None:
     from ipmicra.app.assign import backends
-    from ipmicra.app.delegate.options import POLICIES
     from ipmicra.app.fetch import REGISTRY_NAMES
     from ipmicra.assign.coordinate.coordinates import METHODS as COORDINATE_METHODS
     from ipmicra.assign.overlay.options import CutRule, Half
+    from ipmicra.delegate.policies.registry import POLICIES
     from ipmicra.delegate.replay.world import LocationKind
     from ipmicra.lab.churn.schemes.table import SCHEMES
-    from ipmicra.lab.evaluate import evaluate
     from ipmicra.lab.experiments.splitting import SCHEME_NAMES
     from ipmicra.locate.chain import DEFAULT_ORDER
     from ipmicra.partition.config import Relocation
     from ipmicra.partition.methods.registry import METHODS
     from ipmicra.partition.sites import Grain
 
-    assert completion.POLICIES == POLICIES == evaluate.POLICIES
+    assert completion.POLICIES == POLICIES
     assert backends.BACKENDS == completion.BACKENDS
     assert ("all", *METHODS) == completion.METHODS
     assert tuple(Grain) == completion.GRAINS

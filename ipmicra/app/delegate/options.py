@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.delegate.config import TAUGHT_SAMPLES
-from ipmicra.delegate.policies.registry import policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, policy_variants
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.errors import InputError
 
-POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 WITHOUT_PROBES = {"random", "hash"}
 """Policies for which crawlers need no agent."""
 LOCATE, NOWHERE = "locate", "none"

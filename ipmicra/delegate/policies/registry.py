@@ -13,6 +13,8 @@ from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
 
+POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
+"""Names of the policies, in the order in which they are shown."""
 Maker = Callable[[np.random.Generator], Policy]
 
 

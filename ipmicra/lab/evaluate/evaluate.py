@@ -12,7 +12,7 @@ import numpy as np
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.policies.registry import PolicyVariant, policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, PolicyVariant, policy_variants
 from ipmicra.delegate.replay.quality import Quality
 from ipmicra.delegate.replay.world import LocationKind, World
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -21,8 +21,6 @@ from ipmicra.lab.evaluate.comparison import Comparison, PolicyResult, other_ways
 from ipmicra.lab.evaluate.inputs import WorldSource, choose_kind, open_tree, places_of
 from ipmicra.lab.evaluate.report import ReplayedWorld
 
-POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
-"""In the order in which they are shown."""
 TODAY = "today"
 """The row of the crawlers that sites have today, where a file of measurements has them."""
 PUBLISHED_TRAIN = 650 / 1000
@@ -43,7 +41,8 @@ class EvaluateOptions:
     """Hosts, addresses and places of its sites."""
     resolves: bool = False
     """Ask the DNS for addresses of hosts that no file has."""
-    policies: Sequence[str] = POLICIES
+    policies: Sequence[str] = ()
+    """By name; all of them if none is named."""
     location: LocationKind | None = None
     """What is known of places; by default the world's own, or what can be located."""
     train: int | None = None
@@ -127,7 +126,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
 
 def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
     return policy_variants(
-        options.policies,
+        options.policies or POLICIES,
         thresholds_ms=options.thresholds_ms,
         prices_ms=options.prices_ms,
         nearest=options.nearest,
