@@ -10,8 +10,8 @@ import pytest
 
 from ipmicra.app.report.write import write_report
 from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
+from tests.report_attacks import ATTACKS, poisoned
 from tests.report_world import invented_data
-from tests.unit.app.report.test_escaping import ATTACKS, poisoned
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 

@@ -18,6 +18,8 @@ DATA = {
     "ipmicra/app/report/assets/land.json",
     "ipmicra/app/report/assets/report.css",
     "ipmicra/app/report/assets/report.js",
+    "ipmicra/app/report/templates/page.html",
+    "ipmicra/app/report/templates/table.html",
     "ipmicra/edge/geodata/gazetteer.npz",
     "ipmicra/edge/geodata/institutions.npz",
     "ipmicra/py.typed",

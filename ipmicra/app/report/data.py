@@ -85,20 +85,6 @@ class Baselines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrganisationRow:
-    """An organisation with what the report's sites have of it."""
-
-    name: str
-    country: str | None
-    sites: int
-    subnets: int
-    crawlers: tuple[tuple[int, int], ...]
-    """Crawlers with their number of its sites, most first."""
-    mean_rtt_ms: float | None
-    probes: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SubnetNode:
     """A subnet of the nested tree above the sites."""
 
@@ -142,8 +128,6 @@ class ReportData:
     hierarchy: HierarchyFigures | None = None
     tree: tuple[SubnetNode, ...] = ()
     """Subnets above the sites; if empty, sites are nested by prefix length."""
-    organisations: tuple[OrganisationRow, ...] = ()
-    """The largest; if empty, they are counted from the sites."""
     notes: tuple[str, ...] = ()
     """What the reader must know of how this came about: lines that could not be read, for one."""
 

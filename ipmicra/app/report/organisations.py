@@ -1,4 +1,4 @@
-"""Organisations with most sites."""
+"""The organisations with most sites."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ipmicra.app.report.columns import Columns
-from ipmicra.app.report.data import OrganisationRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganisationRow:
+    """An organisation, and what the sites of the report have of it."""
+
+    name: str
+    country: str | None
+    sites: int
+    subnets: int
+    crawlers: tuple[tuple[int, int], ...]
+    """Crawlers with their number of its sites, most first."""
+    mean_rtt_ms: float | None
+    probes: int | None
 
 
 @dataclass(slots=True)
@@ -22,10 +35,7 @@ class _Count:
 
 
 def largest_organisations(columns: Columns, most: int) -> tuple[tuple[OrganisationRow, ...], int]:
-    """Give the organisations with most sites, and how many there are in all."""
-    if columns.data.organisations:
-        given = sorted(columns.data.organisations, key=lambda row: (-row.sites, row.name))
-        return tuple(given[:most]), len(given)
+    """Return the organisations with most sites, and how many there are in all."""
     counts = _counted(columns)
     names = sorted(counts, key=lambda name: (-counts[name].sites, name))
     return tuple(_row(name, counts[name]) for name in names[:most]), len(names)

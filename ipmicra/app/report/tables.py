@@ -1,23 +1,30 @@
-"""Tables of the page: organisations, crawlers, special sites, and a choice of all sites."""
+"""Tables of the page: organisations, crawlers, special sites, and a sample of all sites.
+
+Tables are data; `templates/table.html` writes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.data import Flag, OrganisationRow, ReportSite
+from ipmicra.app.report.data import Flag, ReportSite
 from ipmicra.app.report.figures import excess_ms, loads, page_loads
-from ipmicra.app.report.organisations import largest_organisations
+from ipmicra.app.report.organisations import OrganisationRow, largest_organisations
 from ipmicra.app.report.plots.crawler_load import capacity_lines
 from ipmicra.app.report.plots.hilbert import EIGHTS, cells_of
-from ipmicra.app.report.plots.palette import crawler_role
-from ipmicra.app.report.plots.svg import attribute, written
 from ipmicra.model.types import NOBODY
 
+FLAGGED: dict[Flag | None, tuple[str, str]] = {
+    Flag.ANYCAST: ("Anycast", "in many places at once: any crawler will do"),
+    Flag.UNPROBEABLE: ("Unprobeable", "no crawler gets an answer"),
+    None: ("Without a crawler", "no crawler has them"),
+}
+"""Title and meaning of the tables of special sites."""
 SITE_HEADS = (
     *("host", "address", "subnet", "organisation", "country", "crawler"),
     *("RTT, ms", "excess, ms", "evidence", "probes", "pages"),
@@ -30,10 +37,23 @@ class Cell:
 
     text: str
     value: float | None = None
-    """Set for numbers, which stand to the right."""
+    """Set for numbers, which are aligned to the right; minus infinity for one that is not known."""
     crawler: int | None = None
     is_long: bool = False
     """Names that may take several lines."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the number is known."""
+        return self.value is not None and bool(np.isfinite(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row, with the crawler that it belongs to: the legend shows or hides it."""
+
+    crawler: int | None
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +61,25 @@ class Table:
     """A table with sortable columns."""
 
     name: str
+    title: str = ""
     caption: str
     heads: tuple[str, ...]
-    rows: tuple[tuple[int | None, tuple[Cell, ...]], ...]
-    """Each with the crawler whose choice in the legend keeps it in sight."""
+    rows: tuple[Row, ...]
+
+    def is_numeric(self, i: int) -> bool:
+        """Return whether a column has numbers."""
+        return any(row.cells[i].value is not None for row in self.rows)
+
+
+def page_tables(columns: Columns, config: ReportConfig) -> list[Table]:
+    """Make the tables at the end of the page; those without rows are left out."""
+    found: list[Table | None] = [
+        organisation_table(columns, config),
+        crawler_table(columns, config),
+        *(flagged_table(columns, flag, config) for flag in FLAGGED),
+        site_table(columns, config),
+    ]
+    return [table for table in found if table and table.rows]
 
 
 def text_cell(text: str | None) -> Cell:
@@ -87,10 +122,16 @@ def crawler_table(columns: Columns, config: ReportConfig) -> Table:
             number_cell(crawler.load, ".0%"),
             text_cell("; ".join(line.removeprefix("can bear ") for line in capacity_lines(crawler))),
         )
-        rows.append((i, cells))
+        rows.append(Row(i, cells))
     heads = ("crawler", "address", "place", "sites", "pages", "mean RTT, ms", "load", "capacity")
     return _without_empty(
-        Table(name="crawlers", caption=f"{columns.crawlers:,} in all", heads=heads, rows=tuple(rows))
+        Table(
+            name="crawlers",
+            title="Crawlers",
+            caption=f"{columns.crawlers:,} in all",
+            heads=heads,
+            rows=tuple(rows),
+        )
     )
 
 
@@ -110,8 +151,9 @@ def organisation_table(columns: Columns, config: ReportConfig) -> Table | None:
         return None
     heads = ("organisation", "country", "sites", "subnets", "crawlers", "mean RTT, ms", "probes")
     caption = f"{len(found):,} of {total:,}, by sites"
-    rows = tuple((None, _organisation(row, columns, config)) for row in found)
-    return _without_empty(Table(name="organisations", caption=caption, heads=heads, rows=rows))
+    rows = tuple(Row(None, _organisation(row, columns, config)) for row in found)
+    title = "Largest organisations"
+    return _without_empty(Table(name="organisations", title=title, caption=caption, heads=heads, rows=rows))
 
 
 def _organisation(row: OrganisationRow, columns: Columns, config: ReportConfig) -> tuple[Cell, ...]:
@@ -143,13 +185,13 @@ def block_table(columns: Columns, config: ReportConfig) -> Table:
             number_cell(blocks[number].sites),
             Cell(name + share, crawler=crawler),
         )
-        rows.append((None, cells))
+        rows.append(Row(None, cells))
     caption = f"Busiest of {len(blocks):,} blocks"
     return Table(name="blocks", caption=caption, heads=("block", "sites", "mostly"), rows=tuple(rows))
 
 
 def flagged_table(columns: Columns, flag: Flag | None, config: ReportConfig) -> Table | None:
-    """List the sites with a flag, or those that nobody got."""
+    """List the sites with a flag, or those without a crawler."""
     found = [
         i
         for i, site in enumerate(columns.data.sites)
@@ -157,22 +199,17 @@ def flagged_table(columns: Columns, flag: Flag | None, config: ReportConfig) -> 
     ]
     if not found:
         return None
-    meaning = {
-        Flag.ANYCAST: "in many places at once: any crawler will do",
-        Flag.UNPROBEABLE: "no crawler gets an answer",
-        None: "nobody got them",
-    }
+    title, meaning = FLAGGED[flag]
     shown = found[: config.flagged_rows]
-    caption = f"{len(found):,}: {meaning[flag]}" + (
-        f"; the first {len(shown):,}" if len(shown) < len(found) else ""
-    )
-    return _site_table(columns, config, shown, f"{flag or 'nobody'}", caption)
+    some = f"; the first {len(shown):,}" if len(shown) < len(found) else ""
+    table = _site_table(columns, config, shown, f"{flag or 'nobody'}", f"{len(found):,}: {meaning}{some}")
+    return replace(table, title=title)
 
 
 def pick_sites(columns: Columns, config: ReportConfig) -> list[int]:
     """Choose the sites to list: all if they are few; else the slowest, and an even sample of the others.
 
-    The choice depends on the data alone; it is given in the order of the data.
+    The choice depends on the data alone, and keeps its order.
     """
     total = len(columns)
     if total <= config.site_rows:
@@ -194,16 +231,17 @@ def site_table(columns: Columns, config: ReportConfig) -> Table:
             f"{len(picked):,} of {len(columns):,}: the {config.slowest_rows:,} that lose most, "
             "and an even sample of the others"
         )
-    return _site_table(columns, config, picked, "sites", caption)
+    return replace(_site_table(columns, config, picked, "sites", caption), title="Sites")
 
 
 def _site_table(
     columns: Columns, config: ReportConfig, picked: Sequence[int], name: str, caption: str
 ) -> Table:
     lost = excess_ms(columns)
+    lost_ms = [None if lost is None else float(lost[i]) for i in picked]
     rows = tuple(
-        (columns.data.sites[i].crawler, _site(columns, i, None if lost is None else float(lost[i]), config))
-        for i in picked
+        Row(columns.data.sites[i].crawler, _site(columns, i, ms, config))
+        for i, ms in zip(picked, lost_ms, strict=True)
     )
     return _without_empty(Table(name=name, caption=caption, heads=SITE_HEADS, rows=rows))
 
@@ -230,44 +268,10 @@ def _site(columns: Columns, i: int, lost_ms: float | None, config: ReportConfig)
 
 
 def _without_empty(table: Table) -> Table:
-    """Leave out columns in which nothing stands."""
-    kept = [i for i in range(len(table.heads)) if i == 0 or any(cells[i].text for _, cells in table.rows)]
-    return Table(
-        name=table.name,
-        caption=table.caption,
+    """Leave out columns without any text."""
+    kept = [i for i in range(len(table.heads)) if i == 0 or any(row.cells[i].text for row in table.rows)]
+    return replace(
+        table,
         heads=tuple(table.heads[i] for i in kept),
-        rows=tuple((crawler, tuple(cells[i] for i in kept)) for crawler, cells in table.rows),
+        rows=tuple(Row(row.crawler, tuple(row.cells[i] for i in kept)) for row in table.rows),
     )
-
-
-def to_html(table: Table) -> str:
-    """Write a table; its heads are buttons that sort."""
-    numeric = [any(cells[i].value is not None for _, cells in table.rows) for i in range(len(table.heads))]
-    heads = "".join(
-        f'<th scope="col"{_right(is_number)}><button type="button">{written(head)}</button></th>'
-        for head, is_number in zip(table.heads, numeric, strict=True)
-    )
-    body = "".join(_row(crawler, cells) for crawler, cells in table.rows)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label={attribute(table.caption)}>'
-        f'<table id="table-{table.name}"><caption>{written(table.caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _row(crawler: int | None, cells: Iterable[Cell]) -> str:
-    mark = "" if crawler is None else f' class="m k{crawler}"'
-    return f"<tr{mark}>{''.join(_cell(cell) for cell in cells)}</tr>"
-
-
-def _cell(cell: Cell) -> str:
-    if cell.value is not None:
-        value = "" if cell.value == -np.inf else f' data-v="{cell.value:.6g}"'
-        return f'<td class="n"{value}>{written(cell.text)}</td>'
-    swatch = "" if cell.crawler is None else f'<i class="w {crawler_role(cell.crawler)}"></i>'
-    kind = ' class="t"' if cell.is_long else ""
-    return f"<td{kind}>{swatch}{written(cell.text)}</td>"
-
-
-def _right(is_number: bool) -> str:  # noqa: FBT001
-    return ' class="n"' if is_number else ""

@@ -7,7 +7,7 @@ from ipmicra.app.report.plots.axes import plural, short
 
 
 def tiles(summary: Summary, *, is_oracle: bool = False) -> list[tuple[str, str, str]]:
-    """Give the figures on top: name, figure, and what to know of it."""
+    """Return the figures on top of the page: name, figure, and what to know about it."""
     inside = [plural(summary.subnets, "subnet")] if summary.subnets else []
     inside += [plural(summary.organisations, "organisation")] if summary.organisations else []
     found = [
@@ -31,9 +31,9 @@ def tiles(summary: Summary, *, is_oracle: bool = False) -> list[tuple[str, str, 
     found += _rtt_tile(summary) + _pages_tile(summary)
     special = [(summary.anycast, "anycast"), (summary.unprobeable, "unprobeable")]
     special.append((summary.sites - summary.assigned, "without a crawler"))
-    told = ", ".join(f"{count:,} {name}" for count, name in special if count)
-    if told:
-        found.append(("special sites", f"{sum(count for count, _ in special):,}", told))
+    kinds = ", ".join(f"{count:,} {name}" for count, name in special if count)
+    if kinds:
+        found.append(("special sites", f"{sum(count for count, _ in special):,}", kinds))
     return found
 
 
@@ -50,18 +50,18 @@ def _rtt_tile(summary: Summary) -> list[tuple[str, str, str]]:
 
 
 def _pages_tile(summary: Summary) -> list[tuple[str, str, str]]:
-    """Pages an hour until the last crawler is done, for uneven loads count; then while all are busy."""
+    """Show pages per hour until the last crawler is done, since uneven loads count; then if all are busy."""
     if summary.pages_per_hour is None:
         return []
     busy = f"while all lines are busy{_against(summary.pages_per_hour, summary.hash_pages_per_hour)}"
     if summary.pages_per_hour_to_the_end is None:
-        return [("pages an hour", short(summary.pages_per_hour), f"by the cost model, {busy}")]
+        return [("pages per hour", short(summary.pages_per_hour), f"by the cost model, {busy}")]
     ratio = _against(summary.pages_per_hour_to_the_end, summary.hash_pages_per_hour_to_the_end)
     notes = (
         f"by the cost model, until the last crawler is done{ratio}",
         f"{short(summary.pages_per_hour)} {busy}",
     )
-    return [("pages an hour", short(summary.pages_per_hour_to_the_end), "; ".join(notes))]
+    return [("pages per hour", short(summary.pages_per_hour_to_the_end), "; ".join(notes))]
 
 
 def _against(ours: float, by_hash: float | None) -> str:

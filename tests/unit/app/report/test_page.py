@@ -192,4 +192,4 @@ def test_many_crawlers_share_a_bar_and_are_told() -> None:
     legend = page.one("nav").text
     assert "and 80 crawlers more" in legend
     assert "90 others" in page.one("figure", id="load").text
-    assert "begin anew" in legend
+    assert "colours repeat" in legend
