@@ -27,6 +27,7 @@ import codecs
 import datetime
 import gzip
 import io
+import lzma
 import os
 import queue
 import threading
@@ -57,7 +58,14 @@ except ImportError:  # a platform without isal: the same, about eight times slow
     _open_gzip = gzip.open  # type: ignore[assignment]
     _ZLIB_ERRORS = (zlib.error,)
 
-_DAMAGE: tuple[type[Exception], ...] = (EOFError, OSError, zipfile.BadZipFile, *_ZLIB_ERRORS)
+_DAMAGE: tuple[type[Exception], ...] = (
+    EOFError,
+    OSError,
+    UnicodeDecodeError,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    *_ZLIB_ERRORS,
+)
 CHUNK_BYTES = 2 << 20
 """Text handed to the parser at a time; it stays in the processor's cache."""
 LONGEST_PARAGRAPH = 64 << 20
@@ -195,11 +203,12 @@ def _plain(path: Path, raw: BinaryIO) -> IO[bytes]:
     if magic.startswith(b"\x1f\x8b"):
         return _open_gzip(raw)
     if magic == b"PK\x03\x04":
-        archive = zipfile.ZipFile(raw)
-        member = _member(path, archive.namelist())
         try:
-            return archive.open(member)
-        except (RuntimeError, NotImplementedError) as error:
+            archive = zipfile.ZipFile(raw)
+            return archive.open(_member(path, archive.namelist()))
+        except (
+            RuntimeError
+        ) as error:  # encrypted, or of an unknown version or method
             raise UnknownDialectError(
                 str(path), 0, f"{error}; unpack the archive and name the dump"
             ) from error
