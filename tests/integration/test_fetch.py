@@ -610,6 +610,15 @@ def test_part_that_was_renamed_while_waiting_is_not_written_to(
     assert client.dump.read_bytes() == OLD
 
 
+def test_part_that_is_a_link_is_refused_and_its_target_stays(client: Client) -> None:
+    client.folder.mkdir()
+    target = client.folder / "precious.txt"
+    target.write_bytes(b"kept")
+    client.part.symlink_to(target)
+    assert "symbolic link" in client.fail().reason
+    assert target.read_bytes() == b"kept"
+
+
 def test_interrupt_keeps_what_was_received(client: Client) -> None:
     def interrupt(progress: Progress) -> None:
         if progress.bytes_done > 100_000:

@@ -16,7 +16,7 @@ import pytest
 from ipmicra.app.delegate.delegator import Delegator
 from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.store import Store
-from ipmicra.errors import StoreBusyError
+from ipmicra.errors import StoreBusyError, StoreError
 from ipmicra.model.crawler import Crawler
 from tests.cli.command_line import ROOT, invoked, ran
 from tests.delegating_worlds import enrol, hierarchy_of, site_address
@@ -92,6 +92,18 @@ def test_lock_without_a_name_in_it_is_a_lock(tmp_path: Path) -> None:
             one_at_a_time(store, "delegate", "y"),
         ):
             pass
+
+
+def test_lock_file_that_is_a_link_is_refused_and_its_target_stays(tmp_path: Path) -> None:
+    target = tmp_path / "precious.txt"
+    target.write_text("kept")
+    (tmp_path / "state.db.delegate-lock").symlink_to(target)
+    with (
+        pytest.raises(StoreError, match="is a symbolic link: remove the link"),
+        one_at_a_time(str(tmp_path / "state.db"), "delegate", "x"),
+    ):
+        pass
+    assert target.read_text() == "kept"
 
 
 def test_stores_in_memory_are_nobody_elses() -> None:

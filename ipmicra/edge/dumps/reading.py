@@ -206,9 +206,7 @@ def _plain(path: Path, raw: BinaryIO) -> IO[bytes]:
         try:
             archive = zipfile.ZipFile(raw)
             return archive.open(_member(path, archive.namelist()))
-        except (
-            RuntimeError
-        ) as error:  # encrypted, or of an unknown version or method
+        except RuntimeError as error:  # encrypted, or of an unknown version or method
             raise UnknownDialectError(
                 str(path), 0, f"{error}; unpack the archive and name the dump"
             ) from error

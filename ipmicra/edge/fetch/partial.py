@@ -93,9 +93,13 @@ def partial_file(target: Path) -> Iterator[PartialFile]:
 
 
 def _open_locked(path: Path) -> BufferedWriter:
-    """Open a file for appending and lock it until it is closed."""
+    """Open a file for appending and lock it until it is closed.
+
+    A symbolic link is refused: a new version empties the file, and somebody else may have chosen the target.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
-        file = path.open("ab")
+        file = os.fdopen(os.open(path, flags, 0o666), "ab")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still_at(path, file):

@@ -6,6 +6,7 @@ once would undo each other's work and take each other's orders for lost. Readers
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -13,11 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TextIO
 
 from ipmicra.edge.store.connection import make_folder, path_of
-from ipmicra.errors import StoreBusyError
+from ipmicra.errors import StoreBusyError, StoreError
 
 
 @contextmanager
@@ -30,8 +30,7 @@ def one_at_a_time(
         yield
         return
     make_folder(path)
-    # The file stays: a removed one could be locked by one process and created again by the next.
-    with Path(f"{path}.{purpose}-lock").open("a+", encoding="utf-8") as file:
+    with _lock_file(f"{path}.{purpose}-lock", path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -41,6 +40,20 @@ def one_at_a_time(
             yield
         finally:
             file.truncate(0)
+
+
+def _lock_file(name: str, store: str) -> TextIO:
+    """Open the lock file, which stays: a removed one could be locked by one process and created by the next.
+
+    A symbolic link is refused: the file is emptied, and somebody else may have chosen where the link leads.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        return os.fdopen(os.open(name, flags, 0o666), "a+", encoding="utf-8")
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise StoreError(store, f"its lock file {name} is a symbolic link: remove the link") from error
+        raise
 
 
 def _write(file: TextIO, content: dict[str, object]) -> None:
