@@ -132,7 +132,7 @@ def _open_budget(store: StorePort, options: ProbeOptions) -> None:
 
 
 def chosen_members(fleet: Fleet, names: Sequence[str]) -> dict[str, Member]:
-    """Give the crawlers that were named; `all` stands for those with an agent."""
+    """Return the crawlers that were named; `all` stands for those with an agent."""
     if ALL not in names:
         return {name: fleet.get(name) for name in names}
     members = {one.crawler.name: one for one in fleet.members() if one.crawler.agent_url}
@@ -144,10 +144,10 @@ def chosen_members(fleet: Fleet, names: Sequence[str]) -> dict[str, Member]:
 
 
 def _together(sites: list[Site]) -> list[list[tuple[Site, list[Site]]]]:
-    """Give one site for each address with those that share it, to be probed at the same time.
+    """Return one site for each address with those that share it, to be probed at the same time.
 
-    Hosts that the crawlers resolve by themselves are probed one after the other, since only then can be told
-    whose sample is whose.
+    Hosts that the crawlers resolve by themselves are probed one after the other, since only then it is
+    known whose sample is whose.
     """
     known = [(same[0], same) for same in grouped(site for site in sites if int(site.address)).values()]
     return [known, *([(site, [site])] for site in sites if not int(site.address))]

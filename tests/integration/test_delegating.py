@@ -17,7 +17,7 @@ from ipmicra.app.home import Home
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.store.ports import Member
+from ipmicra.edge.store.ports import Member, NameAnswer, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError, StoreError
 from ipmicra.model.crawler import Crawler, CrawlerState
@@ -126,6 +126,18 @@ def test_junk_and_doubles_are_counted_and_the_rest_is_done(
     assert (report.missing.total(), report.doubles) == (4, 1)
     assert [text for text, _ in report.examples] == ["ftp://x", "", "999.1.1.1", "a b"]
     assert not report.is_complete
+
+
+def test_expired_answers_of_the_dns_are_dropped_when_a_batch_begins(
+    tmp_path: Path, store: Store, internet: LoopbackInternet
+) -> None:
+    answers = [
+        NameAnswer(name=name, status=NameStatus.NXDOMAIN, addresses=(), expires_s=expires_s)
+        for name, expires_s in (("old.example", 10.0), ("new.example", 4e9))
+    ]
+    store.names.put_many(answers)
+    delegated(tmp_path, store, options(internet), seeds_of(1, internet.port))
+    assert list(store.names.get_many(["old.example", "new.example"], 0.0)) == ["new.example"]
 
 
 def test_one_crawler_gets_everything(tmp_path: Path, internet: LoopbackInternet) -> None:

@@ -109,7 +109,7 @@ class Fleet:
         return self._store.crawlers.set_state(name, state, self._clock())
 
     def get(self, name: str) -> Member:
-        """Give the crawler of a name."""
+        """Return the crawler of a name."""
         member = self._store.crawlers.get(name)
         if member is None:
             known = ", ".join(one.crawler.name for one in self.members()) or "none yet: `ipmicra crawler add`"
@@ -117,11 +117,11 @@ class Fleet:
         return member
 
     def members(self, states: Sequence[CrawlerState] = PRESENT) -> list[Member]:
-        """Give the crawlers in some states, in the order of their names."""
+        """Return the crawlers in some states, in the order of their names."""
         return self._store.crawlers.all(states)
 
     def history(self, name: str) -> list[StateChange]:
-        """Give a crawler's states, oldest first."""
+        """Return a crawler's states, oldest first."""
         return self._store.crawlers.history(name)
 
     def close(self) -> None:

@@ -68,7 +68,7 @@ class PartitionInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """A problem, and what is to be told about its input."""
+    """A problem, and what the user should know about its input."""
 
     problem: Problem
     hosts: list[str]
@@ -145,19 +145,19 @@ def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[
     if tables and path is None and world is None:
         path = Path(tables[0])
         words.remove(tables[0])
-    told = (
+    known = (
         read_sites(path) if path else sites_of(record for _, record in world.sites) if world else SiteRows()
     )
     path = path or inputs.world
-    if told.repeated:
-        notes.append(f"{told.repeated:,} rows of {path} repeat a host or have none; the first one counts")
-    if told.bad_values:
+    if known.repeated:
+        notes.append(f"{known.repeated:,} rows of {path} repeat a host or have none; the first one counts")
+    if known.bad_values:
         notes.append(
-            f"{told.bad_values:,} addresses, places or page counts of {path} make no sense: left out"
+            f"{known.bad_values:,} addresses, places or page counts of {path} make no sense: left out"
         )
     if not words:
-        return told, 0
-    return _named_sites(words, told, inputs, notes)
+        return known, 0
+    return _named_sites(words, known, inputs, notes)
 
 
 def _is_site_table(word: str) -> bool:
@@ -169,11 +169,11 @@ def _is_site_table(word: str) -> bool:
 
 
 def _named_sites(
-    words: list[str], told: SiteRows, inputs: PartitionInputs, notes: list[str]
+    words: list[str], known: SiteRows, inputs: PartitionInputs, notes: list[str]
 ) -> tuple[SiteRows, int]:
     """Pick the named sites out of a table; add those that it does not have."""
-    row_of = {host: row for row, host in enumerate(told.hosts)}
-    row_of |= {str(one): row for row, one in reversed(list(enumerate(told.addresses))) if one is not None}
+    row_of = {host: row for row, host in enumerate(known.hosts)}
+    row_of |= {str(one): row for row, one in reversed(list(enumerate(known.addresses))) if one is not None}
     resolver = Resolver()
     named = SiteRows()
     seen: set[str] = set()
@@ -195,23 +195,23 @@ def _named_sites(
                 unusable += 1
                 continue
         seen.add(seed.host)
-        _take(named, told, row_of.get(seed.host), (seed.host, address))
+        _take(named, known, row_of.get(seed.host), (seed.host, address))
     return named, unusable
 
 
 def _take(
     named: SiteRows,
-    told: SiteRows,
+    known: SiteRows,
     row: int | None,
     bare: tuple[str, Address | None],
 ) -> None:
-    """Add a site to the named ones: with all that is told of it, else bare."""
+    """Add a site to the named ones: with all that the table has of it, else bare."""
     named.append(*bare)
     if row is not None:
-        named.addresses[-1] = told.addresses[row]
-        named.latitude[-1], named.longitude[-1] = told.latitude[row], told.longitude[row]
-        named.country[-1], named.holder[-1] = told.country[row], told.holder[row]
-        named.pages[-1] = told.pages[row]
+        named.addresses[-1] = known.addresses[row]
+        named.latitude[-1], named.longitude[-1] = known.latitude[row], known.longitude[row]
+        named.country[-1], named.holder[-1] = known.country[row], known.holder[row]
+        named.pages[-1] = known.pages[row]
 
 
 def _crawler_rows(

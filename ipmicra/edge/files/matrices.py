@@ -25,7 +25,7 @@ MOST_NODES = 20_000
 
 
 def read_matrix(path: Path) -> NDArray[np.float64]:
-    """Read a matrix of round trips in milliseconds; its form is told by its content."""
+    """Read a matrix of round trips in milliseconds; its content decides the form."""
     try:
         with path.open("rb") as file:
             is_zip = file.read(2) == b"PK"
@@ -59,7 +59,7 @@ def _npz(path: Path) -> NDArray[np.generic]:
 
 
 def check_matrix(name: str, rtt_ms: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Check a matrix of round trips and give it symmetric, in milliseconds, NaN where a pair is missing."""
+    """Check a matrix of round trips and return it symmetric, in milliseconds, NaN where a pair is missing."""
     if rtt_ms.ndim != 2 or rtt_ms.shape[0] != rtt_ms.shape[1]:  # noqa: PLR2004
         raise InputError(f"{name}: round trips must be a square table, not {rtt_ms.shape}")
     values = rtt_ms.astype(np.float64)
@@ -72,7 +72,7 @@ def check_matrix(name: str, rtt_ms: NDArray[np.generic]) -> NDArray[np.float64]:
 
 
 def parse_king(text: str) -> NDArray[np.float64]:
-    """Read a King text; give round trips in milliseconds, NaN where a pair was not measured."""
+    """Read a King text; return round trips in milliseconds, NaN where a pair was not measured."""
     nodes, pairs = set[int](), list[tuple[int, int, float]]()
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()

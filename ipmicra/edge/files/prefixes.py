@@ -32,16 +32,16 @@ class PrefixSet:
         self._texts[prefix] = None
 
     def find(self, address: Address) -> str | None:
-        """Give the narrowest prefix that holds an address, as it was written; None if there is none."""
+        """Return the narrowest prefix that holds an address, as it was written; None if there is none."""
         found: str | None = self._trees[address.version].get(address)
         return found
 
     def __contains__(self, address: Address) -> bool:
-        """Tell whether a prefix holds an address."""
+        """Return whether a prefix holds an address."""
         return self.find(address) is not None
 
     def __iter__(self) -> Iterator[str]:
-        """Give the prefixes as they were written."""
+        """Return the prefixes as they were written."""
         return iter(self._texts)
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ def read_assigned(path: Path) -> dict[str, str]:
 
 
 def has_site_header(path: Path) -> bool:
-    """Tell whether a file starts like a table of sites."""
+    """Return whether a file starts like a table of sites."""
     with open_table(path) as table:
         cells = table.names or next(table.rows, (1, []))[1]
     return len(cells) > 1 and cells[0].lower() == "host"

@@ -35,6 +35,7 @@ addresses as numbers where it can, and does not say which line was at fault.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -376,7 +377,9 @@ def _parquet(stream: io.BufferedReader, name: str) -> Table:
     except ImportError as error:
         raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
     with translated(name):
-        source = stream if stream.seekable() else io.BytesIO(stream.read())
+        # What is packed says it can be wound back even where the pipe below cannot.
+        is_packed = isinstance(stream, gzip.GzipFile)
+        source = stream if stream.seekable() and not is_packed else io.BytesIO(stream.read())
 
     def rows() -> Iterator[Row]:
         numbers = itertools.count(1)

@@ -22,7 +22,7 @@ class Problems:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say it in the report: how many, and the first few."""
+        """Notes for the report: how many, and the first few."""
         if not self.count:
             return ()
         more = f"; and {self.count - len(self.shown):,} more" if self.count > len(self.shown) else ""

@@ -53,7 +53,7 @@ def _subnet(text: str) -> ReportSubnet:
 
 
 class Fleet:
-    """Crawlers by name; names that no file told of are added as they come."""
+    """Crawlers by name; names that no file lists are added as they come."""
 
     def __init__(self, crawlers: list[ReportCrawler], problems: Problems, *, is_closed: bool) -> None:
         """Keep the crawlers; of a closed fleet an unknown name is a problem, though it is still added."""
@@ -63,7 +63,7 @@ class Fleet:
         self._is_closed = is_closed
 
     def number(self, name: str | None) -> int | None:
-        """Give a crawler's number."""
+        """Return a crawler's number."""
         if name is None:
             return None
         if name not in self._numbers:

@@ -27,7 +27,7 @@ class WorldFolder:
     problems: Problems
 
     def load(self) -> ReportData:
-        """Read everything; sites that the assignment does not name are left out, and told."""
+        """Read everything; sites that the assignment does not name are left out, with a note."""
         records = read_world(WorldFiles(world=self.world))
         crawlers = [crawler_of(row) for row in records.crawlers]
         sites = self._sites(records)

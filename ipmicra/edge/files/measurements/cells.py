@@ -16,7 +16,7 @@ LOST = frozenset(
         *("error", "err", "unreachable", "refused", "no answer", "no reply", "!h", "!n", "!x", "false"),
     }
 )
-"""What people write for a probe without an answer; so do numbers below nil."""
+"""What people write for a probe without an answer; so do negative numbers."""
 LONGEST_MS = 60_000.0
 """A round trip longer than a minute is another unit, or no round trip."""
 _TIME = re.compile(r"<?\s*([-+]?[\d.,]+(?:e[-+]?\d+)?)\s*(ms|msec|s|sec|us|µs|μs)?", re.IGNORECASE)
@@ -67,17 +67,17 @@ def read_number(text: str) -> float | None:
 
 
 def is_time(text: str) -> bool:
-    """Tell whether a cell may be a round trip or a lost probe."""
+    """Return whether a cell may be a round trip or a lost probe."""
     return not isinstance(read_time(text, 1.0, is_comma_decimal=True), NoTime)
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a cell is an address, perhaps inside a URL or with a port."""
+    """Return whether a cell is an address, perhaps inside a URL or with a port."""
     return read_place(text)[0] is not None
 
 
 def read_place(text: str) -> tuple[Address | None, str]:
-    """Read an address, a host name or a URL: the address if it tells one, and the host; empty for neither."""
+    """Read an address, a host name or a URL: the address if it has one, and the host; empty for neither."""
     seed = parse_seed(text)
     if not isinstance(seed, Seed) or seed.is_range:
         return None, ""

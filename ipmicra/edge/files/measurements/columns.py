@@ -84,13 +84,13 @@ class Columns:
             "round trip": self.time,
             "crawler of today": self.today,
         }
-        told = [
+        parts = [
             f"{role} from {self.names[one]!r}" if self.names else f"{role} from column {one + 1}"
             for role, one in roles.items()
             if one is not None
         ]
         unit = {1.0: "milliseconds", 1000.0: "seconds", 0.001: "microseconds"}[self.ms_per_unit]
-        return f"{', '.join(told)}, in {unit}"
+        return f"{', '.join(parts)}, in {unit}"
 
 
 def find_columns(name: str, header: Sequence[str] | None, rows: Sequence[Sequence[str]]) -> Columns:
@@ -140,7 +140,7 @@ def _first(plain: Sequence[str], wanted: Sequence[str]) -> int | None:
 
 
 def _time(plain: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int | None, float, bool]:
-    """Give the column of round trips, milliseconds in its unit, and whether the name tells the unit.
+    """Return the column of round trips, milliseconds in its unit, and whether the name has the unit.
 
     The first whose cells are times: a column called `time` may hold dates.
     """

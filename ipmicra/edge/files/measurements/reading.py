@@ -42,12 +42,12 @@ class LeftOut:
 
     def texts(self, what: str) -> list[str]:
         """Say how many were left out and why, a line for each reason."""
-        told = []
+        texts = []
         for reason, count in self.counts.items():
             more = [f"and {count - LINES_SHOWN:,} more"] if count > LINES_SHOWN else []
             some = "; ".join([*self.shown[reason], *more])
-            told.append(f"{count:,} {what if count == 1 else what + 's'} left out, {reason}: {some}")
-        return told
+            texts.append(f"{count:,} {what if count == 1 else what + 's'} left out, {reason}: {some}")
+        return texts
 
 
 @dataclass(slots=True)
@@ -79,23 +79,25 @@ class Measurements:
             self.rtt_ms[crawler, site] = rtt_ms
 
     def names(self) -> list[str]:
-        """Give the sites that have a host name and no address."""
+        """Return the sites that have a host name and no address."""
         return [site for site in self.hosts if isinstance(site, str)]
 
     def notes(self) -> list[str]:
         """Say how the file was understood, and what was left out."""
-        told = [f"{self.rows:,} rows read: {self.columns.spelled()}"]
+        notes = [f"{self.rows:,} rows read: {self.columns.spelled()}"]
         if self.repeated:
-            told.append(f"rows that repeat a pair: {self.repeated:,}; the shortest round trip of each counts")
+            notes.append(
+                f"rows that repeat a pair: {self.repeated:,}; the shortest round trip of each counts"
+            )
         if self.lost:
-            told.append(f"rows that are lost probes: {self.lost:,}")
+            notes.append(f"rows that are lost probes: {self.lost:,}")
         known = [value for value in self.rtt_ms.values() if not isnan(value)]
         if known and not self.columns.is_unit_named and _look_like_seconds(known):
-            told.append(
+            notes.append(
                 f"half of the round trips are below {median(known):.3g}: "
                 "if they are seconds and not milliseconds, name the column rtt_s"
             )
-        return told + self.left_out.texts("row")
+        return notes + self.left_out.texts("row")
 
     def give_addresses(self, addresses: Mapping[str, Address]) -> None:
         """Replace host names by their addresses; sites that still have none are left out."""
@@ -170,7 +172,7 @@ class _Reader:
                 found.today.setdefault(site, cells[columns.today])
 
     def _site(self, line: int, cells: list[str]) -> SiteKey | None:
-        """Give the site's address, else its host name; None, and counted, if there is neither."""
+        """Return the site's address, else its host name; None, and counted, if there is neither."""
         texts = tuple(cells[one] for one in self._at)
         known = self._sites.get(texts)
         if known is not None:

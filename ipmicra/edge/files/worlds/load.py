@@ -81,7 +81,7 @@ def _read_folder(folder: Path) -> WorldRecords:
 
 
 def _placed(path: Path) -> Iterator[Placed]:
-    """Give the records of one of the three files."""
+    """Read the records of one of the three files."""
     try:
         for where, record in read_records(path, NEEDED[path.name]):
             yield where.removeprefix(f"{path.parent}/"), record
@@ -99,7 +99,7 @@ def load_world(
     """Read a world; rows that make no sense are left out and become findings.
 
     Of hosts that share an address the first stands for all, unless `keeps_shared` makes each a site.
-    `notes` take what is to be told of a file of measurements.
+    `notes` take how a file of measurements was understood.
     """
     records = read_world(world if isinstance(world, WorldFiles) else WorldFiles(world=world))
     crawlers = _crawlers(records, findings)
@@ -109,8 +109,8 @@ def load_world(
         notes += records.notes
     rtt_ms, measured = records.matrix([one.name for one in crawlers], [site.address for site in sites])
     if np.isnan(rtt_ms).all():
-        told = f" ({records.findings[0]})" if records.findings else ""
-        raise WorldError(records.name, f"{ROUND_TRIPS} has no usable round trip{told}")
+        example = f" ({records.findings[0]})" if records.findings else ""
+        raise WorldError(records.name, f"{ROUND_TRIPS} has no usable round trip{example}")
     numbers = {crawler.name: i for i, crawler in enumerate(crawlers)}
     today = np.array([numbers.get(records.today.get(site.address, ""), -1) for site in sites], np.int64)
     return World(

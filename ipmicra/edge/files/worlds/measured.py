@@ -10,6 +10,7 @@ from pathlib import Path
 from ipmicra.edge.files.crawlers import CrawlerRow
 from ipmicra.edge.files.measurements.cells import read_place
 from ipmicra.edge.files.measurements.reading import LeftOut, Measurements, read_measurements
+from ipmicra.edge.files.seeds import host_of
 from ipmicra.edge.files.tables import Record, read_records
 from ipmicra.edge.files.worlds.records import NEEDED, SITES, Placed, WorldFiles, WorldRecords
 from ipmicra.errors import AddressError, WorldError
@@ -26,7 +27,7 @@ def read_measured(files: WorldFiles) -> WorldRecords:
     """Read a file of measurements as a world, with what else is known of those in it."""
     measured = read_measurements(files.world)
     notes: list[str] = []
-    told, hosts = _told_sites(files.sites, notes) if files.sites else ({}, {})
+    known, hosts = _known_sites(files.sites, notes) if files.sites else ({}, {})
     names = measured.names()
     addresses = {name: hosts[name] for name in names if name in hosts}
     if files.resolve is not None and len(addresses) < len(names):
@@ -39,7 +40,7 @@ def read_measured(files: WorldFiles) -> WorldRecords:
     return WorldRecords(
         name=measured.name,
         crawlers=_crawlers(measured, files.crawlers, notes),
-        sites=[_site(address, host, told.get(address)) for address, host in sites.items()],
+        sites=[_site(address, host, known.get(address)) for address, host in sites.items()],
         rtt_ms=pairs,
         is_partial=True,
         today={site: name for site, name in measured.today.items() if not isinstance(site, str)},
@@ -55,7 +56,7 @@ def read_measured(files: WorldFiles) -> WorldRecords:
 
 
 def _judgeable(measured: Measurements) -> tuple[dict[tuple[str, Address], float], list[str]]:
-    """Give the pairs of sites that can be judged, and say which cannot be."""
+    """Return the pairs of sites that can be judged, and say which cannot be."""
     counts = Counter(site for _, site in measured.rtt_ms)
     left_out = LeftOut()
     for site, count in counts.items():
@@ -78,10 +79,10 @@ def _nothing_left(measured: Measurements, alone: list[str]) -> WorldError:
             f"its {len(measured.unresolved):,} sites are host names ({measured.unresolved[0]}, …) without an "
             "address: ask the DNS with --resolve, or name a file of host,address with --sites",
         )
-    told = "; ".join([*measured.left_out.texts("row"), *alone]) or "there are no rows"
+    reasons = "; ".join([*measured.left_out.texts("row"), *alone]) or "there are no rows"
     return WorldError(
         measured.name,
-        f"no site was measured by {LEAST_PAIRS} crawlers or more, so there is nothing to judge: {told}",
+        f"no site was measured by {LEAST_PAIRS} crawlers or more, so there is nothing to judge: {reasons}",
     )
 
 
@@ -94,16 +95,16 @@ def _unresolved(measured: Measurements) -> list[str]:
 
 def _gaps(measured: Measurements, share: float) -> list[str]:
     """Say what cannot be compared."""
-    told = []
+    gaps = []
     if share < 1:
-        told.append(
+        gaps.append(
             f"{100 * share:.0f} % of the pairs of crawler and site were measured; "
             "the others are neither asked nor judged"
         )
-    strangers = sorted(set(measured.today.values()) - measured.crawlers.keys())
-    if strangers:
-        told.append(f"sites are with {', '.join(strangers[:3])} today, who measured nothing: not compared")
-    return told
+    others = sorted(set(measured.today.values()) - measured.crawlers.keys())
+    if others:
+        gaps.append(f"sites are with {', '.join(others[:3])} today, who measured nothing: not compared")
+    return gaps
 
 
 def _not_public(addresses: Iterable[Address]) -> list[str]:
@@ -128,15 +129,15 @@ def _crawlers(measured: Measurements, known: Mapping[str, Crawler], notes: list[
                 country=place.country if place else None,
             )
         )
-    strangers = [name for name in measured.crawlers if name not in known] if known else []
-    if strangers:
-        notes.append(f"{len(strangers)} crawlers are not in the file of crawlers: {', '.join(strangers[:5])}")
+    others = [name for name in measured.crawlers if name not in known] if known else []
+    if others:
+        notes.append(f"{len(others)} crawlers are not in the file of crawlers: {', '.join(others[:5])}")
     return rows
 
 
-def _told_sites(path: Path, notes: list[str]) -> tuple[dict[Address, Record], dict[str, Address]]:
-    """Read what a file tells of sites, by address, and the addresses of hosts; the first counts."""
-    told: dict[Address, Record] = {}
+def _known_sites(path: Path, notes: list[str]) -> tuple[dict[Address, Record], dict[str, Address]]:
+    """Read what a file says of sites, by address, and the addresses of hosts; the first counts."""
+    known: dict[Address, Record] = {}
     hosts: dict[str, Address] = {}
     left_out = LeftOut()
     for where, record in read_records(path, NEEDED[SITES]):
@@ -145,13 +146,13 @@ def _told_sites(path: Path, notes: list[str]) -> tuple[dict[Address, Record], di
         except AddressError:
             left_out.add("no address", f"{where} ({record['address'][:40]!r})")
             continue
-        told.setdefault(address, record)
-        hosts.setdefault(record["host"].lower().rstrip("."), address)
+        known.setdefault(address, record)
+        hosts.setdefault(host_of(record["host"]), address)
     notes += left_out.texts("row")
-    return told, hosts
+    return known, hosts
 
 
-def _site(address: Address, host: str, told: Record | None) -> Placed:
-    record = {**(told or {}), "address": str(address)}
+def _site(address: Address, host: str, known: Record | None) -> Placed:
+    record = {**(known or {}), "address": str(address)}
     record["host"] = host or record.get("host") or str(address)
     return f"site {address}", record

@@ -22,7 +22,7 @@ from ipmicra.model.crawler import Crawler
 Placed = tuple[str, Record]
 """Where a record stands, in words, and the record."""
 Resolve = Callable[[Sequence[str]], Mapping[str, Address]]
-"""Gives the addresses of host names, of those that have one."""
+"""Returns the addresses of host names, of those that have one."""
 
 CRAWLERS, SITES, ROUND_TRIPS = "crawlers.csv", "sites.csv", "rtt.csv"
 NEEDED = {
@@ -43,12 +43,12 @@ class WorldFiles:
     sites: Path | None = None
     """`host,address[,latitude,longitude,country,pages]`."""
     resolve: Resolve | None = None
-    """Asks for addresses of hosts that neither file tells."""
+    """Asks for addresses of hosts that neither file has."""
 
 
 @dataclass(slots=True, kw_only=True)
 class WorldRecords:
-    """A world as its files tell it."""
+    """A world as its files have it."""
 
     name: str
     crawlers: list[CrawlerRow]
@@ -67,7 +67,7 @@ class WorldRecords:
     def matrix(
         self, names: Sequence[str], addresses: Sequence[Address | None]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-        """Give round trips, (crawler, site), and which pairs were measured: None if all."""
+        """Return round trips, (crawler, site), and which pairs were measured: None if all."""
         rtt_ms = np.full((len(names), len(addresses)), nan)
         measured = np.zeros(rtt_ms.shape, np.bool_)
         rows = {name: i for i, name in enumerate(names)}
