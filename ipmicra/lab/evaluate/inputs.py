@@ -17,7 +17,7 @@ from ipmicra.edge.files.crawlers import import_crawlers
 from ipmicra.edge.files.worlds.load import load_world
 from ipmicra.edge.files.worlds.records import WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.lab.worlds.prefix_tree import PrefixTree
+from ipmicra.lab.worlds.trees import PrefixTree
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 

@@ -18,7 +18,6 @@ crawler.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
@@ -27,15 +26,13 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM, World
 from ipmicra.errors import InputError
-from ipmicra.model.address import Address
+from ipmicra.lab.worlds.trees import FIRST_ADDRESS, SUBNET_SIZE, InventedTree, country_code
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.geo import FIBRE_KM_PER_MS, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 from ipmicra.model.types import Floats, Rows
 
-FIRST_ADDRESS = 16 << 24
-SUBNET_SIZE = 256
 HOSTS_PER_SUBNET = SUBNET_SIZE - 2
 """Neither the first nor the last address of a subnet is a site's."""
 
@@ -68,96 +65,6 @@ PAPER_PLAN = WorldPlan(crawlers=12, sites=1000, subnets=700)
 """As many crawlers and sites as Papapetrou & Samaras 2004 had: 650 to train with and 350 to test."""
 BIG_PLAN = WorldPlan(crawlers=50, sites=1_000_000, subnets=200_000, countries=100, cities_per_country=10)
 """A fleet of some size and a web of some size."""
-
-
-class InventedTree:
-    """A hierarchy of three levels: the root, a block for each country, subnets of 256 addresses.
-
-    Rows are in preorder, as in a hierarchy file. Offers what the delegator needs (`SubnetTree`).
-    """
-
-    def __init__(self, countries: Rows, organisations: Rows) -> None:
-        """Number subnets, sorted by country; both arrays have one entry per subnet."""
-        starts = np.flatnonzero(np.diff(countries, prepend=-1))
-        ends = [*starts[1:].tolist(), len(countries)]
-        self._parents: list[int] = [0]
-        self._spans: list[tuple[int, int]] = [(0, 2**32 - 1)]
-        self._organisations: list[int] = [0]
-        self._countries: list[int] = [-1]
-        self.rows: Rows = np.empty(len(countries), np.int64)
-        """Row of each subnet."""
-        self._behind: list[int] = [len(countries) + len(starts) + 1]
-        for start, end in zip(starts.tolist(), ends, strict=True):
-            self._add_country(int(countries[start]), start, end, organisations)
-        self._starts = [first for first, _last in self._spans]
-
-    def _add_country(self, country: int, start: int, end: int, organisations: Rows) -> None:
-        block = len(self._parents)
-        self._append(0, subnet_first(start), subnet_first(end) - 1, 0, country)
-        self._behind.append(block + 1 + end - start)
-        for number in range(start, end):
-            self.rows[number] = len(self._parents)
-            self._behind.append(len(self._parents) + 1)
-            first = subnet_first(number)
-            self._append(block, first, first + SUBNET_SIZE - 1, int(organisations[number]), country)
-
-    def _append(self, parent: int, first: int, last: int, organisation: int, country: int) -> None:
-        self._parents.append(parent)
-        self._spans.append((first, last))
-        self._organisations.append(organisation)
-        self._countries.append(country)
-
-    def __len__(self) -> int:
-        """Count the subnets, root and blocks included."""
-        return len(self._parents)
-
-    def __repr__(self) -> str:
-        """Say how large it is."""
-        return f"<InventedTree: {len(self)} subnets>"
-
-    def row_of(self, address: str) -> int:
-        """Return the row of the narrowest subnet that holds an address."""
-        number = int(IPv4Address(address))
-        row = bisect_right(self._starts, number) - 1
-        while self._spans[row][1] < number:
-            row = self._parents[row]
-        return row
-
-    def parent(self, row: int) -> int | None:
-        """Return the row above, None for the root."""
-        return self._parents[row] if row else None
-
-    def descendants(self, row: int) -> range:
-        """Return the rows inside."""
-        return range(row + 1, self._behind[row])
-
-    def bounds(self, row: int) -> tuple[Address, Address]:
-        """Return first and last address."""
-        first, last = self._spans[row]
-        return IPv4Address(first), IPv4Address(last)
-
-    def organisation_number(self, row: int) -> int:
-        """Return the organisation's number, 0 for none."""
-        return self._organisations[row]
-
-    def country(self, row: int) -> str | None:
-        """Return an invented country of two letters."""
-        number = self._countries[row]
-        return None if number < 0 else country_code(number)
-
-    def registry_number(self, row: int) -> int:
-        """Return the registry's number: countries are shared out in turn."""
-        return self._countries[row] % 5 + 1
-
-
-def subnet_first(number: int) -> int:
-    """Return the first address of a subnet."""
-    return FIRST_ADDRESS + number * SUBNET_SIZE
-
-
-def country_code(number: int) -> str:
-    """Return two letters for a number below 676."""
-    return chr(65 + number // 26) + chr(65 + number % 26)
 
 
 def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTree]:

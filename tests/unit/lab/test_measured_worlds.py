@@ -17,8 +17,8 @@ from ipmicra.delegate.replay.quality import SiteOutcome, quality_of
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import World
 from ipmicra.lab.evaluate.comparison import Comparison, other_ways
-from ipmicra.lab.worlds.prefix_tree import PrefixTree
-from ipmicra.lab.worlds.synthetic import InventedTree, WorldPlan, invent
+from ipmicra.lab.worlds.synthetic import WorldPlan, invent
+from ipmicra.lab.worlds.trees import InventedTree, PrefixTree
 
 ADDRESSES = [ip_address(one) for one in ("10.1.2.3", "10.1.2.9", "10.9.0.1", "11.0.0.1", "2001:db8::1")]
 
@@ -88,7 +88,7 @@ def test_crawlers_of_today_are_scored_without_a_probe() -> None:
 
 def test_prefixes_nest_around_the_addresses() -> None:
     tree = PrefixTree(ADDRESSES)
-    assert repr(tree) == "<PrefixTree: 12 prefixes>"
+    assert repr(tree) == "<PrefixTree: 12 subnets>"
     narrow = tree.row_of("10.1.2.77")
     assert tree.bounds(narrow) == (IPv4Address("10.1.2.0"), IPv4Address("10.1.2.255"))
     widths = []
