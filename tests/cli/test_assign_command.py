@@ -159,7 +159,7 @@ def test_mistakes_are_told_with_the_next_step(home: Path, tmp_path: Path) -> Non
         (("--backend", "magic"), "lbi-split"),
         (("--backend", "can"), "ipmicra probe"),
         (("--pages", tmp_path / "none.csv"), "there is no file"),
-        (("--urls", tmp_path / "none.txt"), "sitemap"),
+        (("--urls", tmp_path / "none.txt"), "there is no file"),
     ):
         result = invoked("--home", home, "assign", "s1.example", *map(str, words))
         assert isinstance(result.exception, InputError)

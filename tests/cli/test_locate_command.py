@@ -150,7 +150,7 @@ def test_unreadable_target_leaves_the_rest_done_in_part() -> None:
     [
         (("--heuristics", "gps", "x.example"), "there is no heuristic gps"),
         (("--samples", "nowhere.csv", "x.example"), "--crawlers"),
-        (("--table", "nowhere.csv", "x.example"), "cannot be read"),
+        (("--table", "nowhere.csv", "x.example"), "there is no file"),
     ],
 )
 def test_wrong_usage_says_what_is_wrong(words: tuple[str, ...], reason: str) -> None:

@@ -114,8 +114,8 @@ def test_wrong_usage_is_told_in_a_line_and_writes_nothing(
 
 def test_missing_results_are_named(folder: Path) -> None:
     done = ran("--home", folder / "h", "report", folder / "absent.jsonl", "-o", folder / "r.html")
-    assert done.returncode == 1
-    assert "absent.jsonl: No such file" in told(done)
+    assert done.returncode == 2
+    assert f"there is no file {folder}/absent.jsonl" in told(done)
 
 
 def test_hierarchy_that_is_named_must_be_there(folder: Path) -> None:
