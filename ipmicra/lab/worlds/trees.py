@@ -4,7 +4,8 @@
 listed in preorder: a range before those inside it, IPv4 before IPv6, as the rows of a hierarchy file. Then
 the range that holds an address is the last one that starts at or before it, or one of its ancestors, and the
 descendants of a row are the rows that follow it. Two trees are made of it: prefixes of fixed lengths around
-a user's addresses, and the countries and subnets of a synthetic world."""
+a user's addresses, and the countries and subnets of a synthetic world.
+"""
 
 from __future__ import annotations
 
