@@ -32,7 +32,7 @@ SECTIONS = {
     "Fleet and probes": "Fleet Crawler CrawlerState Capacity Site Probe Sample Timings Rung Loss",
     "Locating": "LocateRun LocateOptions Locator Clues Located Location Hint Heuristic DistanceSource",
     "Coordinates and overlay": "Coordinates Space Overlay",
-    "Fair load": "assign_sites Demand Placement cut_site Piece",
+    "Load balancing": "assign_sites Demand AssignedSites cut_site Piece",
     "Comparing policies": "evaluate EvaluateOptions Evaluation",
     "Exchanging URLs": "UrlExchange ExchangeConfig",
     "Reports": "write_report ReportData ReportCrawler ReportSite ReportConfig",

@@ -1,4 +1,4 @@
-"""Locating targets: clues from DNS, hierarchy, tables and samples, and what is told of the answers."""
+"""Locating targets: clues from DNS, hierarchy, tables and samples; the answers as records."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LocatedTarget:
 
 @dataclass(slots=True)
 class _Asked:
-    """A target on its way."""
+    """A target while its clues are gathered."""
 
     text: str
     name: HostName | None = None
@@ -78,7 +78,7 @@ class _Asked:
 
 
 class LocateRun:
-    """One use of the heuristics on a list of targets."""
+    """Locates lists of targets; tables are loaded once, geofeeds and neighbours are remembered."""
 
     def __init__(
         self, options: LocateOptions, hierarchy: Hierarchy | None = None, dns: LocationDns | None = None
@@ -91,7 +91,6 @@ class LocateRun:
         self._samples = self._read_samples()
         self._neighbours: dict[int, tuple[str | None, ...]] = {}
         self._feeds: set[tuple[str, str]] = set()
-        self._seen_findings = 0
         self.locator = Locator(self._tables(), options.order)
 
     def _tables(self) -> LocatorTables:
@@ -105,8 +104,7 @@ class LocateRun:
         for path in self._options.geofeeds:
             with open_lines(path) as lines:
                 read_geofeed(known, (line for _, line in lines), name_of(path), gazetteer)
-        self.findings += known.findings
-        known.findings.clear()
+        self._take_findings(known)
         crawlers = (
             read_crawler_places(self._options.crawlers, self.findings) if self._options.crawlers else {}
         )
@@ -131,9 +129,12 @@ class LocateRun:
         asked = [self._read(text) for text in read_seeds(list(words))]
         self._ask_dns([one for one in asked if not one.problem])
         located = [self._locate(one) for one in asked]
-        self.findings += self.locator.tables.known.findings
-        self.locator.tables.known.findings.clear()
+        self._take_findings(self.locator.tables.known)
         return located
+
+    def _take_findings(self, known: KnownTable) -> None:
+        self.findings += known.findings
+        known.findings.clear()
 
     def locate_site(self, host: str, address: Address) -> Located:
         """Locate a site whose address is known; the DNS is not asked."""
@@ -220,7 +221,7 @@ class LocatedSites:
     """Places by host name, registration and shipped tables; asks no server."""
 
     def __init__(self, hierarchy: Hierarchy | None) -> None:
-        """Load the tables; without a hierarchy, host names alone tell."""
+        """Load the tables; without a hierarchy, host names are the only clue."""
         self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface

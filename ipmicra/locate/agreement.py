@@ -64,6 +64,6 @@ def count_agreements(located: Sequence[Located], order: Sequence[Heuristic]) -> 
 
 
 def agree(one: Hint, other: Hint) -> bool:
-    """Return whether two votes mean the same place, as far as both can tell."""
+    """Return whether two votes mean the same place, as far as their radii allow."""
     a, b = one.location, other.location
     return km_between(a, b) <= max(AGREE_KM, a.radius_km + b.radius_km)

@@ -9,7 +9,7 @@ from ipmicra.model.location import Heuristic, Hint
 
 DEFAULT_ORDER = tuple(Heuristic)
 WIDE_KM = 250.0
-"""A vote with a larger radius tells a country or region: it counts only if no heuristic tells more."""
+"""A vote with a larger radius names a country or region: it counts only if no heuristic is more precise."""
 
 
 def read_order(text: str) -> tuple[Heuristic, ...]:

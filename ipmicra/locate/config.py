@@ -39,7 +39,7 @@ class NameConfig:
     truncated: float = 3.0
     """The first six or more letters of a city of `fewest_for_truncated`."""
     prefix: float = 1.0
-    """The first three to five letters of a city of `fewest_for_prefix` in the country that the name tells."""
+    """The first three to five letters of a city of `fewest_for_prefix` in the country of the name."""
     fewest_for_clli: int = 20_000
     """People in a city of a state; of a country it is `fewest_for_airport`."""
     fewest_for_truncated: int = 500_000
@@ -53,7 +53,7 @@ class NameConfig:
     other_name: float = -0.5
     """Not the city's own name but another."""
     ambiguous: float = -1.0
-    """Another city of the same name is not much smaller, and nothing tells the country."""
+    """Another city of the same name is not much smaller, and nothing indicates the country."""
     rival_share: float = 1 / 3
     """People of such a city as a share of the larger one's."""
     digits: float = 1.0
@@ -65,7 +65,7 @@ class NameConfig:
     whole_label: float = 1.0
     """It fills its label, apart from a number."""
     agreement: float = 2.0
-    """The country told by another part, the top-level domain or the registration is the same."""
+    """The country indicated by another part, the top-level domain or the registration is the same."""
     region: float = 2.0
     """So is the state or province, on top."""
     soft: float = -1.0
@@ -74,7 +74,7 @@ class NameConfig:
     word: float = -2.5
     """It is also an ordinary word."""
     same_place_km: float = 100.0
-    """Tokens whose places are closer tell the same."""
+    """Tokens whose places are closer mean the same place."""
     airport_radius_km: float = 50.0
     """An airport stands up to 50 km from the buildings named for it."""
     city_radius_km: float = 30.0
@@ -90,9 +90,9 @@ class LocateConfig:
     loc_parent_km: float = 50.0
     """Least radius where the record stands on a parent name: a site, not a machine."""
     institution_city_km: float = 40.0
-    """A campus lies in or beside the city that its name tells."""
+    """A campus lies in or beside the city in its name."""
     known_radius_km: float = 50.0
-    """Radius of a row that gives none: geofeeds tell cities."""
+    """Radius of a row that gives none: geofeeds name cities."""
     registered_radius_km: float = 50.0
     """Radius of a `geoloc:` attribute, which says nothing of its precision."""
     registry_city_km: float = 100.0

@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Airport:
-    """An airport's code with what tells how likely it is meant."""
+    """An airport's code with the facts that decide how likely it is meant."""
 
     place: Place
     """Where machines stand that are named for it: the city it serves, else the airport."""

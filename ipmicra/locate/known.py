@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_network, summarize_address_range
+from itertools import count
 
 import pytricia
 
@@ -88,13 +89,11 @@ def _hint(row: KnownRow, key: str) -> Hint:
 def read_table(
     table: KnownTable, lines: Iterable[str], source: str, default_radius_km: float
 ) -> dict[str, Location]:
-    """Read a users' CSV into a table; give the domains (written `.example.org`) it lists for institutions."""
+    """Read a user's CSV into a table; return its domains of institutions (written `.example.org`)."""
     domains: dict[str, Location] = {}
-    rows = csv.reader(line for line in lines)
-    for number, cells in enumerate(rows, start=1):
+    for place, cells in _rows(table, lines, source):
         if not cells or cells[0].lstrip().startswith("#") or cells[0].strip().lower() == COLUMNS[0]:
             continue
-        place = f"{source}, line {number}"
         location = _location(cells, default_radius_km)
         target = cells[0].strip()
         if isinstance(location, str):
@@ -104,6 +103,22 @@ def read_table(
         else:
             _add(table, target, KnownRow(location=location, source=place))
     return domains
+
+
+def _rows(table: KnownTable, lines: Iterable[str], source: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the position and the cells of each row; a line that is not CSV becomes a finding."""
+    # A lone carriage return inside a line would stop the reader: it counts as a space.
+    reader = csv.reader(" ".join(line.splitlines()) for line in lines)
+    for number in count(1):
+        place = f"{source}, line {number}"
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            table.findings.append(f"{place}: {error}")
+        else:
+            yield place, cells
 
 
 def _add(table: KnownTable, target: str, row: KnownRow) -> None:
@@ -151,10 +166,9 @@ def read_geofeed(
     within: tuple[Address, Address] | None = None,
 ) -> None:
     """Read an RFC 8805 geofeed into a table; with `within`, only prefixes inside that range are accepted."""
-    for number, cells in enumerate(csv.reader(lines), start=1):
+    for place, cells in _rows(table, lines, source):
         if not cells or not cells[0].strip() or cells[0].lstrip().startswith("#"):
             continue
-        place = f"{source}, line {number}"
         _prefix, country, region, city = [cell.strip() for cell in [*cells, "", "", ""][:_GEOFEED_FIELDS]]
         try:
             network = ip_network(cells[0].strip())

@@ -45,7 +45,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class Label:
-    """What a label tells by itself."""
+    """What a label means by itself."""
 
     candidates: tuple[Candidate, ...]
     has_role: bool

@@ -29,7 +29,7 @@ class Scored:
 
 @dataclass(slots=True)
 class Context:
-    """What the name and the registration tell of the country."""
+    """What the name and the registration say about the country."""
 
     areas: set[str]
     """Letters of countries and regions that stand in the name."""
@@ -55,10 +55,10 @@ class Context:
             return True
         if self.firm_areas:
             return False
-        told = [country for country in (self.top, self.registered) if country]
-        if any(country != place.country for country in told):
+        known = [country for country in (self.top, self.registered) if country]
+        if any(country != place.country for country in known):
             return False
-        return True if told else None
+        return True if known else None
 
 
 class NameReader:
@@ -106,7 +106,7 @@ class NameReader:
         return Context(areas, firm, top, registered if registered in self._countries else None)
 
     def _country_of(self, name: HostName) -> str | None:
-        """Return the country of the top-level domain, if it tells one: `.co` does not, `.com.co` does."""
+        """Return the country of the top-level domain, if it indicates one: `.co` does not, `.com.co` does."""
         top = name.suffix[-1] if name.suffix else name.domain
         if top in _UNITED_STATES:
             return "US"

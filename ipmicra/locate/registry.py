@@ -29,8 +29,8 @@ def read_postal(gazetteer: Gazetteer, address: str, country: str | None) -> Loca
     the one given beside it.
     """
     parts = [part.strip() for part in address.split(",") if part.strip()][-_LONGEST_PARTS:]
-    told = next((code for part in reversed(parts[-2:]) if (code := _country(gazetteer, part))), None)
-    code = told or (country or "").upper()
+    named = next((code for part in reversed(parts[-2:]) if (code := _country(gazetteer, part))), None)
+    code = named or (country or "").upper()
     if code not in gazetteer.countries:
         return None
     region = _region(gazetteer, parts, code)
@@ -84,7 +84,7 @@ def _city(gazetteer: Gazetteer, part: str, country: str, region: str) -> Place |
 def registry_hint(
     lineage: Sequence[Subnet], neighbours: Sequence[str | None], gazetteer: Gazetteer, config: LocateConfig
 ) -> Hint | None:
-    """Return the vote of the narrowest registration that tells a place.
+    """Return the vote of the narrowest registration that names a place.
 
     `lineage` is widest first; `neighbours` are the countries of subnets inside and beside the narrowest one.
     Where they disagree with the holder's address, it is a headquarters: the radius grows. Where the subnet's
@@ -114,13 +114,13 @@ def _weighed(
 ) -> Hint:
     """Widen a place by the share of neighbours that are elsewhere, and by how far away those are."""
     radius = max(location.radius_km, config.registry_city_km) if location.city else location.radius_km
-    told = [country for country in neighbours if country in gazetteer.countries]
-    away = Counter(country for country in told if country != location.country)
-    share = away.total() / len(told) if told else 0.0
+    countries = [country for country in neighbours if country in gazetteer.countries]
+    away = Counter(country for country in countries if country != location.country)
+    share = away.total() / len(countries) if countries else 0.0
     if away:
         other = gazetteer.countries[str(away.most_common(1)[0][0])]
         radius += share * (km_between(location, other) + other.radius_km)
-        evidence += f"; {away.total()} of {len(told)} subnets around are elsewhere"
+        evidence += f"; {away.total()} of {len(countries)} subnets around are elsewhere"
     return Hint(
         heuristic=Heuristic.REGISTRY,
         location=Location(

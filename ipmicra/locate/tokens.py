@@ -33,7 +33,7 @@ class Meaning:
     location: Location
     points: float
     needs_agreement: bool = False
-    """Counts only where the name tells the country as well."""
+    """Counts only where the name indicates the country as well."""
     is_ambiguous: bool = False
     """There is another city of the name, far away and not much smaller."""
 

@@ -69,13 +69,13 @@ GENERIC_COUNTRY_DOMAINS = frozenset(
     st su tk to tv vc vg ws
     """.split()
 )
-"""Top-level domains of countries that the whole world registers under: they tell no country."""
+"""Top-level domains of countries that the whole world registers under: they indicate no country."""
 
 ALIASES = {"uk": "GB", "en": "GB"}
 """Letters for a country other than ISO 3166's."""
 
 COUNTRY_WORDS = {"usa": "US", "deu": "DE", "gbr": "GB", "nsw": "AU", "qld": "AU", "vic": "AU", "tas": "AU"}
-"""Three letters that tell a country when they stand alone in a label."""
+"""Three letters that indicate a country when they stand alone in a label."""
 
 CLLI_COUNTRIES = {
     "en": "GB",

@@ -33,7 +33,7 @@ class CoordinatesConfig:
 
 
 class Coordinates:
-    """A fleet in coordinate space, and what it tells about round trips nobody has measured.
+    """A fleet in coordinate space, and what it predicts about round trips nobody has measured.
 
     Crawlers are numbered as the rows of the table they were fitted from. Samples are tables of hosts ×
     crawlers in milliseconds with NaN where there is none; zero, negative and infinite values count as
@@ -114,7 +114,7 @@ class Coordinates:
         *,
         lineage_of: Callable[[int], Sequence[int]] | None = None,
     ) -> int:
-        """Take in delegation's own samples, one a place of the three arrays; give how many were usable.
+        """Take in delegation's own samples, one per place of the three arrays; return how many were usable.
 
         A subnet is named by its row in the hierarchy. `lineage_of` gives the rows that hold it, widest
         first; with it, subnets without a sample inherit from their siblings.

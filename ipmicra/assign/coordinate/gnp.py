@@ -42,7 +42,7 @@ class Expectation:
     """Where hosts with few samples are expected."""
 
     points: Floats
-    """One row a host."""
+    """One row per host."""
     pull: float
     """What a relative error of the place counts beside one sample's."""
 

@@ -17,7 +17,7 @@ _EXACTNESS = 1e-8
 
 
 def choose_landmarks(mutual_ms: Floats, count: int, *, floor_ms: float, noise: float) -> NDArray[np.intp]:
-    """Choose the crawlers whose round trips tell most about the round trips to all the others.
+    """Choose the crawlers whose round trips predict those to all the others best.
 
     A host's round trips to all crawlers are taken as one draw from a Gaussian whose covariance the crawlers'
     own rows give (in logarithms, `floor_ms` added). The next landmark is the crawler that, once measured

@@ -19,7 +19,7 @@ from ipmicra.model.types import Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """What two hosts are compared by: both in logarithms, one row a host, one column a landmark."""
+    """What two hosts are compared by: both in logarithms, one row per host, one column per landmark."""
 
     samples: Floats
     surprise: Floats
@@ -46,7 +46,7 @@ class Ridge:
     """Mean square of the crawlers' surprise."""
     settings: tuple[Setting, ...]
     duals: tuple[Floats, ...]
-    """Weights of the crawlers' rows, one table a setting."""
+    """Weights of the crawlers' rows, one table per setting."""
     left_out: Floats
     """Corrections of the crawlers, each found without its own row."""
 

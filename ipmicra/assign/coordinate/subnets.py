@@ -41,7 +41,7 @@ class SubnetBook:
         rtt_ms: NDArray[np.float64],
         lineage_of: LineageOf | None,
     ) -> int:
-        """Take in samples; give how many were usable."""
+        """Take in samples; return how many were usable."""
         if not len(subnets) == len(crawlers) == len(rtt_ms):
             raise InputError("subnets, crawlers and round trips must be equally many")
         count = len(self._blend.members[0].crawlers.points)

@@ -52,7 +52,7 @@ def _move(
     rtt = np.where(is_known, rtt_ms, 1.0)
     apart = points - points[other]
     flat = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-    lots = rng.normal(size=apart.shape)  # two on one point part in a random direction
+    lots = rng.normal(size=apart.shape)  # two on one point move apart in a random direction
     lots /= np.linalg.norm(lots, axis=1, keepdims=True)
     direction = np.where(flat[:, None] > _TINY, apart / np.maximum(flat, _TINY)[:, None], lots)
     estimated = flat + heights + heights[other]

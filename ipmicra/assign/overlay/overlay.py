@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay import saved
-from ipmicra.assign.overlay.joining import CODES, View, fast_code, joined_many, joined_one
+from ipmicra.assign.overlay.joining import CODES, fast_code, joined_many, joined_one
 from ipmicra.assign.overlay.options import Half, OverlayOptions
-from ipmicra.assign.overlay.schemes import Cut, scheme_named
+from ipmicra.assign.overlay.schemes import Cut, JoinView, scheme_named
 from ipmicra.assign.overlay.sites import Sites
 from ipmicra.assign.overlay.takeover import taken_over
 from ipmicra.assign.overlay.zones import Zones
@@ -93,7 +93,7 @@ class Overlay:
     # --- joining
 
     def join(self, point: ArrayLike) -> int:
-        """Let a crawler join at a coordinate; give its number."""
+        """Let a crawler join at a coordinate; return its number."""
         place = self._clamped_one(point)
         crawler = self._joined
         if crawler == len(self.zone_of):
@@ -106,7 +106,7 @@ class Overlay:
         return crawler
 
     def join_many(self, points: ArrayLike) -> Rows:
-        """Let crawlers join one after the other; give their numbers."""
+        """Let crawlers join one after the other; return their numbers."""
         places = self._clamped(points)
         first = self._joined
         if not len(places):
@@ -139,7 +139,7 @@ class Overlay:
         if owner in self.more_zones:  # who took zones over gives one away whole
             self._give(zone, owner, crawler)
         else:
-            self._split(self._sound(self._choose(View(self, crawler, zone))), crawler)
+            self._split(self._sound(self._choose(JoinView(self, crawler, zone))), crawler)
         self._joined = crawler + 1
         self._alive += 1
 
@@ -202,7 +202,7 @@ class Overlay:
         return owners
 
     def insert(self, points: ArrayLike) -> Rows:
-        """Insert sites; give the crawler that holds each."""
+        """Insert sites; return the crawler that holds each."""
         owners = self.owners(points)
         self.sites.add(self._clamped(points), np.asarray(points, dtype=np.float64), owners)
         return owners
@@ -285,7 +285,7 @@ class Overlay:
         return Departure(crawler=crawler, takers=takers, sites=sites, is_failure=is_failure)
 
     def move(self, crawler: int, point: ArrayLike) -> int:
-        """Return a crawler its new coordinate; it rejoins, under a new number, if it drifted too far.
+        """Move a crawler to its new coordinate; it rejoins, under a new number, if it drifted too far.
 
         Too far is farther from the centre of its zone than the zone's diagonal is long (Xu et al. 2010).
         """

@@ -92,7 +92,7 @@ def _fill(overlay: Overlay, arrays: dict[str, NDArray[Any]], joined: int) -> Non
 
 
 def _give(overlay: Overlay, owner_of: dict[int, int], joined: int) -> None:
-    """Return the zones to their owners."""
+    """Give the zones back to their owners."""
     for zone, owner in owner_of.items():
         if not -1 <= owner < joined or (owner < 0 and len(owner_of) > 1):
             raise ValueError(f"zone {zone} has no owner that joined")

@@ -23,7 +23,7 @@ class Sites:
         return len(self.holder)
 
     def add(self, points: Floats, originals: Floats, holders: Rows) -> Rows:
-        """Add sites; give their numbers."""
+        """Add sites; return their numbers."""
         numbers = np.arange(len(self), len(self) + len(points))
         self.points = np.concatenate([self.points, points])
         self.originals = np.concatenate([self.originals, originals])

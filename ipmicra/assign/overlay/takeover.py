@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def taken_over(overlay: Overlay, crawler: int, zones: list[int]) -> tuple[int, ...]:
-    """Find a new owner for each zone of a crawler; give the takers.
+    """Find a new owner for each zone of a crawler; return the takers.
 
     The other half of the same split takes it if it is whole: the two merge into one zone. Else the neighbour
     with the smallest zones takes it beside its own.

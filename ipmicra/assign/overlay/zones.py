@@ -52,7 +52,7 @@ class Zones:
         return leaves
 
     def split(self, zone: int, axis: int, position: float) -> int:
-        """Cut a zone in two; give the lower half, the upper one is the next number."""
+        """Cut a zone in two; return the lower half, the upper one is the next number."""
         self.reserve(1)
         return int(kernels.split(self.tree, zone, axis, position))
 

@@ -84,7 +84,7 @@ def standing(problem: Problem) -> CrawlerTable:
 
 
 def _places(sites: SiteTable, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the different places of some sites; give each one's number, and where each number first is."""
+    """Number the different places of some sites; return each one's number, and where each number first is."""
     pairs = np.column_stack((sites.latitude[rows], sites.longitude[rows]))
     _, first, place = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     return place.reshape(-1).astype(np.int64), first.astype(np.int64)

@@ -111,3 +111,11 @@ def test_bad_lines_of_a_geofeed_are_findings(line: str) -> None:
 def test_geoloc_is_read_or_refused(text: str, place: tuple[float, float] | None) -> None:
     location = read_geoloc(text, 50.0)
     assert (location and (location.latitude, location.longitude)) == place
+
+
+def test_a_stray_carriage_return_or_an_endless_line_does_not_stop_a_table() -> None:
+    known = KnownTable()
+    lines = ["192.0.2.0/24,1,2\r,50,,", "x" * 200_000, "198.51.100.0/24,1,2,50,,"]
+    read_table(known, lines, "own.csv", 50.0)
+    assert known.of_address(ip_address("198.51.100.7")) is not None
+    assert [finding.partition(":")[0] for finding in known.findings] == ["own.csv, line 2"]

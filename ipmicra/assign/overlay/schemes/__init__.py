@@ -1,4 +1,4 @@
-"""Splitting schemes: which zone a newcomer splits, and where. One small function a file."""
+"""Splitting schemes: which zone a newcomer splits, and where. One small function per file."""
 
 from __future__ import annotations
 
