@@ -29,8 +29,7 @@ from ipmicra.cli.progress import is_watched, progress_bar
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
-    from ipmicra.app.delegate.batch import BatchReport
-    from ipmicra.app.delegate.run import Delegation
+    from ipmicra.app.delegate.batch import BatchReport, Delegation
 
 COLUMNS = ("host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes")
 WIDTHS = (32, 15, 20, 12, 8, 10, 6)
@@ -118,8 +117,8 @@ def delegate(
     where it stopped: no probe is sent twice, and none is lost.
     """
     need_service()
+    from ipmicra.app.delegate.batch import Delegation
     from ipmicra.app.delegate.options import DelegateOptions
-    from ipmicra.app.delegate.run import Delegation
     from ipmicra.app.probe import agent_access, probe_config
 
     print_format = chosen(output_format, as_json)

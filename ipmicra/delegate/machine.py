@@ -44,8 +44,7 @@ from ipmicra.delegate.events import (
     SiteArrived,
 )
 from ipmicra.delegate.fallback import Fallback
-from ipmicra.delegate.holdings import Holdings
-from ipmicra.delegate.ledger import Ledger
+from ipmicra.delegate.ledger import Holdings, Ledger
 from ipmicra.delegate.lifecycle import Hold, Stage, Step
 from ipmicra.delegate.physics import Physics, are_apart
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope

@@ -1,15 +1,17 @@
-"""Delegating with a real fleet: the sans-IO delegator driven by seeds, agents and the store.
+"""Delegating with a real fleet: the sans-IO machine driven by seeds, agents and the store.
 
 | file | has |
 |---|---|
 | `options.py` | what a user asks for, and every number of the driver |
+| `batch.py` | `ipmicra delegate`: lists of seeds, resumable after a crash |
+| `delegator.py` | `ipmicra.Delegator`, the library's way in |
 | `session.py` | all that is open while something is delegated |
-| `opening.py` | the machine as the store left it: crawlers, delegations, what samples taught |
-| `carrying.py` | delegations of another edition brought into this one |
-| `driver.py` | events in, actions carried out |
-| `probes.py` | probes on their way to agents, those of an earlier run answered from the store |
-| `gate.py` | few subnets of a parent at a time |
-| `writer.py` | what is kept, in transactions, before anybody is told |
-| `batch.py` | lists of seeds, gone on with after a crash |
-| `facade.py` | `ipmicra.Delegator` |
+| `restoring.py` | the machine restored from the store: crawlers, delegations, what samples taught |
+| `driver.py` | events in, actions carried out; few subnets of a parent at a time |
+| `probe_queue.py` | probes on their way to agents, those of an earlier run answered from the store |
+| `write_queue.py` | what is kept, in transactions, before it is handed to the caller |
+| `new_edition.py` | delegations of another edition of the hierarchy carried over |
+| `missing_registrations.py` | registrations that the dumps lack, asked for one by one |
+| `locations.py` | where sites are, and which prefixes are anycast |
+| `dry_run.py` | how many probes a batch could take |
 """

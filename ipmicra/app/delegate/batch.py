@@ -1,19 +1,22 @@
-"""Lists of seeds, by the million: streamed, written as they come, resumable after a crash."""
+"""`ipmicra delegate`: lists of seeds, by the million; streamed, written as they come, resumable."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.dry_run import Plan, plan_batch
+from ipmicra.app.delegate.options import EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import ALL_SILENT
 from ipmicra.app.delegate.session import Session
+from ipmicra.app.home import Home
 from ipmicra.delegate.subnets import key_of
-from ipmicra.edge.files.seeds import UnresolvedSeed, redacted
+from ipmicra.edge.files.seeds import UnresolvedSeed, count_seeds, read_seeds, redacted
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
@@ -24,8 +27,6 @@ from ipmicra.model.site import Site
 events = EventLog("delegate")
 CHUNK = 200
 """Sites that are pinned, and looked for among the results of an earlier run, at a time."""
-EXAMPLES = 20
-"""Missing seeds that are named; all are counted."""
 
 
 @dataclass(slots=True)
@@ -216,3 +217,55 @@ def batch_key(words: list[str], options: DelegateOptions) -> str:
         str(Path(word).absolute()) if "://" not in word and Path(word).is_file() else word for word in words
     ]
     return hashlib.sha256("\0".join([options.setting, *named]).encode(errors="replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegation:
+    """One call of the command: seeds as the user named them, to be delegated with the fleet of a home."""
+
+    home: Home
+    words: list[str]
+    options: DelegateOptions = field(default_factory=DelegateOptions)
+
+    def count_seeds(self) -> int | None:
+        """Count the seeds, about; None if they come from standard input."""
+        return count_seeds(self.words)
+
+    def plan(self, show: Callable[[int], object]) -> Plan:
+        """Estimate the probes that the seeds need, and send none; `show` receives the seeds read so far."""
+        with self.home.open_hierarchy() as hierarchy, self.home.open_store() as store:
+            return plan_batch(store, hierarchy, self.options, read_seeds(self.words), show)
+
+    def run(
+        self,
+        on_decision: Callable[[Decision], object],
+        progress: Progress,
+        page: Path | None,
+        say: Callable[[str], object],
+    ) -> BatchReport:
+        """Delegate the seeds; a page on them is written at the end, also if that is an interrupt.
+
+        `say` receives where it was written.
+        """
+        command = redacted("ipmicra delegate", *self.words)
+        with (
+            self.home.open_hierarchy() as hierarchy,
+            self.home.lock("delegate", command),
+            self.home.open_store() as store,
+        ):
+            batch = Batch(store, hierarchy, self.options, on_decision, progress)
+            try:
+                return batch.run(self.words, read_seeds(self.words))
+            finally:
+                if page is not None and batch.report.batch and store.results.count(batch.report.batch):
+                    self._write_page(batch, page)
+                    say(f"report: {page}")
+
+    def _write_page(self, batch: Batch, page: Path) -> None:
+        from ipmicra.app.report.loaders.holders import with_hierarchy
+        from ipmicra.app.report.loaders.store import StoreContents
+        from ipmicra.app.report.write import write_page
+
+        data = StoreContents(store=batch.store, batch=batch.report.batch).load()
+        command = f"ipmicra delegate {shlex.join(map(redacted, self.words))}"
+        write_page(with_hierarchy(data, batch.hierarchy), page, command)

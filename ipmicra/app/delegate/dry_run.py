@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ipmicra.app.delegate.batch import EXAMPLES
 from ipmicra.app.delegate.missing_registrations import grafted
-from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.options import EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
 from ipmicra.delegate.config import DelegatorConfig, PredictConfig
 from ipmicra.delegate.ports import Scope

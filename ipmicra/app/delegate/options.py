@@ -17,6 +17,8 @@ from ipmicra.errors import InputError
 
 WITHOUT_PROBES = {"random", "hash"}
 """Policies for which crawlers need no agent."""
+EXAMPLES = 20
+"""Missing seeds that are named; all are counted."""
 LOCATE, NOWHERE = "locate", "none"
 """Words for `--location`; anything else is a file."""
 

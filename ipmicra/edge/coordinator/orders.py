@@ -17,7 +17,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 from types import TracebackType
 from typing import Self
@@ -25,7 +25,6 @@ from typing import Self
 import aiohttp
 
 from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig, NotSentError
-from ipmicra.edge.coordinator.belief import BeliefConfig, believed
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
@@ -35,6 +34,54 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.orders import ProbeOrder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefConfig:
+    """Limits of what can be true."""
+
+    clock_slack_s: float = 30.0
+    """A clock that differs by more is wrong: NTP keeps well within a second, this allows for a poor one."""
+    elapsed_slack_ms: float = 5.0
+    """Differences between two machines' stopwatches that prove nothing."""
+
+
+def believed(
+    sample: Sample,
+    order: ProbeOrder,
+    elapsed_ms: float | None,
+    window_s: tuple[float, float],
+    config: BeliefConfig,
+) -> Sample:
+    """Give a sample as far as it can be believed.
+
+    No round trip lasts longer than the whole exchange with the agent did, nor is one of another address than
+    the order's an answer. A time of day outside the exchange is replaced by our own.
+    """
+    if order.address is not None and int(order.address) and sample.address != order.address:
+        return _unbelievable(sample, order, f"it probed {sample.address} instead", window_s[1])
+    total_ms = sum(sample.all_ms)
+    if elapsed_ms is not None and total_ms > elapsed_ms + config.elapsed_slack_ms:
+        detail = f"it claims {total_ms:.0f} ms of round trips within {elapsed_ms:.0f} ms"
+        return _unbelievable(sample, order, detail, window_s[1])
+    earliest_s = window_s[0] - config.clock_slack_s if elapsed_ms is not None else 0.0
+    if earliest_s <= sample.taken_s <= window_s[1] + config.clock_slack_s:
+        return sample
+    note = f"the agent's clock is off by {sample.taken_s - window_s[1]:+.0f} s"
+    detail = f"{sample.detail}; {note}" if sample.detail else note
+    return replace(sample, taken_s=window_s[1], detail=detail[: LIMITS.max_detail])
+
+
+def _unbelievable(sample: Sample, order: ProbeOrder, detail: str, now_s: float) -> Sample:
+    return Sample(
+        crawler=sample.crawler,
+        address=order.address or sample.address,
+        rtt_ms=None,
+        loss=Loss.AGENT,
+        detail=f"not believed: {detail}"[: LIMITS.max_detail],
+        taken_s=now_s,
+    )
+
 
 events = EventLog("coordinator")
 UNRESOLVED = IPv4Address(0)

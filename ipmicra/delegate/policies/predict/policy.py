@@ -13,8 +13,8 @@ from ipmicra.delegate.account import Considered, Verdict
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.branches import Branches
 from ipmicra.delegate.policies.predict.field import Expectation, Field
+from ipmicra.delegate.policies.predict.forest import Branches
 from ipmicra.delegate.policies.predict.normal import Normal, Savings
 from ipmicra.delegate.policies.predict.placement_check import PlacementCheck
 from ipmicra.delegate.policies.predict.prior import Geography, Outlook
