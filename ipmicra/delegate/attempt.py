@@ -24,7 +24,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """Give the subnet to this crawler, by index."""
+    """Return the subnet to this crawler, by index."""
 
     crawler: int
     evidence: Evidence
@@ -83,5 +83,5 @@ class Attempt:
         self.stage = next_stage(self.stage, step)
 
     def was_tried(self, crawler: int) -> bool:
-        """Tell whether a crawler was asked or is known."""
+        """Return whether a crawler was asked or is known."""
         return crawler in self.reasons or crawler in self.samples

@@ -101,7 +101,7 @@ def _home(old: Delegation, tree: SubnetTree) -> tuple[Fate, tuple[int, ...]]:
 
 
 def _inside(old: Delegation, tree: SubnetTree) -> tuple[int, ...]:
-    """Give the widest new subnets that lie within the old range."""
+    """Return the widest new subnets that lie within the old range."""
     row = tree.row_of(str(old.first))
     while (above := tree.parent(row)) is not None and not _holds(tree.bounds(row), old.last):
         row = above

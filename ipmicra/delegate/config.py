@@ -53,17 +53,17 @@ class PaperConfig:
 class LevelSpread:
     """How much a crawler's mean of log round trips differs from level to level (standard deviations).
 
-    0.1 is some 10 % of the round trip. The figures are round on purpose: detours of a region are larger than
+    0.1 is about 10 % of the round trip. The figures are round on purpose: detours of a region are larger than
     those of a holder inside it. What the samples say soon counts for more.
     """
 
     root: float = 0.15
     """Between crawlers everywhere: access lines."""
     coarse: float = 0.15
-    """Between regions some 1500 km wide, or registries where the place is unknown."""
+    """Between regions about 1500 km wide, or registries where the place is unknown."""
     country: float = 0.08
     fine: float = 0.1
-    """Between regions some 150 km wide, or blocks of 2^24 addresses where the place is unknown."""
+    """Between regions about 150 km wide, or blocks of 2^24 addresses where the place is unknown."""
     organisation: float = 0.1
     wider: float = 0.05
     """Between subnets above the site's own."""
@@ -83,7 +83,7 @@ class PredictConfig:
     probes_per_site: float | None = 1.9
     """Mean number of probes above which the price rises; None for a fixed price."""
     price_step: float = 0.03
-    """Rise of the price's logarithm for each probe over the mean: some thirty sites to settle."""
+    """Rise of the price's logarithm for each probe over the mean: about thirty sites to settle."""
     price_rise: float = 2.0
     """The price rises to this multiple at most: where much is unknown more probes are right."""
     fixed_ms: float = 20.0
@@ -138,4 +138,4 @@ class PredictConfig:
 
 
 FRUGAL = PredictConfig(probe_price_ms=0.45, probes_per_site=1.1)
-"""Little more than one probe a site."""
+"""Little more than one probe per site."""

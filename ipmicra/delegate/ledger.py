@@ -56,11 +56,11 @@ class Ledger:
         return iter(self._held.items())
 
     def get(self, key: int) -> Held | None:
-        """Give a subnet's delegation."""
+        """Return a subnet's delegation."""
         return self._held.get(key)
 
     def hold_of(self, key: int) -> Hold:
-        """Give a subnet's state."""
+        """Return a subnet's state."""
         if key in self._contested:
             return Hold.CONTESTED
         return Hold.HELD if key in self._held else Hold.FREE
@@ -77,7 +77,7 @@ class Ledger:
         self._put(key, held, organisation)
 
     def give(self, key: int, held: Held, organisation: int) -> None:
-        """Give a subnet without an attempt: a crawler's own, or one carried over."""
+        """Return a subnet without an attempt: a crawler's own, or one carried over."""
         next_hold(self.hold_of(key), Step.OWN_SUBNET)
         self._put(key, held, organisation)
 
@@ -97,11 +97,11 @@ class Ledger:
             kept.remove(key)
 
     def rows_between(self, first: int, behind: int) -> Sequence[int]:
-        """Give held rows from one number up to another, in order."""
+        """Return held rows from one number up to another, in order."""
         return self._rows[bisect_left(self._rows, first) : bisect_left(self._rows, behind)]
 
     def of_organisation(self, organisation: int) -> Sequence[int]:
-        """Give held subnets of an organisation, in the order in which they were given."""
+        """Return held subnets of an organisation, in the order in which they were given."""
         return self._by_organisation.get(organisation, ())
 
     def _put(self, key: int, held: Held, organisation: int) -> None:

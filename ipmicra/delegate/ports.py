@@ -20,21 +20,21 @@ class LocationSource(Protocol):
     """Where sites are, as far as somebody knows."""
 
     def location_of(self, site: Site, key: int) -> Location | None:
-        """Give a site's place; `key` is its subnet (see `ipmicra.delegate.subnets`)."""
+        """Return a site's place; `key` is its subnet (see `ipmicra.delegate.subnets`)."""
 
 
 class CoordinateSource(Protocol):
     """Round trips by network coordinates."""
 
     def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> Sequence[float] | None:
-        """Give the expected round trip from each crawler in ms, None if the address has no coordinate."""
+        """Return the expected round trip from each crawler in ms, None if the address has no coordinate."""
 
 
 class PrefixSet(Protocol):
     """A list of prefixes that are known to be in many places."""
 
     def __contains__(self, address: str) -> bool:
-        """Tell whether one of them holds an address, given as text."""
+        """Return whether one of them holds an address, given as text."""
 
 
 class Scope(Enum):
@@ -67,7 +67,7 @@ class Policy(Protocol):
         """Learn from an attempt's samples at its end, or from a sample of somebody else's."""
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
-        """Tell whether a crawler that joined later may be nearer than the holder, whose sample is known."""
+        """Return whether a crawler that joined later may be nearer than the holder, whose sample is known."""
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
-        """Give what can say, later, why the others were not asked."""
+        """Return what can say, later, why the others were not asked."""

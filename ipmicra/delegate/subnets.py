@@ -23,40 +23,40 @@ class SubnetTree(Protocol):
     """What the delegator needs of a hierarchy; `Hierarchy` has it, and so have invented worlds."""
 
     def row_of(self, address: str) -> int:
-        """Give the row of the narrowest subnet that holds an address."""
+        """Return the row of the narrowest subnet that holds an address."""
 
     def parent(self, row: int) -> int | None:
-        """Give the row above, None for a root."""
+        """Return the row above, None for a root."""
 
     def descendants(self, row: int) -> Sequence[int]:
-        """Give the rows inside, however deep; they follow the row."""
+        """Return the rows inside, however deep; they follow the row."""
 
     def bounds(self, row: int) -> tuple[Address, Address]:
-        """Give first and last address."""
+        """Return first and last address."""
 
     def organisation_number(self, row: int) -> int:
-        """Give the number of the organisation, 0 for none."""
+        """Return the number of the organisation, 0 for none."""
 
     def country(self, row: int) -> str | None:
-        """Give the country, two letters."""
+        """Return the country, two letters."""
 
     def registry_number(self, row: int) -> int:
-        """Give the number of the registry."""
+        """Return the number of the registry."""
 
 
 def key_of(tree: SubnetTree, address: Address) -> int:
-    """Give the key of the subnet to delegate for an address."""
+    """Return the key of the subnet to delegate for an address."""
     row = tree.row_of(str(address))
     return slice_of(address) if tree.parent(row) is None else row
 
 
 def slice_of(address: Address) -> int:
-    """Give the key of the slice around an address."""
+    """Return the key of the slice around an address."""
     return _negative(address, 0 if address.version == 4 else 1)  # noqa: PLR2004
 
 
 def single(address: Address) -> int:
-    """Give the key of an address alone."""
+    """Return the key of an address alone."""
     return _negative(address, 2 if address.version == 4 else 3)  # noqa: PLR2004
 
 
@@ -65,12 +65,12 @@ def _negative(address: Address, form: int) -> int:
 
 
 def row_of_key(tree: SubnetTree, key: int) -> int:
-    """Give the row that a key lies in: its own, or that of the narrowest subnet around a slice's start."""
+    """Return the row that a key lies in: its own, or that of the narrowest subnet around a slice's start."""
     return key if key >= 0 else tree.row_of(str(bounds_of(tree, key)[0]))
 
 
 def bounds_of(tree: SubnetTree, key: int) -> tuple[Address, Address]:
-    """Give first and last address of a key."""
+    """Return first and last address of a key."""
     if key >= 0:
         return tree.bounds(key)
     number, form = divmod(-1 - key, 1 << _SHIFT)
@@ -81,7 +81,7 @@ def bounds_of(tree: SubnetTree, key: int) -> tuple[Address, Address]:
 
 
 def key_of_bounds(tree: SubnetTree, first: Address, last: Address) -> int | None:
-    """Give the key of a subnet by its addresses; None if the hierarchy has no such subnet."""
+    """Return the key of a subnet by its addresses; None if the hierarchy has no such subnet."""
     row: int | None = tree.row_of(str(first))
     while row is not None and (above := tree.parent(row)) is not None:
         if tree.bounds(row) == (first, last):

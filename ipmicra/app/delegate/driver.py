@@ -79,7 +79,7 @@ class Gate:
         """Sites that wait."""
 
     def parent_of(self, site: Site) -> Hashable | None:
-        """Give what siblings share; None where they tell nothing of each other."""
+        """Return what siblings share; None where they tell nothing of each other."""
         key = key_of(self._tree, site.address)
         if key < 0:
             return site.address.version, int(site.address) >> WIDER_BITS[site.address.version]
@@ -87,7 +87,7 @@ class Gate:
         return None if above is None or self._tree.parent(above) is None else above
 
     def is_full(self, parent: Hashable | None) -> bool:
-        """Tell whether a parent has enough under way."""
+        """Return whether a parent has enough under way."""
         return parent is not None and self._under_way[parent] >= self._per_parent
 
     def hold_back(self, parent: Hashable, site: Site) -> None:
@@ -102,7 +102,7 @@ class Gate:
             self._under_way[parent] += 1
 
     def closed(self, attempt: int) -> list[Site]:
-        """Note that an attempt is over; give the sites that waited for it."""
+        """Note that an attempt is over; return the sites that waited for it."""
         parent = self._parents.pop(attempt, None)
         if parent is None:
             return []
@@ -112,7 +112,7 @@ class Gate:
         return self._release(self._waiting.pop(parent, deque()))
 
     def empty(self) -> list[Site]:
-        """Give all that wait; nobody will come for them."""
+        """Return all that wait; nobody will come for them."""
         waiting, self._waiting = self._waiting, {}
         return [site for sites in waiting.values() for site in self._release(sites)]
 

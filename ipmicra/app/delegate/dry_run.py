@@ -11,7 +11,7 @@ from typing import Any
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.options import EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
-from ipmicra.delegate.config import DelegatorConfig, PredictConfig
+from ipmicra.delegate.policies.registry import probe_cost
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
 from ipmicra.edge.dns.bulk import resolve_seeds
@@ -21,8 +21,6 @@ from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
 
-PUBLISHED_PROBES = 2.99
-"""Probes a site of the published procedure (Papapetrou & Samaras 2004)."""
 TELL_EVERY = 5_000
 FEW = 20
 """Delegations to read for one question to the store that they spare."""
@@ -68,7 +66,7 @@ def plan_batch(
 ) -> Plan:
     """Resolve and group seeds, and count; nothing is probed and nothing is delegated.
 
-    `progress` is told now and then how many seeds were read.
+    `progress` is called now and then with the number of seeds read.
     """
     return asyncio.run(_plan(store, hierarchy, options, texts, progress))
 
@@ -124,20 +122,9 @@ def _held(store: StorePort, tree: SubnetTree, keys: set[int]) -> int:
 def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:
     """Count the worst case and the mean case, both within the budget."""
     free = plan.subnets - plan.held
-    each = {"random": 0, "hash": 0, "geo": options.nearest + DelegatorConfig().losses_allowed}
-    most = free * min(plan.crawlers, each.get(options.policy, plan.crawlers))
-    expected = round(free * min(float(plan.crawlers), _mean(store, options, plan.crawlers)))
-    budget = options.probe_budget
-    plan.most_probes = most if budget is None else min(most, budget)
-    plan.expected_probes = min(plan.most_probes, expected)
-
-
-def _mean(store: StorePort, options: DelegateOptions, crawlers: int) -> float:
-    """Give the probes that a subnet is expected to take."""
-    fixed = {"random": 0.0, "hash": 0.0, "everyone": float(crawlers), "geo": float(options.nearest)}
-    if options.policy in fixed:
-        return fixed[options.policy]
+    cost = probe_cost(options.policy, crawlers=plan.crawlers, nearest=options.nearest)
     count, probes = store.delegations.probes()
-    if count >= ENOUGH:
-        return probes / count
-    return PUBLISHED_PROBES if options.policy == "paper" else PredictConfig().probes_per_site or 2.0
+    mean = cost.expected if cost.is_fixed or count < ENOUGH else min(float(plan.crawlers), probes / count)
+    most, budget = free * cost.most, options.probe_budget
+    plan.most_probes = most if budget is None else min(most, budget)
+    plan.expected_probes = min(plan.most_probes, round(free * mean))

@@ -18,7 +18,7 @@ FINDINGS_KEPT = 20
 
 
 def make_locations(word: str, hierarchy: Hierarchy, notes: list[str]) -> LocationSource | None:
-    """Give what `--location` names."""
+    """Return what `--location` names."""
     if word == NOWHERE:
         return None
     if word == LOCATE:
@@ -42,7 +42,7 @@ class AnycastPrefixes:
         self._prefixes = prefixes
 
     def __contains__(self, address: str) -> bool:
-        """Tell whether one of them holds an address."""
+        """Return whether one of them holds an address."""
         return read_address(address) in self._prefixes
 
 

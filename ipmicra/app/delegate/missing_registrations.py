@@ -47,11 +47,11 @@ class GraftedTree:
         self._grafts.append(graft)
 
     def is_outside(self, address: Address) -> bool:
-        """Tell whether neither hierarchy nor grafts know whose an address is."""
+        """Return whether neither hierarchy nor grafts know whose an address is."""
         return self.parent(self.row_of(str(address))) is None
 
     def row_of(self, address: str) -> int:
-        """Give the row of the narrowest subnet that holds an address."""
+        """Return the row of the narrowest subnet that holds an address."""
         row = self._base_row(address)
         if not self._grafts or self._tree.parent(row) is not None:
             return row
@@ -59,35 +59,35 @@ class GraftedTree:
         return row if found is None else int(found)
 
     def parent(self, row: int) -> int | None:
-        """Give the row above, None for a root."""
+        """Return the row above, None for a root."""
         if row < self._size:
             return self._tree.parent(row)
         return self._tree.lineage_rows(self._base_row(str(self._grafts[row - self._size].first)))[0]
 
     def descendants(self, row: int) -> Sequence[int]:
-        """Give the rows inside; a graft has none."""
+        """Return the rows inside; a graft has none."""
         return self._tree.descendants(row) if row < self._size else range(0)
 
     def bounds(self, row: int) -> tuple[Address, Address]:
-        """Give first and last address."""
+        """Return first and last address."""
         if row < self._size:
             return self._tree.bounds(row)
         graft = self._grafts[row - self._size]
         return graft.first, graft.last
 
     def organisation_number(self, row: int) -> int:
-        """Give the number of the organisation; those of grafts are counted down from -1."""
+        """Return the number of the organisation; those of grafts are counted down from -1."""
         if row < self._size:
             return self._tree.organisation_number(row)
         handle = self._grafts[row - self._size].handle
         return 0 if handle is None else -self._organisations.setdefault(handle, len(self._organisations) + 1)
 
     def country(self, row: int) -> str | None:
-        """Give the country, two letters."""
+        """Return the country, two letters."""
         return self._tree.country(row) if row < self._size else self._grafts[row - self._size].country
 
     def registry_number(self, row: int) -> int:
-        """Give the number of the registry, of a graft that of the root."""
+        """Return the number of the registry, of a graft that of the root."""
         return self._tree.registry_number(row if row < self._size else 0)
 
 
@@ -131,6 +131,6 @@ class Grafter:
 
 
 def grafted(tree: Hierarchy, store: StorePort, now_s: float) -> SubnetTree:
-    """Give a hierarchy with the grafts of earlier runs, the hierarchy itself if there are none."""
+    """Return a hierarchy with the grafts of earlier runs, the hierarchy itself if there are none."""
     kept = [graft for graft in store.grafts.all() if graft.is_known and graft.asked_s + KEPT_S >= now_s]
     return GraftedTree(tree, kept) if kept else tree

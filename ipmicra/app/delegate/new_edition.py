@@ -25,12 +25,12 @@ class CarryingReport:
     """Those whose subnet now belongs to another crawler."""
 
     def lines(self) -> list[str]:
-        """Say it for people."""
+        """Write it for people."""
         if not self.counts:
             return []
         fates = ", ".join(f"{count:,} {fate}" for fate, count in self.counts.items() if count)
-        told = [f"the hierarchy has changed: {self.counts.total():,} delegations carried over ({fates})"]
-        return told + self.lost
+        lines = [f"the hierarchy has changed: {self.counts.total():,} delegations carried over ({fates})"]
+        return lines + self.lost
 
 
 def carry_delegations(store: StorePort, tree: SubnetTree, edition: str, now_s: float) -> CarryingReport:
@@ -79,7 +79,7 @@ def _carry(
 
 
 def _stays(one: Carried, delegations: dict[int, Delegation]) -> bool:
-    """Tell whether a delegation's own bounds are among those it got: put there, it is replaced."""
+    """Return whether a delegation's own bounds are among those it got: put there, it is replaced."""
     bounds = one.old.first, one.old.last
     return any(
         (new.first, new.last) == bounds for key in one.keys if (new := delegations.get(key)) is not None

@@ -8,15 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from ipmicra.delegate.config import TAUGHT_SAMPLES
-from ipmicra.delegate.policies.registry import POLICIES, policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, WITHOUT_PROBES, policy_variants
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.errors import InputError
 
-WITHOUT_PROBES = {"random", "hash"}
-"""Policies for which crawlers need no agent."""
 EXAMPLES = 20
 """Missing seeds that are named; all are counted."""
 LOCATE, NOWHERE = "locate", "none"
@@ -28,13 +26,13 @@ class DrivingConfig:
     """How much is under way at a time."""
 
     window: int = 20_000
-    """Sites that wait for an answer at a time; some 20 MB."""
+    """Sites that wait for an answer at a time; about 20 MB."""
     per_parent: int = 2
     """Subnets of one parent that are probed for at a time: what a sibling teaches may save a probe."""
     per_agent: int = 500
     """Orders at one agent at a time; an agent takes twenty thousand."""
     flush_s: float = 0.2
-    """How long an answer may wait for others before all are written: a commit costs some milliseconds."""
+    """How long an answer may wait for others before all are written: a commit takes milliseconds."""
     flush_rows: int = 5_000
     gather_s: float = 0.005
     """How long a probe may wait for others that go to the same agent in one request."""

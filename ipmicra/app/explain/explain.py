@@ -52,7 +52,7 @@ class Explanation:
     now_s: float
 
     def considered(self, verdict: Verdict) -> list[Considered]:
-        """Give the crawlers of a verdict."""
+        """Return the crawlers of a verdict."""
         return [one for one in self.decided.account if one.verdict is verdict] if self.decided else []
 
 
@@ -83,7 +83,7 @@ def explain_site(
 
 
 def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
-    """Tell why load put the site where it is; the fleet's loads are summed up only if it was assigned."""
+    """Explain why load put the site where it is; the fleet's loads are summed up only if it was assigned."""
     if not store.assignments.of(host):
         return ()
     crawlers = [member.crawler for member in store.crawlers.all(PRESENT)]

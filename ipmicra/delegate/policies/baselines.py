@@ -120,7 +120,7 @@ class Random(Simple):
 
 
 def hashed(address: Address, count: int) -> int:
-    """Give the number, below `count`, that a hash of an address points at."""
+    """Return the number, below `count`, that a hash of an address points at."""
     return crc32(address.packed) % count
 
 

@@ -38,7 +38,7 @@ class Paper(Simple):
     why_not = "the search ended before its turn"
 
     def __init__(self, config: PaperConfig | None = None) -> None:
-        """Take the threshold of the paper unless told otherwise."""
+        """Take the threshold of the paper unless another is given."""
         self._threshold_ms = (config or PaperConfig()).threshold_ms
 
     def decide(self, attempt: Attempt) -> Choice:
@@ -71,7 +71,7 @@ class Paper(Simple):
         return _Notes(self._candidates(attempt, usable), frozenset(usable))
 
     def _candidates(self, attempt: Attempt, organisation: list[int]) -> Iterator[tuple[int, str]]:
-        """Give crawlers in the order of the procedure, some more than once."""
+        """Return crawlers in the order of the procedure, some more than once."""
         for crawler in organisation:
             yield crawler, "holds a subnet of the same organisation"
         seen = range(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ipmicra.delegate.config import FRUGAL, PaperConfig, PredictConfig
+from ipmicra.delegate.config import FRUGAL, DelegatorConfig, PaperConfig, PredictConfig
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
@@ -15,7 +15,34 @@ from ipmicra.delegate.ports import Policy
 
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """Names of the policies, in the order in which they are shown."""
+WITHOUT_PROBES = frozenset({"random", "hash"})
+"""Policies that ask nobody, so that crawlers need no agent."""
+PUBLISHED_PROBES = 2.99
+"""Probes per site of the published procedure (Papapetrou & Samaras 2004)."""
 Maker = Callable[[np.random.Generator], Policy]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCost:
+    """Probes that a policy takes for one subnet."""
+
+    most: int
+    expected: float
+    is_fixed: bool = True
+    """Whether `expected` holds whatever is learnt; else the mean of past delegations is better."""
+
+
+def probe_cost(name: str, *, crawlers: int, nearest: int) -> ProbeCost:
+    """Return what a policy may cost with so many crawlers; `nearest` is the setting of `geo`."""
+    if name in WITHOUT_PROBES:
+        return ProbeCost(0, 0.0)
+    if name == "geo":
+        most = nearest + DelegatorConfig().losses_allowed
+        return ProbeCost(min(crawlers, most), min(crawlers, nearest))
+    if name == "everyone":
+        return ProbeCost(crawlers, crawlers)
+    aim = PUBLISHED_PROBES if name == "paper" else PredictConfig().probes_per_site or 2.0
+    return ProbeCost(crawlers, min(float(crawlers), aim), is_fixed=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +61,7 @@ def policy_variants(
     prices_ms: Sequence[float],
     nearest: Sequence[int],
 ) -> list[PolicyVariant]:
-    """Give the policy_variants of some policies; several settings make several of a policy."""
+    """Return the policy_variants of some policies; several settings make several of a policy."""
     found: list[PolicyVariant] = []
     for name in names:
         if name == "predict":
@@ -49,7 +76,7 @@ def policy_variants(
 
 
 def _predictors(prices_ms: Sequence[float]) -> list[PolicyVariant]:
-    """Give the default and the frugal setting, or fixed prices."""
+    """Return the default and the frugal setting, or fixed prices."""
     if not prices_ms:
         return [
             PolicyVariant("predict", "default", lambda _rng: Predict()),

@@ -71,7 +71,7 @@ class AgentClient:
     async def ask(
         self, orders: list[ProbeOrder], *, only_repeat: bool = False
     ) -> AsyncIterator[list[Answer]]:
-        """Give answers as they come, those that come together in one list; one to each order.
+        """Return answers as they come, those that come together in one list; one to each order.
 
         `NotSentError` says that nothing was done; any other `AgentError` leaves open what was.
         """
@@ -163,7 +163,7 @@ async def _lines(response: aiohttp.ClientResponse, longest: int, most: int) -> A
 
 
 async def is_healthy(url: str, session: aiohttp.ClientSession, access: AgentAccess) -> bool:
-    """Tell whether an agent is there and lets us in."""
+    """Return whether an agent is there and lets us in."""
     headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
     tls = access.context() if url.startswith("https:") else True
     try:

@@ -6,9 +6,22 @@ async with OrderDesk(store, crawlers, access) as desk:
         ...
 ```
 
-An order is written into the store before it is sent, and costs one probe from then on. Only what surely was
-never sent is given back. After a crash `recover()` asks agents to repeat what they answered; nothing is
-probed again.
+Theory of operation
+-------------------
+A budget of probes must hold whatever crashes. So an order is written into the store, and paid for, before it
+is sent:
+
+    reserved ──▶ sent ──▶ answered            the sample and the answer's arrival are one transaction
+        │          └────▶ broken off ─▶ the agent is asked once to repeat; what it does not know is lost
+        └────▶ surely never sent ─────▶ released: the only way that a probe is given back
+
+After a crash `recover()` asks agents to repeat what they answered; nothing is probed again. Whether an order
+that broke off was carried out cannot be known, so it stays paid: the budget may be overcharged by a broken
+line, and is never overdrawn.
+
+Orders of one crawler travel in batches, small enough that a broken answer loses little. All crawlers are
+served at the same time, and samples are yielded as they come. An answer is believed only as far as the
+exchange itself allows (`believed`): an agent's stopwatch and clock are not ours.
 """
 
 from __future__ import annotations
@@ -53,7 +66,7 @@ def believed(
     window_s: tuple[float, float],
     config: BeliefConfig,
 ) -> Sample:
-    """Give a sample as far as it can be believed.
+    """Return a sample as far as it can be believed.
 
     No round trip lasts longer than the whole exchange with the agent did, nor is one of another address than
     the order's an answer. A time of day outside the exchange is replaced by our own.
@@ -131,7 +144,7 @@ class OrderDesk:
         on_state: Callable[[str, CrawlerState], object] = lambda _name, _state: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Serve crawlers by name; `on_state` is told when an agent falls silent or answers."""
+        """Serve crawlers by name; `on_state` is called when an agent falls silent or answers."""
         self._store = store
         self._crawlers = crawlers
         self._access = access
@@ -155,7 +168,7 @@ class OrderDesk:
             await self._session.close()
 
     async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
-        """Give a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
+        """Return a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
         sent = [_Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler) for probe in probes]
         records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
         granted = self._store.budget.reserve(self._config.budget, records, self._clock())

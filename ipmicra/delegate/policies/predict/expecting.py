@@ -44,7 +44,7 @@ class ExpectedTrips:
     def expected_ms(
         self, address: Address, location: Location | None, samples_ms: Mapping[str, float]
     ) -> Floats | None:
-        """Give the round trip to each crawler of the fleet, in its order; None where nothing is known.
+        """Return the round trip to each crawler of the fleet, in its order; None where nothing is known.
 
         `samples_ms` are those of the address itself: they stand as they are, and bear on the others.
         """

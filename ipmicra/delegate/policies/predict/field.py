@@ -36,7 +36,7 @@ class Expectation:
     """Sites learnt from until then."""
 
     def belief(self) -> Normal:
-        """Give the Gaussian to condition on samples."""
+        """Return the Gaussian to condition on samples."""
         return Normal(self.mean, self.covariance)
 
 
@@ -78,7 +78,7 @@ class Field:
         self.forest.add_crawler()
 
     def expect(self, outlook: Outlook, branch: Branch) -> Expectation:
-        """Give what is believed of a site before any sample of its own."""
+        """Return what is believed of a site before any sample of its own."""
         level, variance = self.forest.expect(branch)
         line = _line(outlook.mean)
         mean = outlook.mean + line @ self._line + level

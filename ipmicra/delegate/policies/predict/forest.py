@@ -56,7 +56,7 @@ class Forest:
         return f"<Forest: {self._count} nodes, {self._crawlers} crawlers>"
 
     def node(self, *key: object) -> int:
-        """Give the number of a node, a new one if need be; a key begins with the parent's number."""
+        """Return the number of a node, a new one if need be; a key begins with the parent's number."""
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = self._count
@@ -74,12 +74,12 @@ class Forest:
         self._weight = np.concatenate([self._weight, room], axis=1)
 
     def is_touched(self, branch: Branch) -> bool:
-        """Tell whether a sample ever came in below the country of a branch."""
+        """Return whether a sample ever came in below the country of a branch."""
         near = np.concatenate([branch.trees[-1], branch.common])
         return bool(self._precision[near].any())
 
     def expect(self, branch: Branch) -> tuple[Floats, Floats]:
-        """Give mean and variance of every crawler at the end of a branch."""
+        """Return mean and variance of every crawler at the end of a branch."""
         common = self._precision[branch.common].astype(np.float64), self._weight[branch.common]
         squares = np.array(branch.common_squares)[:, None]
         rising = _rise(*common, squares)
@@ -106,7 +106,7 @@ class Forest:
         crawlers: NDArray[np.intp],
         message: tuple[Floats, Floats],
     ) -> tuple[Floats, Floats]:
-        """Add messages to nodes of different trees; give what changes for each parent."""
+        """Add messages to nodes of different trees; return what changes for each parent."""
         at = nodes[:, None], crawlers
         old_precision, old_weight = self._precision[at].astype(np.float64), self._weight[at]
         new_precision, new_weight = old_precision + message[0], old_weight + message[1]
@@ -120,7 +120,7 @@ class Forest:
 
 
 def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:
-    """Give nodes' messages to their parents: weaker by the nodes' own spreads."""
+    """Return nodes' messages to their parents: weaker by the nodes' own spreads."""
     damping = 1.0 / (1.0 + precision * squares)
     return precision * damping, weight * damping
 
@@ -128,7 +128,7 @@ def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats,
 def _without_child(
     own: tuple[Floats, Floats32], rising: tuple[Floats, Floats], last: tuple[Floats, Floats] | None
 ) -> tuple[Floats, Floats]:
-    """Give what nodes know besides the next node of the branch, level by level.
+    """Return what nodes know besides the next node of the branch, level by level.
 
     `last` is what rises into the last level, if anything does.
     """
@@ -175,7 +175,7 @@ class Branches:
         )
 
     def branch(self, forest: Forest, attempt: Attempt, *, is_placed: bool) -> Branch:
-        """Give the nodes above an attempt's subnet."""
+        """Return the nodes above an attempt's subnet."""
         country = self._tree.country(attempt.row)
         spread = self._config.placed if is_placed else self._config.unplaced
         place: tuple[object, ...]
@@ -190,7 +190,7 @@ class Branches:
         return Branch(nodes, np.array(common, dtype=np.intp), levels, squares)
 
     def _over_place(self, forest: Forest, location: Location, country: str | None) -> NDArray[np.intp]:
-        """Give root, coarse cell, country and fine cell of each tree: (level, tree)."""
+        """Return root, coarse cell, country and fine cell of each tree: (level, tree)."""
         place = location.latitude, location.longitude, country
         nodes = self._nodes.get(place)
         if nodes is None:
@@ -208,13 +208,13 @@ class Branches:
         return np.array([roots, wide, lands, narrow], dtype=np.intp)
 
     def _registered(self, attempt: Attempt) -> tuple[int, int]:
-        """Give registry and coarse block, which stand for a place that is unknown."""
+        """Return registry and coarse block, which stand for a place that is unknown."""
         block = int(attempt.address) >> BLOCK_BITS[attempt.address.version]
         return self._tree.registry_number(attempt.row), block
 
     @staticmethod
     def _over_registry(forest: Forest, place: tuple[object, ...], country: str | None) -> NDArray[np.intp]:
-        """Give root, registry, country and coarse block, of a single tree."""
+        """Return root, registry, country and coarse block, of a single tree."""
         root = forest.node("tree", 0)
         registry = forest.node(root, "registry", place[0])
         land = forest.node(registry, country)
@@ -223,7 +223,7 @@ class Branches:
     def _common(
         self, forest: Forest, attempt: Attempt, top: tuple[object, ...], spread: LevelSpread
     ) -> tuple[list[int], tuple[float, ...]]:
-        """Give the nodes of organisation, wider subnets and the subnet itself."""
+        """Return the nodes of organisation, wider subnets and the subnet itself."""
         organisation = self._tree.organisation_number(attempt.row) if attempt.key >= 0 else 0
         nodes = [forest.node(*top, organisation)]
         squares = [spread.organisation**2]
@@ -235,7 +235,7 @@ class Branches:
         return nodes, tuple(squares)
 
     def _wider(self, attempt: Attempt) -> list[int]:
-        """Give the nearest subnets above, widest first, without the root."""
+        """Return the nearest subnets above, widest first, without the root."""
         rows: list[int] = []
         row = attempt.row if attempt.key >= 0 else None
         while row is not None and len(rows) <= self._config.wider_levels:

@@ -39,13 +39,13 @@ class Normal:
         self.mean[crawler] = value
 
     def widening(self, tail: float) -> float:
-        """Give the factor of the variance after surprises: above 1 if samples strayed more than expected."""
+        """Return the variance's factor after surprises: above 1 if samples strayed more than expected."""
         return max(1.0, (tail + self.surprise) / (tail + self.seen))
 
 
 @cache
 def quantile_points(count: int) -> Floats:
-    """Give the midpoints of equally likely slices of the standard normal distribution."""
+    """Return the midpoints of equally likely slices of the standard normal distribution."""
     normal = NormalDist()
     return np.array([normal.inv_cdf((i + 0.5) / count) for i in range(count)])
 
@@ -61,7 +61,7 @@ class Savings:
     def over_known(
         self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float
     ) -> Floats:
-        """Give what a probe by each crawler may save beside a measured round trip, in ms.
+        """Return what a probe by each crawler may save beside a measured round trip, in ms.
 
         `floors` were taken off before the logarithm; `least` is what light allows.
         """
@@ -73,7 +73,7 @@ class Savings:
         return saved
 
     def over_expected(self, belief: Normal, floors: Floats, holder: int) -> Floats:
-        """Give what each crawler may save beside the one that is expected to be the nearest, in ms."""
+        """Return what each crawler may save beside the one that is expected to be the nearest, in ms."""
         spread_ms = np.exp(belief.mean)
         shifted = floors + spread_ms
         level, share = np.log(shifted), spread_ms / shifted
@@ -87,7 +87,7 @@ class Savings:
 
 
 def _loss(margin: Floats) -> Floats:
-    """Give E[max(margin + z, 0)] for a standard normal z."""
+    """Return E[max(margin + z, 0)] for a standard normal z."""
     density = np.exp(-0.5 * margin * margin) / sqrt(2 * np.pi)
     below = np.array([0.5 + 0.5 * erf(x / sqrt(2)) for x in margin.tolist()])
     loss: Floats = margin * below + density

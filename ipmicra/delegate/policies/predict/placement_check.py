@@ -1,4 +1,4 @@
-"""Whether a place is wrong: samples of a site beside what its place and what no place would expect."""
+"""Whether a place is wrong: samples under the prior of the place and under the location-free prior."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NARROWEST = 0.5
 class PlacementCheck:
     """Counts wrong places, and weighs one site's samples.
 
-    Densities are those of a Student distribution, so that one detour does not convict a place.
+    Densities are those of a Student distribution, so that one detour does not refute a place.
     """
 
     def __init__(self, config: PredictConfig) -> None:
@@ -46,17 +46,17 @@ class PlacementCheck:
         return self._wrong / (self._config.places_trusted + self._sites)
 
     def density(self, belief: Normal, crawler: int, value: float) -> float:
-        """Give the logarithm of the density of a round trip whose shifted logarithm is `value`."""
+        """Return the logarithm of the density of a round trip whose shifted logarithm is `value`."""
         variance = float(belief.covariance[crawler, crawler])
         deviation = value - float(belief.mean[crawler])
         surprise = log1p(deviation * deviation / (variance * self._tail))
         return self._constant - 0.5 * log(variance) - 0.5 * (self._tail + 1) * surprise - value
 
     def most(self, values: list[float]) -> float:
-        """Give the highest density that no place could give to such values."""
+        """Return the highest density that no place could give to such values."""
         return len(values) * (self._constant - log(NARROWEST)) - sum(values)
 
     def is_wrong(self, placed: float, unplaced: float) -> bool:
-        """Tell whether a wrong place is likelier than a right one, by the logarithms of both densities."""
+        """Return whether a wrong place is likelier than a right one, by the logarithms of both densities."""
         share = self.share
         return unplaced + log(share) > placed + log(1.0 - share) if share < 1.0 else True

@@ -56,7 +56,7 @@ class Geography:
         self._outlooks.clear()
 
     def closeness(self) -> Floats:
-        """Give the correlation of crawlers by their distance; unknown places are far from all."""
+        """Return the correlation of crawlers by their distance; unknown places are far from all."""
         count = len(self.points)
         result = np.eye(count)
         held = np.flatnonzero(self.known)
@@ -65,7 +65,7 @@ class Geography:
         return result
 
     def outlook(self, location: Location | None) -> Outlook:
-        """Give the prior for a site at a place; places come again and again."""
+        """Return the prior for a site at a place; places come again and again."""
         if location is None or not self.known.any():
             return self._outlook_nowhere()
         place = location.latitude, location.longitude, location.radius_km
@@ -96,7 +96,7 @@ class Geography:
         )
 
     def nowhere(self) -> tuple[Floats, Floats]:
-        """Give mean and covariance of logarithms for a site that may be anywhere.
+        """Return mean and covariance of logarithms for a site that may be anywhere.
 
         Crawlers stand where sites are, so each crawler's place is as likely as another.
         """
@@ -118,7 +118,7 @@ class Geography:
         return Outlook(mean=mean, floors=nil, least=nil, covariance=None, is_placed=False)
 
     def _apart(self, places: Floats) -> Floats:
-        """Give distances in km, (place, crawler); a typical one for crawlers of unknown place."""
+        """Return distances in km, (place, crawler); a typical one for crawlers of unknown place."""
         config = self._config
         apart = np.full((len(places), len(self.points)), config.typical_ms / config.slope_ms_per_km)
         apart[:, self.known] = vector_distances_km(places, self.points[self.known])
@@ -142,6 +142,6 @@ class Geography:
 
 
 def _spread(deviations: Floats) -> Floats:
-    """Give the covariance of rows that are equally likely."""
+    """Return the covariance of rows that are equally likely."""
     covariance: Floats = deviations.T @ deviations / len(deviations)
     return covariance
