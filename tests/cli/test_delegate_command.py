@@ -62,9 +62,11 @@ def test_every_format_has_the_same_columns_and_sites(home: Path) -> None:
     assert sum(one["probes"] for one in lines) == 0
 
 
-def test_without_seeds_there_is_an_empty_list(home: Path) -> None:
+def test_input_without_seeds_is_a_mistake_and_the_list_is_empty(home: Path) -> None:
     done = invoked("--home", home, "delegate", "-", *QUICK, "--json", stdin="# nothing\n")
-    assert (done.exit_code, json.loads(done.stdout)) == (0, [])
+    assert isinstance(done.exception, InputError)
+    assert "there are no seeds" in str(done.exception)
+    assert json.loads(done.stdout) == []
 
 
 def test_missing_seeds_end_with_code_3_and_their_reasons(
@@ -78,7 +80,7 @@ def test_missing_seeds_end_with_code_3_and_their_reasons(
         assert done.exit_code == 3
         assert [one["host"] for one in json.loads(done.stdout)] == ["one.example"]
         assert "two.example: there is no such host name" in done.stderr
-        assert "ftp://three: this is not a name" in done.stderr
+        assert "ftp://three: no address, prefix, range, host name or file" in done.stderr
         nothing = invoked("--home", home, "delegate", "two.example", *QUICK, "--json")
         assert (nothing.exit_code, json.loads(nothing.stdout)) == (1, [])
 
@@ -241,7 +243,7 @@ def test_explanation_of_a_subnet_that_changed_hands_has_its_history(home: Path) 
         (("delegate", "192.0.2.1", "--policy", "best"), InputError, "there are predict"),
         (("delegate", "192.0.2.1", "--probe-price-ms", "0"), InputError, "above 0"),
         (("delegate", "192.0.2.1", "--location", "nowhere.csv"), InputError, "nor a file"),
-        (("explain", "a b"), InputError, "not a name"),
+        (("explain", "a b"), InputError, "host name or file"),
     ],
 )
 def test_mistake_is_told_with_the_next_step(
