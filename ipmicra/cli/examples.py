@@ -78,18 +78,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 FIRST_STEPS = """\
 \b
 The usual path:
-  ipmicra demo                      see it all work on this machine
+  ipmicra demo                      see everything work on this machine
   ipmicra fetch                     download the registries' dumps
-  ipmicra build rir_dumps/*.gz      make the hierarchy of them
+  ipmicra build rir_dumps/*.gz      build the hierarchy from them
   ipmicra crawler add NAME ADDRESS --agent-url URL
   ipmicra delegate sites.txt --token-file token
 
 \b
 Hierarchy and state are kept in one folder: --home DIR, else IPMICRA_HOME,
-else the platform's place for user data (Linux: ~/.local/share/ipmicra).
+else the platform's folder for user data (Linux: ~/.local/share/ipmicra).
 
 \b
-`ipmicra COMMAND --help` tells more of each, with examples. Exit codes:
+`ipmicra COMMAND --help` explains each command, with examples. Exit codes:
 0 done, 1 failed, 2 wrong usage, 3 done in part (stderr says what is missing).
 """
 

@@ -16,18 +16,18 @@ Written by `bin/make-cli-docs` from `ipmicra COMMAND --help`; `bin/lint` compare
 
 Data goes to standard output, progress and messages to standard error. Into a pipe commands print JSON
 unless `--format` says otherwise. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (standard
-error says what is missing), 130 interrupted (standard error says what is left, and how to go on).
+error says what is missing), 130 interrupted (standard error says what is left, and how to resume).
 
 `ipmicra --install-completion` lets bash, zsh and fish complete commands, options, names and the crawlers of
-the store. `--log-level` and `--log-format` stand before the command, as in `ipmicra --log-level info
---log-format json delegate sites.txt`: each event is then one JSON object a line on standard error, with
+the store. `--log-level` and `--log-format` come before the command, as in `ipmicra --log-level info
+--log-format json delegate sites.txt`: each event is then one line of JSON on standard error, with
 `time`, `level`, `part`, `event`, `message` and fields of its own. Tokens, keys, passwords and queries of URLs
 are never written. `--log-level debug` shows where an error came from.
 """
 
 
 def reference() -> str:
-    """Give the text of the page."""
+    """Return the text of the page."""
     parts = [HEAD, _section([])]
     parts.extend(_section(name.split()) for name in command_names())
     return "\n".join(parts)
@@ -42,7 +42,7 @@ def _section(words: list[str]) -> str:
 
 
 def main() -> None:
-    """Write the page, or with `--check` tell whether it is up to date."""
+    """Write the page, or with `--check` fail if it is out of date."""
     if "--check" not in sys.argv:
         PAGE.write_text(reference(), encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != reference():

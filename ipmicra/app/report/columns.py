@@ -32,7 +32,7 @@ class Curve:
         return float(np.average(self.rtt_ms, weights=self.weight))
 
     def share_within(self, limits_ms: Milliseconds) -> NDArray[np.float64]:
-        """Give the share of sites within each of some rising limits, 0 to 1."""
+        """Return the share of sites within each of several rising limits, 0 to 1."""
         first = np.searchsorted(limits_ms, self.rtt_ms, side="left")
         held = np.bincount(first, self.weight, len(limits_ms) + 1)
         share: NDArray[np.float64] = np.cumsum(held)[:-1] / held.sum()
@@ -125,7 +125,7 @@ class Columns:
         return self._countries[1]
 
     @cached_property
-    def told_ms(self) -> Milliseconds:
+    def assigned_ms(self) -> Milliseconds:
         """Round trip to each site's crawler as its assignment says."""
         return np.array([np.nan if site.rtt_ms is None else site.rtt_ms for site in self.data.sites], float)
 
@@ -134,7 +134,7 @@ class Columns:
         """Round trip to each site's crawler: the true one if it is known, else as the assignment says."""
         true = self.data.true_rtt_ms
         if true is None:
-            return self.told_ms
+            return self.assigned_ms
         rtt_ms: Milliseconds = np.where(
             self.crawler == NOBODY, np.nan, true[self.crawler, np.arange(len(self))]
         )
@@ -189,7 +189,7 @@ class Columns:
         return (*curves, *self._random())
 
     def curve(self, role: str) -> Curve | None:
-        """Give one of the curves, by its role: ours, oracle, hash or random."""
+        """Return one of the curves, by its role: ours, oracle, hash or random."""
         return next((curve for curve in self.curves if curve.role == role), None)
 
     def _curve(self, name: str, role: str, rtt_ms: Milliseconds) -> Curve:

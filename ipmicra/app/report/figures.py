@@ -18,7 +18,7 @@ _BITS, _MS, _HOUR_S = 8, 1000.0, 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRates:
-    """Pages an hour of the whole fleet, by the equation of download time."""
+    """Pages per hour of the whole fleet, by the equation of download time."""
 
     busy: float
     """While every connection of every crawler has work."""
@@ -28,7 +28,7 @@ class PageRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What stands on top of the report, and what `--json` prints; None where it is not known."""
+    """The figures on top of the report and of `--json`; None where unknown."""
 
     sites: int
     crawlers: int
@@ -59,7 +59,7 @@ class Summary:
     """Standard deviation ÷ mean of the crawlers' sites."""
 
     def as_record(self) -> dict[str, Any]:
-        """Give the figures by name, numbers short enough to read."""
+        """Return the figures by name, numbers short enough to read."""
         return {
             key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()
         }
@@ -107,7 +107,7 @@ def page_loads(columns: Columns) -> NDArray[np.int64] | None:
 
 
 def excess_ms(columns: Columns) -> Milliseconds | None:
-    """Give how much farther each site's crawler is than the nearest; not-a-number where that is unknown."""
+    """Return how much farther each site's crawler is than the nearest; not-a-number where that is unknown."""
     return None if columns.oracle_ms is None else columns.ours_ms - columns.oracle_ms
 
 
@@ -163,7 +163,7 @@ def _pages(columns: Columns, cost: PageCost) -> dict[str, Any]:
 def page_rates(
     columns: Columns, rtt_ms: Milliseconds | None, crawler: NDArray[np.int64] | None, cost: PageCost
 ) -> PageRates | None:
-    """Give the fleet's pages an hour for one way of assigning, over sites that can be compared.
+    """Return the fleet's pages per hour for one way of assigning, over sites that can be compared.
 
     A site of M pages takes M/L · (2·RTT + L·size/bandwidth + wait) of one connection.
     """
@@ -183,7 +183,7 @@ def page_rates(
 
 
 def connections(columns: Columns, cost: PageCost) -> NDArray[np.float64]:
-    """Give each crawler's downloads at a time: as its capacity says, else the usual number."""
+    """Return each crawler's downloads at a time: as its capacity says, else the usual number."""
     return np.array([one.capacity.connections or cost.connections for one in columns.data.crawlers], float)
 
 

@@ -11,7 +11,7 @@ from ipmicra.model.address import type_of_family
 
 BYTES = {4: 4, 6: 16}
 STEPS = {4: (8, 16, 24), 6: (16, 32, 48)}
-"""Prefix lengths that stand for levels where there is no hierarchy."""
+"""Prefix lengths used as levels where there is no hierarchy."""
 
 Lineage = list[tuple[str, str | None]]
 """Subnets from wide to narrow: label, and who holds it."""

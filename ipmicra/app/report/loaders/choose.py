@@ -43,7 +43,7 @@ class ReportInput:
         return (*(path for path in named if path), *inside)
 
     def _source(self, stack: ExitStack) -> ReportSource:
-        """Give the loader for it; what it opens is closed with the stack."""
+        """Return the loader for it; what it opens is closed with the stack."""
         if self.world is None:
             return self._results() if self.results else self._stored(stack)
         if self.results:

@@ -35,7 +35,7 @@ def with_hierarchy(data: ReportData, hierarchy: Hierarchy) -> ReportData:
 
 
 def rows_of(sites: Sequence[ReportSite], hierarchy: Hierarchy) -> list[int]:
-    """Give the row of the narrowest subnet round each site's address, -1 without an address."""
+    """Return the row of the narrowest subnet round each site's address, -1 without an address."""
     has_address = [site.address is not None for site in sites]
     rows = np.full(len(sites), -1, np.int64)
     addresses = [site.address for site in sites if site.address is not None]

@@ -43,16 +43,16 @@ class StoreContents:
         if not sites:
             raise InputError(EMPTY)
         hosts = len({*results, *assigned})
-        told = f"{len(assigned):,} of {hosts:,} sites are where `ipmicra assign` put them."
+        note = f"{len(assigned):,} of {hosts:,} sites are where `ipmicra assign` put them."
         return ReportData(
             crawlers=tuple(fleet.crawlers),
             sites=tuple(sites),
             policy="assigned" if assigned else "delegated",
-            notes=(told,) if assigned else (),
+            notes=(note,) if assigned else (),
         )
 
     def _results(self) -> dict[str, Decision]:
-        """Give the last result of each host, with the probes of all."""
+        """Return the last result of each host, with the probes of all."""
         numbers = [self.batch] if self.batch is not None else [one.id for one in self.store.batches.all()]
         found: dict[str, Decision] = {}
         for number in numbers:
@@ -62,7 +62,7 @@ class StoreContents:
         return found
 
     def _assigned(self, results: Mapping[str, Decision]) -> dict[str, list[Assignment]]:
-        """Give the assignments of each host, by piece."""
+        """Return the assignments of each host, by piece."""
         begun_s = {one.id: one.started_s for one in self.store.batches.all()}
         since_s = 0.0 if self.batch is None else begun_s[self.batch]
         found: dict[str, list[Assignment]] = {}
@@ -74,7 +74,7 @@ class StoreContents:
     def _placed(
         self, fleet: _Crew, whole: ReportSite | None, pieces: Iterable[Assignment]
     ) -> Iterator[ReportSite]:
-        """Give a site as it was assigned, each piece by itself."""
+        """Return a site as it was assigned, each piece by itself."""
         for one in pieces:
             base = whole or ReportSite(host=one.host, address=one.address)
             crawler = fleet.number(one.crawler)
@@ -126,7 +126,7 @@ class _Crew:
 
 
 def _places(store: StorePort) -> dict[Bounds, Location]:
-    """Give where the sites of delegated subnets are thought to be."""
+    """Return where the sites of delegated subnets are thought to be."""
     return {
         (one.delegation.first, one.delegation.last): one.location
         for one in store.delegations.all()

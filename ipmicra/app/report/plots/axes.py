@@ -1,4 +1,4 @@
-"""Axes: where values stand on paper and what is written beside them."""
+"""Axes: the position of values, and the labels beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRID = Style(stroke="line")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """The rectangle that a plot's marks stand in, in pixels."""
+    """The rectangle of a plot's marks, in pixels."""
 
     left: float
     top: float
@@ -44,7 +44,7 @@ def nice_step(span: float, steps: int = 5) -> float:
 
 
 def ticks(top: float, steps: int = 5, *, whole: bool = False) -> list[float]:
-    """Give round values from 0 to at least the top."""
+    """Return round values from 0 to at least the top."""
     step = nice_step(top, steps)
     step = max(1.0, step) if whole else step
     return [i * step for i in range(math.ceil(top / step - 1e-9) + 1)] if top > 0 else [0.0, step]

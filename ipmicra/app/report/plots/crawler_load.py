@@ -63,7 +63,7 @@ def load_unit(columns: Columns) -> str:
 
 
 def load_bars(columns: Columns, most: int) -> list[Bar]:
-    """Give a bar a crawler; those beyond the most loaded share one."""
+    """Return one bar per crawler; those beyond the most loaded share one."""
     counts, pages = loads(columns), page_loads(columns)
     amounts = pages if pages is not None and load_unit(columns) == "pages" else counts
     order = [int(i) for i in np.argsort(-amounts, kind="stable")]
@@ -100,15 +100,15 @@ def _tip(crawler: ReportCrawler, sites: int, total: int, pages: NDArray[np.int64
 
 
 def capacity_lines(crawler: ReportCrawler) -> list[str]:
-    """Say what a crawler can bear."""
+    """List the limits of a crawler."""
     capacity = crawler.capacity
-    told = [
+    limits = [
         (capacity.bandwidth_mbps, "Mb/s"),
         (capacity.memory_gb, "GB of memory"),
         (capacity.max_pieces, "sites at a time"),
         (capacity.connections, "connections"),
     ]
-    return [f"can bear {amount:g} {unit}" for amount, unit in told if amount is not None]
+    return [f"can bear {amount:g} {unit}" for amount, unit in limits if amount is not None]
 
 
 def _bar_layers(bar: Bar, y: float, left: float, right: float) -> list[Layer]:

@@ -16,7 +16,7 @@ FRAME = Frame(left=46, top=66, right=362, bottom=262)
 DASHES: dict[str, tuple[float, ...]] = {"ours": (), "oracle": (2, 3), "hash": (8, 4), "random": (8, 3, 2, 3)}
 MOST_TICKS = 9
 BANDS = 48
-"""Upright bands that tell the shares at their place when pointed at."""
+"""Vertical bands that show the shares at their place when pointed at."""
 KEY_WIDTH, KEY_LETTERS = 200, 22
 """Of a name above the plot."""
 

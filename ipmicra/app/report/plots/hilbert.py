@@ -1,4 +1,12 @@
-"""Plot: the IPv4 space along a Hilbert curve, each square in the colour of its crawler."""
+"""Plot: the IPv4 space along a Hilbert curve, each square in the colour of its crawler.
+
+The curve visits every square of a grid once, and its neighbours are neighbours on the grid: a prefix, which
+is a stretch of addresses, becomes one square (even length) or two beside each other. On a grid of 2^n
+squares per side a square is a prefix of length 2n: order 4 shows /8, order 6 /12, order 7 /14.
+
+Why not rows of addresses, as in a table? There a /14 would be a thin line, and two prefixes that differ in
+the last bit of the row could be at opposite edges.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +36,7 @@ RESERVED = (*range(224, 256), 0, 10, 127)
 
 
 def hilbert_point(distance: NDArray[np.int64], order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give column and row of places along the curve on a grid of 2^order squares a side.
+    """Return column and row of places along the curve on a grid of 2^order squares per side.
 
     Order 1 goes 0 → (0, 0), 1 → (0, 1), 2 → (1, 1), 3 → (1, 0); each further order puts such a cup into each
     square, turned so that the ends meet.
@@ -50,7 +58,7 @@ def hilbert_point(distance: NDArray[np.int64], order: int) -> tuple[NDArray[np.i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What lies in one square."""
+    """What is in one square."""
 
     sites: int
     crawlers: Counter[int]
@@ -59,7 +67,7 @@ class Cell:
 
 
 def cells_of(columns: Columns, order: int) -> dict[int, Cell]:
-    """Count sites with an IPv4 address and a crawler by the square they lie in."""
+    """Count sites with an IPv4 address and a crawler by their square."""
     at = np.flatnonzero((columns.ipv4 != NOBODY) & (columns.crawler != NOBODY))
     square = columns.ipv4[at] >> 32 - 2 * order
     sites = [columns.data.sites[i] for i in at.tolist()]

@@ -1,4 +1,15 @@
-"""Plot: subnets nested in subnets, as wide as their sites are many."""
+"""Plot: subnets nested in subnets, as wide as their sites are many.
+
+An icicle: each subnet is a box below that of its parent, and as wide as its share of the sites. Nodes come
+with parents before children (`SubnetNode.parent`), so one pass from the last to the first adds up counts
+without recursion; a hierarchy may be dozens of levels deep.
+
+Colour says who has a subnet. Full colour: it was delegated itself. Pale: all sites in it go to one crawler,
+although by several decisions. Grey: several crawlers; a strip below shows their shares.
+
+Siblings too narrow to see share one box with nothing below it, and depth is limited, so that the page stays
+small whatever the list.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +42,7 @@ class Box:
 
 
 def grown(nodes: tuple[SubnetNode, ...]) -> list[Box]:
-    """Add up what lies below each subnet; give the roots."""
+    """Add up what is below each subnet; return the roots."""
     boxes = [Box(node, Counter(dict(node.crawlers)), delegated=int(node.is_delegated)) for node in nodes]
     roots: list[Box] = []
     for i in range(len(nodes) - 1, -1, -1):

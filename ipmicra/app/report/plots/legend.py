@@ -1,4 +1,4 @@
-"""The key of a plot that stands in a file of its own; in the page the legend's buttons serve all plots."""
+"""The key of a plot in a file of its own; in the page the buttons of the legend serve all plots."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def shown_share(columns: Columns, config: ReportConfig) -> tuple[int, int]:
 
 
 def _arcs(columns: Columns, found: list[Bundle]) -> list[Layer]:
-    """Draw arcs, a layer a crawler and width."""
+    """Draw arcs, one layer per crawler and width."""
     most = max((bundle.sites for bundle in found), default=1)
     groups: dict[tuple[int, float], list[Path]] = {}
     for bundle in found:
@@ -190,8 +190,8 @@ def _tip(columns: Columns, bundle: Bundle) -> str:
 
 def _where(crawler: ReportCrawler) -> str:
     place = crawler.place
-    told = ", ".join(part for part in (place.city, place.country) if part) if place else ""
-    return f" ({told})" if told else ""
+    where = ", ".join(part for part in (place.city, place.country) if part) if place else ""
+    return f" ({where})" if where else ""
 
 
 def _alt(found: list[Bundle], placed: list[int]) -> str:

@@ -50,11 +50,11 @@ DARK = {
 
 
 def crawler_role(number: int) -> str:
-    """Name the colour of a crawler; after the last colour they begin anew."""
+    """Name the colour of a crawler; after the last colour they repeat."""
     return f"c{number % len(CRAWLER_LIGHT)}"
 
 
 def colours(*, is_dark: bool = False) -> dict[str, str]:
-    """Give every role's colour."""
+    """Return every role's colour."""
     own, crawlers = (DARK, CRAWLER_DARK) if is_dark else (LIGHT, CRAWLER_LIGHT)
     return {**own, **{f"c{i}": colour for i, colour in enumerate(crawlers)}}

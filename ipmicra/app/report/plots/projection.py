@@ -43,7 +43,7 @@ def _scale() -> tuple[float, float]:
 
 
 def on_map(latitude: Degrees, longitude: Degrees) -> tuple[Degrees, Degrees]:
-    """Give pixels from the upper left corner of the map."""
+    """Return pixels from the upper left corner of the map."""
     x, y = equal_earth(np.asarray(latitude, float), np.asarray(longitude, float))
     pixels, top = _scale()
     return x * pixels + WIDTH / 2, (top - y) * pixels
@@ -85,7 +85,7 @@ def _unit(latitude: float, longitude: float) -> NDArray[np.float64]:
 
 @cache
 def land() -> tuple[Points, ...]:
-    """Give the outlines of land in pixels; made by bin/make-land from Natural Earth's (public domain)."""
+    """Return the outlines of land in pixels; made by bin/make-land from Natural Earth's (public domain)."""
     stored = json.loads(files("ipmicra.app.report").joinpath("assets/land.json").read_text(encoding="utf-8"))
     outlines = []
     for ring in stored["rings"]:

@@ -1,4 +1,18 @@
-"""Drawings as plain data: one description for the page, for SVG files and for PNG."""
+"""Drawings as plain data: one description for the page, for SVG files and for PNG.
+
+A plot is worked out once, as a `Scene` of layers of shapes in pixels from the upper left corner. Three
+writers draw it: `svg.to_inline` for the page, `svg.to_svg` for files, `raster.to_png` for pictures.
+
+- A layer has one look, and names colours by role (`ink`, `c3`), never by value: the page chooses light or
+  dark by its style sheet, a file takes the light ones. Thousands of shapes share the attributes of their
+  group, which keeps the page small.
+- A layer may belong to a crawler: the button of that crawler in the legend hides all other such layers. A
+  shape must therefore never be in a layer with shapes of another crawler.
+- Later layers are drawn over earlier ones.
+
+Why not matplotlib for all? Its SVG writes every glyph as a path, has no tips and no classes, so that a page
+could neither be searched nor follow the surroundings' colours; and it would be needed for every report.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +90,7 @@ class Layer:
     shapes: tuple[Shape, ...]
     style: Style
     crawler: int | None = None
-    """The crawler that these stand for: the legend can pick it out."""
+    """The crawler that these represent: the legend can show it alone."""
     kind: str = ""
     """Word by which the page finds the layer."""
     is_focusable: bool = False
@@ -90,7 +104,7 @@ class Scene:
     name: str
     title: str
     alt: str
-    """What somebody who cannot see it must be told."""
+    """Text for readers who cannot see it."""
     width: float
     height: float
     layers: tuple[Layer, ...]
