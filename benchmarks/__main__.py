@@ -25,16 +25,16 @@ from ipmicra.edge.hierarchy_file import write_atomically
 
 RESULTS, PAGE = ROOT / "benchmarks" / "results.json", ROOT / "benchmarks" / "RESULTS.md"
 FAILED, FOUND, INTERRUPTED = 1, 3, 130
-ALL_WELL = "All targets are met, and nothing is worse than in the run before."
+ALL_WELL = "All targets are met, and nothing regressed since the previous run."
 
 
 def say(message: str) -> None:
-    """Tell what is going on."""
+    """Print a progress message."""
     print(f"bench: {message}", file=sys.stderr, flush=True)
 
 
 def measured(name: str, bench: Bench, commit: str, before: Group | None) -> Group:
-    """Measure one group beside what it was; where that fails, the old rows stay and the reason is told."""
+    """Measure one group and compare it with the previous run; on failure keep the old rows and the reason."""
     about = GROUPS[name]
     load_before, start = os.getloadavg()[0], Moment.now()
     group = Group(
@@ -63,14 +63,14 @@ def measured(name: str, bench: Bench, commit: str, before: Group | None) -> Grou
 
 
 def write(groups: Mapping[str, Group]) -> None:
-    """Write both files in the order of the page, each whole or not at all."""
+    """Write both files atomically, in the order of the page."""
     ordered = {name: groups[name] for name in GROUPS if name in groups}
     save(ordered, RESULTS)
     write_atomically(PAGE, [page(ordered).encode()])
 
 
 def measure_all(options: Namespace, done: dict[str, Group]) -> None:
-    """Measure group by group; what is done is put into `done` and written at once."""
+    """Measure group by group; each result is added to `done` and written at once."""
     sizes = QUICK if options.quick else FULL
     bench = Bench(scratch=Scratch(options.scratch.resolve(), say), sizes=sizes, say=say)
     commit, stored = commit_of(), {} if options.quick else load(RESULTS)
@@ -87,7 +87,7 @@ def measure_all(options: Namespace, done: dict[str, Group]) -> None:
 
 
 def took_text(group: Group) -> str:
-    """Say how long a group took, and how busy others were meanwhile."""
+    """Return how long a group took, and how busy other processes were meanwhile."""
     if group.failure or group.seconds is None:
         return f"failed: {group.failure}"
     others = "" if group.others_cores is None else f", others used {group.others_cores:.1f} cores"
@@ -95,19 +95,19 @@ def took_text(group: Group) -> str:
 
 
 def exit_code(options: Namespace, groups: Mapping[str, Group]) -> int:
-    """Judge groups."""
+    """Return the exit code for measured groups."""
     if any(group.failure for group in groups.values()):
         return FAILED
     is_worse = any(change.is_worse for change in changes(groups))
     return FOUND if options.check and (is_worse or misses(groups)) else 0
 
 
-def tell(options: Namespace, done: Mapping[str, Group]) -> None:
-    """Print the page of what was measured, what stands out in it, and how long each group took."""
+def print_summary(options: Namespace, done: Mapping[str, Group]) -> None:
+    """Print the page of the measured groups, notable changes, and how long each group took."""
     if options.quick or len(options.groups) < len(GROUPS):
         print(page(done))
     if options.quick:
-        print("Small sizes: targets are shown, but are not meant for them.")
+        print("Small sizes: targets are shown but do not apply to them.")
     else:
         print(closing_text(done) or ALL_WELL)
     for name, group in done.items():
@@ -117,7 +117,7 @@ def tell(options: Namespace, done: Mapping[str, Group]) -> None:
 
 
 def main() -> int:
-    """Measure and judge."""
+    """Run `bin/bench`."""
     options = read_options()
     if options.list:
         stored = load(RESULTS)
@@ -134,13 +134,13 @@ def main() -> int:
         measure_all(options, done)
     except KeyboardInterrupt:
         left = [name for name in options.groups if name not in done]
-        tell(options, done)
-        say(f"interrupted; go on with: bin/bench {'--quick ' if options.quick else ''}{' '.join(left)}")
+        print_summary(options, done)
+        say(f"interrupted; continue with: bin/bench {'--quick ' if options.quick else ''}{' '.join(left)}")
         return INTERRUPTED
-    tell(options, done)
+    print_summary(options, done)
     return exit_code(options, done)
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends a run keeps what it measured
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a terminated run keeps what it measured
     sys.exit(main())

@@ -87,7 +87,7 @@ def _churn_cost(bench: Bench) -> Row:
 
 
 def _costs(sites: int, crawlers: int) -> NDArray[np.float32]:
-    """Give round trips of a King-like world, sites drawn with replacement and jittered."""
+    """Return round trips of a King-like world, sites drawn with replacement and jittered."""
     rng = np.random.default_rng(SEED)
     nodes = 2000 + crawlers
     matrix = king_like(rng, KingLike(nodes=nodes)).rtt_ms.astype(np.float32)

@@ -1,4 +1,4 @@
-"""What all measurements share: sizes, scratch folder, and the hierarchies that several of them use."""
+"""Shared by all groups: sizes, scratch folder, and hierarchies that several of them use."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Bench:
     say: Callable[[str], None]
 
     def dump(self, style: str) -> Dump:
-        """Give the dump of a style that is read and built by itself."""
+        """Return the dump of a style, for reading and building."""
         return self.scratch.dump(style, self.sizes.dumps[style], SEED)
 
     def hierarchy(self, style: str) -> Path:
-        """Give the hierarchy of one dump."""
+        """Return the hierarchy of one dump."""
         dump = self.dump(style)
         return self.scratch.made(f"{dump.path.stem}.ipm", lambda path: build_hierarchy([dump.path], path))
 
     def large_dumps(self) -> list[Dump]:
-        """Give the dumps of ten million subnets; seeds differ from those of the other dumps."""
+        """Return the dumps of ten million subnets; seeds differ from those of the other dumps."""
         return [
             self.scratch.dump(style, objects, SEED + 1 + number)
             for number, (style, objects) in enumerate(self.sizes.large.items())
@@ -42,14 +42,14 @@ class Bench:
         return f"large-{self.sizes.large_subnets}.ipm"
 
     def large_hierarchy(self) -> Path:
-        """Give the hierarchy of ten million subnets."""
+        """Return the hierarchy of ten million subnets."""
         dumps = self.large_dumps()
         return self.scratch.made(
             self.large_place(), lambda path: build_hierarchy([dump.path for dump in dumps], path)
         )
 
     def shared_hierarchy(self) -> Path:
-        """Give the hierarchy that peers have too: ranges and hardly any text."""
+        """Return the hierarchy for comparisons with peers: ranges and hardly any text."""
         count4, count6 = self.sizes.subnets4, self.sizes.subnets6
         name = f"ranges-{count4}-{count6}"
         text = self.scratch.made(f"{name}.db", lambda path: write_ranges(path, count4, count6, SEED))

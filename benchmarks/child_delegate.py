@@ -35,7 +35,7 @@ def main(sites: int) -> None:
         if outcome.probes:
             taken.append(time.perf_counter() - start)
     found = quality_of(outcomes)
-    told = {
+    figures = {
         "probed": len(taken),
         "decided": len(outcomes),
         "probes_each": found.probes_per_site * sites / len(taken),
@@ -44,7 +44,7 @@ def main(sites: int) -> None:
         "seconds": time.process_time(),
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT_BYTES,
     }
-    print(json.dumps(told))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

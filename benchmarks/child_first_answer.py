@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def ask_ipmicra(path: Path, address: str) -> tuple[float, float]:
-    """Give the seconds to the row, and to the subnet in words."""
+    """Return the seconds to the row, and to the subnet in words."""
     hierarchy_type = import_module("ipmicra").Hierarchy
     start = time.perf_counter()
     hierarchy = hierarchy_type.open(path)
@@ -25,7 +25,7 @@ def ask_ipmicra(path: Path, address: str) -> tuple[float, float]:
 
 
 def ask_pytricia(path: Path, address: str) -> tuple[float, float]:
-    """Give the seconds to the answer, twice."""
+    """Return the seconds to the answer, twice."""
     import_module("pytricia")
     start = time.perf_counter()
     with path.open("rb") as file:

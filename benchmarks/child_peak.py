@@ -19,7 +19,7 @@ UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 def family_of(pid: int) -> list[int]:
-    """Give a process and all its descendants; those that end meanwhile are missing."""
+    """Return a process and all its descendants; those that end meanwhile are missing."""
     found, waiting = [], [pid]
     while waiting:
         current = waiting.pop()
@@ -31,7 +31,7 @@ def family_of(pid: int) -> list[int]:
 
 
 def sizes_of(pid: int) -> tuple[int, int]:
-    """Give the resident size of a process and its highest so far, in bytes; 0 if it has ended."""
+    """Return the resident size of a process and its highest so far, in bytes; 0 if it has ended."""
     sizes = {"VmRSS": 0, "VmHWM": 0}
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():

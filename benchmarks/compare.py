@@ -1,4 +1,4 @@
-"""Comparing a run with those before: what fell, what rose, and what is too little to tell."""
+"""Compare a run with earlier ones: what regressed, what improved, and what is within noise."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from benchmarks.stored import Group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareConfig:
-    """From which change on a difference is told; decision 0090 says why."""
+    """Thresholds from which a change is reported; decision 0090 says why."""
 
     least: float = 0.10
-    """Share of the old value by which a repeated figure must differ, besides leaving both spreads."""
+    """Relative change of a repeated figure, which must also leave both spreads."""
     single: float = 0.25
-    """The same for a figure that was taken once, and so has no spread."""
+    """The same for a figure that was measured once, and so has no spread."""
     exact: float = 0.01
-    """The same for a figure that neither clock nor machine has a part in."""
+    """The same for a figure that depends on neither clock nor machine."""
     same: tuple[str, ...] = ("CPU", "cores", "Python")
-    """Facts of a machine that must be the same for absolute figures to be compared."""
+    """Machine facts that must agree before absolute figures are compared."""
 
 
 CONFIG = CompareConfig()
@@ -29,17 +29,17 @@ CONFIG = CompareConfig()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """How a row differs from what it was."""
+    """How a row differs from an earlier run."""
 
     row: Row
     past: Past
     share: float
-    """Change of the value in parts of the old one; 0.1 is a tenth more, be that good or bad."""
+    """Relative change of the value; 0.1 is a tenth more, whether good or bad."""
     is_worse: bool
 
     @property
     def text(self) -> str:
-        """Write it: `was 3.04, fell 15 %`."""
+        """The change in words: `was 3.04, fell 15 %`."""
         if math.isinf(self.share):
             return f"was {number_text(self.past.value)}"
         verb = "rose" if self.share > 0 else "fell"
@@ -47,7 +47,7 @@ class Change:
 
 
 def change_from(row: Row, past: Past | None, config: CompareConfig = CONFIG) -> Change | None:
-    """Tell how a row differs from a past value; None where that may be chance, or there is none."""
+    """Return how a row differs from a past value; None if within noise, or if there is no past value."""
     if past is None or row.value is None or row.value == past.value or row.is_disturbed:
         return None
     apart = row.value - past.value
@@ -68,7 +68,7 @@ def _has_spread(one: Row | Past) -> bool:
 
 
 def _is_within_spread(row: Row, past: Past) -> bool:
-    """Tell whether one of the values lies in the spread of the other."""
+    """Return whether one of the values lies in the spread of the other."""
     return _holds(past, row.value) or _holds(row, past.value)
 
 
@@ -79,20 +79,20 @@ def _holds(one: Row | Past, value: float | None) -> bool:
 
 
 def changes(groups: Mapping[str, Group]) -> list[Change]:
-    """List what differs from the run before, except in peers."""
+    """Return what changed since the previous run, except in peers."""
     rows = [row for group in groups.values() for row in group.rows if not row.is_of_peer]
     found = [change_from(row, row.last) for row in rows]
     return [change for change in found if change]
 
 
 def misses(groups: Mapping[str, Group]) -> list[Row]:
-    """List the rows whose target is missed or whose value is not there."""
+    """Return the rows that miss their target or were not measured."""
     rows = [row for group in groups.values() for row in group.rows]
     return [row for row in rows if row.value is None or row.is_met is False]
 
 
 def remembering(new: Group, old: Group | None, config: CompareConfig = CONFIG) -> Group:
-    """Give a group that knows the run before and the best of all runs before."""
+    """Return a group with the values of the previous run and the best of all earlier runs."""
     marked = tuple(
         replace(row, is_disturbed=new.is_disturbed and row.is_absolute and row.value is not None)
         for row in new.rows

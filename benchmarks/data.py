@@ -1,4 +1,4 @@
-"""Where measured data is: real round trips and dumps of real registries, which are no part of the project."""
+"""Locate real round trips and real dumps, which are not part of the project."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ NO_REGISTRY = f"name the folder that holds {REGISTRY} with IPMICRA_DATA"
 
 
 def data_folder() -> Path | None:
-    """Give the folder that IPMICRA_DATA names; else `shared/data` beside or above the project."""
-    told = os.environ.get("IPMICRA_DATA")
-    places = [Path(told)] if told else [parent / "shared" / "data" for parent in ROOT.parents]
+    """Return the folder named by IPMICRA_DATA, else `shared/data` beside or above the project."""
+    folder = os.environ.get("IPMICRA_DATA")
+    places = [Path(folder)] if folder else [parent / "shared" / "data" for parent in ROOT.parents]
     return next((place for place in places if place.is_dir()), None)
 
 
 def world_folder() -> Path | None:
-    """Give the world of RIPE Atlas anchors, with true places and true round trips."""
+    """Return the world of RIPE Atlas anchors, with true locations and round trips."""
     folder = data_folder()
     return folder / WORLD if folder and (folder / WORLD / "sites.csv").is_file() else None
 
 
 def registry_dumps() -> list[Path]:
-    """Give the dumps of a registry; none where there are none."""
+    """Return the dumps of a registry, an empty list if there are none."""
     folder = data_folder()
     return sorted((folder / REGISTRY).glob("*.gz")) if folder else []

@@ -70,7 +70,7 @@ def _real(bench: Bench) -> list[Row]:
 
 
 def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:
-    """Give the rows of one variant; several where there are several targets."""
+    """Return the rows of one variant; several where there are several targets."""
     name = f"{found['policy']} {found['setting']}".strip() + f", places: {kind}"
     optimal, near, probes = (float(found[key]) for key in ("optimal", "within_2ms", "probes_per_site"))
     figures = (
@@ -194,25 +194,25 @@ def _large(bench: Bench) -> list[Row]:
     """Delegate the large invented world in a process of its own."""
     sites = bench.sizes.delegated
     bench.say(f"delegating {sites:,} invented sites")
-    told = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
+    child = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
     what = f"{sites:,} sites in {sites // 5:,} subnets, 50 crawlers"
     figures = (
-        f"{told['probed']:,} of {told['decided']:,} decisions with {told['probes_each']:.2f} probes each",
-        f"{100 * told['optimal']:.1f} % optimal",
+        f"{child['probed']:,} of {child['decided']:,} decisions with {child['probes_each']:.2f} probes each",
+        f"{100 * child['optimal']:.1f} % optimal",
     )
     return [
         Row(
             what=f"{what}: a decision with probes",
-            value=told["probed_ms"],
+            value=child["probed_ms"],
             unit="ms",
             target=Target(sense="≤", limit=1.0),
             figures=figures,
         ),
         Row(
             what=f"{what}: memory, the world itself included",
-            value=told["peak_bytes"] / 1e9,
+            value=child["peak_bytes"] / 1e9,
             unit="GB",
             target=Target(sense="<", limit=2.0),
-            figures=(f"{number_text(told['seconds'])} s of processor time in all",),
+            figures=(f"{number_text(child['seconds'])} s of processor time in all",),
         ),
     ]

@@ -53,7 +53,7 @@ def description(row: Row, words: Vocabulary, key: str) -> str:
 
 
 def geography(row: Row) -> str:
-    """Write the attribute that tells a place, if there is one."""
+    """Write the attribute with a location, if there is one."""
     if row.geo == 1:
         return f"geoloc:         {row.number % 80}.{row.line % 97} {row.line % 170}.{row.number % 89}\n"
     if row.geo == 2:

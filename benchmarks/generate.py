@@ -104,7 +104,7 @@ class Plan:
         return len(self.nest)
 
     def ordered(self, rows: NDArray[np.int64]) -> Plan:
-        """Give some of the registrations in another order."""
+        """Return some of the registrations in another order."""
         return Plan(
             nest=self.nest.taken(rows),
             family=self.family[rows],

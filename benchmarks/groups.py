@@ -1,4 +1,4 @@
-"""What can be measured: one entry a group, in the order of the page; nothing is imported before its turn."""
+"""The groups of benchmarks, in the order of the page; a group is imported only when it is measured."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from benchmarks.results import Row
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What there is to know of a group before it is measured."""
+    """Description of a group."""
 
     title: str
     topic: str
-    """Groups of one topic can be named together."""
-    tells: str
-    """What is measured, in a line."""
+    """Name that selects all groups of the topic."""
+    measures: str
+    """What is measured, in one line."""
     beside: str
-    """The peers, or what else the figures are held against."""
+    """The peers, or whatever else the figures are compared with."""
     home: str
     """Module and function that measure it."""
     typical_s: float
-    """About what it takes at full size on two cores, once its dumps are there; stored results know better."""
+    """Typical duration at full size on two cores, without generating dumps; stored results are preferred."""
     headline: str = ""
-    """Words of the row that stands for the group; else the first with a target."""
+    """Words in the row that represents the group; by default the first row with a target."""
     is_long: bool = False
-    """Takes long whatever the sizes; a quick run leaves it out unless it is named."""
+    """Takes long at any size; a quick run skips it unless it is named."""
 
     def measure(self, bench: Bench) -> list[Row]:
         """Measure it."""
@@ -42,7 +42,7 @@ GROUPS = {
     "reading": About(
         title="Reading dumps",
         topic="hierarchy",
-        tells="compressed dumps into columns of registrations",
+        measures="compressed dumps into columns of registrations",
         beside="zcat, gzip, igzip, a loop of Python, IRRd",
         home="reading:measure_reading",
         typical_s=180,
@@ -50,7 +50,7 @@ GROUPS = {
     "building": About(
         title="Building, the whole command",
         topic="hierarchy",
-        tells="`ipmicra build` from one dump and from five",
+        measures="`ipmicra build` from one dump and from five",
         beside="zcat",
         home="building:measure_building",
         typical_s=220,
@@ -59,7 +59,7 @@ GROUPS = {
     "memory": About(
         title="Memory of a build",
         topic="hierarchy",
-        tells="peak memory of building ten million subnets",
+        measures="peak memory of building ten million subnets",
         beside="a limit",
         home="building:measure_memory",
         typical_s=20,
@@ -67,7 +67,7 @@ GROUPS = {
     "size": About(
         title="Size on disk",
         topic="hierarchy",
-        tells="bytes a subnet of the written file",
+        measures="bytes per subnet of the written file",
         beside="a limit",
         home="building:measure_size",
         typical_s=10,
@@ -76,7 +76,7 @@ GROUPS = {
     "nesting": About(
         title="Nesting",
         topic="hierarchy",
-        tells="ten million shuffled ranges into a tree",
+        measures="ten million shuffled ranges into a tree",
         beside="np.argsort",
         home="nesting:measure_nesting",
         typical_s=40,
@@ -84,7 +84,7 @@ GROUPS = {
     "opening": About(
         title="Opening and first answer",
         topic="lookup",
-        tells="opening a file of ten million subnets, first answer, whole command",
+        measures="opening a file of ten million subnets, first answer, whole command",
         beside="pytricia's pickle",
         home="opening:measure_opening",
         typical_s=30,
@@ -92,7 +92,7 @@ GROUPS = {
     "many": About(
         title="Looking up many at once",
         topic="lookup",
-        tells="arrays of ten million addresses",
+        measures="arrays of ten million addresses",
         beside="pytricia, np.searchsorted, np.take",
         home="looking_up:measure_many",
         typical_s=60,
@@ -100,7 +100,7 @@ GROUPS = {
     "scalar": About(
         title="Looking up one by one",
         topic="lookup",
-        tells="single addresses given as text",
+        measures="single addresses given as text",
         beside="pytricia, maxminddb, py-radix",
         home="looking_up:measure_scalar",
         typical_s=100,
@@ -108,7 +108,7 @@ GROUPS = {
     "grid": About(
         title="Looking up: hit and miss, both families, one and many",
         topic="lookup",
-        tells="all kinds of addresses in two hierarchies",
+        measures="all kinds of addresses in two hierarchies",
         beside="nothing",
         home="looking_up:measure_grid",
         typical_s=100,
@@ -116,7 +116,7 @@ GROUPS = {
     "locate": About(
         title="Locating",
         topic="locate",
-        tells="precision, recall and speed on host names; physics on true places",
+        measures="precision, recall and speed on host names; physics on true places",
         beside="the truth, a scan of the gazetteer",
         home="locating:measure_locating",
         typical_s=40,
@@ -125,7 +125,7 @@ GROUPS = {
     "probing": About(
         title="Probing, resolving, keeping samples",
         topic="probe",
-        tells="agent, accuracy of round trips, resolver, samples into SQLite",
+        measures="agent, accuracy of round trips, resolver, samples into SQLite",
         beside="a bare asyncio loop, the ideal time",
         home="probing:measure_probing",
         typical_s=100,
@@ -133,7 +133,7 @@ GROUPS = {
     "keeping": About(
         title="Keeping what a batch writes",
         topic="probe",
-        tells="samples, delegations and results into SQLite on disk",
+        measures="samples, delegations and results into SQLite on disk",
         beside="a limit",
         home="keeping:measure_keeping",
         typical_s=100,
@@ -141,7 +141,7 @@ GROUPS = {
     "delegation": About(
         title="Delegation",
         topic="delegate",
-        tells="share of optimal delegations, probes a site, speed, memory",
+        measures="share of optimal delegations, probes per site, speed, memory",
         beside="the paper's policy, nearest by place, hash; pytricia",
         home="delegation:measure_delegation",
         typical_s=200,
@@ -149,7 +149,7 @@ GROUPS = {
     "coordinates": About(
         title="Coordinates of hosts",
         topic="coordinates",
-        tells="placing hosts among landmarks",
+        measures="placing hosts among landmarks",
         beside="scipy.optimize.minimize",
         home="coordinates:measure_coordinates",
         typical_s=15,
@@ -158,7 +158,7 @@ GROUPS = {
     "overlay": About(
         title="The overlay: joining and owners",
         topic="overlay",
-        tells="joins and owners in overlays of a thousand to a million crawlers",
+        measures="joins and owners in overlays of a thousand to a million crawlers",
         beside="scipy's cKDTree",
         home="overlay:measure_overlay",
         typical_s=90,
@@ -167,7 +167,7 @@ GROUPS = {
     "balance": About(
         title="Fair load: churn and assigning",
         topic="assign",
-        tells="goodput under churn, assigning in batches, cost of an assignment",
+        measures="goodput under churn, assigning in batches, cost of an assignment",
         beside="site hash, LBI, linear_sum_assignment",
         home="balance:measure_balance",
         typical_s=140,
@@ -176,7 +176,7 @@ GROUPS = {
     "partition": About(
         title="Partitioning whole lists",
         topic="partition",
-        tells="download and exchange time, cuts, moves on a join, speed",
+        measures="download and exchange time, cuts, moves on a join, speed",
         beside="site hash, pymetis, numpy",
         home="partitioning:measure_partitioning",
         typical_s=80,
@@ -184,7 +184,7 @@ GROUPS = {
     "importing": About(
         title="Importing",
         topic="start",
-        tells="importing the package and its parts",
+        measures="importing the package and its parts",
         beside="python -c pass",
         home="starting:measure_importing",
         typical_s=12,
@@ -193,7 +193,7 @@ GROUPS = {
     "compiling": About(
         title="Compiling kernels",
         topic="start",
-        tells="compiling all kernels into an empty cache, and loading them",
+        measures="compiling all kernels into an empty cache, and loading them",
         beside="nothing",
         home="starting:measure_compiling",
         typical_s=70,
@@ -204,11 +204,11 @@ TOPICS = tuple(dict.fromkeys(about.topic for about in GROUPS.values()))
 
 
 class UnknownGroupError(Exception):
-    """Somebody named a group that there is not; the message says what to do."""
+    """An unknown group was named; the message suggests a name."""
 
 
 def named(names: Iterable[str]) -> list[str]:
-    """Give the groups of these names, in the order of the page; a topic stands for all its groups."""
+    """Return the groups with these names, in the order of the page; a topic selects all its groups."""
     wanted = set(names)
     for name in sorted(wanted - GROUPS.keys() - set(TOPICS)):
         close = get_close_matches(name, [*GROUPS, *TOPICS], n=1)
@@ -218,11 +218,11 @@ def named(names: Iterable[str]) -> list[str]:
 
 
 def list_text(seconds: Mapping[str, float]) -> str:
-    """List the groups, with what they took the last time where that is known."""
+    """Return a list of the groups with their last duration, where known."""
     lines = []
     for name, about in GROUPS.items():
         taken = f"{seconds[name]:.0f}" if name in seconds else f"~{about.typical_s:.0f}"
-        lines.append(f"{name:<12} {about.topic:<12} {taken:>5} s  {about.tells}; beside {about.beside}")
+        lines.append(f"{name:<12} {about.topic:<12} {taken:>5} s  {about.measures}; beside {about.beside}")
     total = sum(seconds.get(name, about.typical_s) for name, about in GROUPS.items())
     head = f"{'group':<12} {'topic':<12} {'full':>5}    what"
     end = f"All of it takes some {total / 60:.0f} minutes at full size; ~ where it is not known from a run."

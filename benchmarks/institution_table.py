@@ -85,18 +85,18 @@ class Finder:
     def __init__(self, gazetteer: Gazetteer) -> None:
         self._gazetteer = gazetteer
 
-    def country(self, domain: str, told: str) -> str | None:
-        """Tell the country: as told, else by the top-level domain."""
-        spelled = told.replace(" ", "").lower()
-        code = COUNTRY_SPELLINGS.get(spelled) or self._gazetteer.country_names.get(folded(told))
+    def country(self, domain: str, stated: str) -> str | None:
+        """Return the country: as stated, else by the top-level domain."""
+        spelled = stated.replace(" ", "").lower()
+        code = COUNTRY_SPELLINGS.get(spelled) or self._gazetteer.country_names.get(folded(stated))
         top = domain.rsplit(".", 1)[-1]
-        if told:
+        if stated:
             return code
         if top in {"edu", "gov", "mil"}:
             return "US"
         code = ALIASES.get(top, top.upper())
-        is_told = len(top) == 2 and (top not in GENERIC_COUNTRY_DOMAINS or domain.count(".") > 1)
-        return code if is_told and code in self._gazetteer.countries else None
+        is_national = len(top) == 2 and (top not in GENERIC_COUNTRY_DOMAINS or domain.count(".") > 1)
+        return code if is_national and code in self._gazetteer.countries else None
 
     def find(self, domain: str, names: list[str], country: str) -> Institution | None:
         """Find the most specific place: city in the name, city in the domain, state, country."""
@@ -159,8 +159,8 @@ def read_own(gazetteer: Gazetteer, path: Path) -> Iterator[Institution]:
 def write_institutions(folder: Path, gazetteer: Gazetteer, path: Path) -> int:
     """Write the table; give the number of domains."""
     finder, found = Finder(gazetteer), {}
-    for domain, names, told in [*read_swot(folder), *read_hipo(folder)]:
-        country = finder.country(domain, told)
+    for domain, names, stated in [*read_swot(folder), *read_hipo(folder)]:
+        country = finder.country(domain, stated)
         place = (
             finder.find(domain, names, country) if country and domain.isascii() and "." in domain else None
         )

@@ -34,7 +34,7 @@ class NoIrrdError(Exception):
 
 
 def python_with_irrd(bench: Bench) -> Path:
-    """Give a Python that has IRRd; it is installed into the scratch folder once."""
+    """Return a Python that has IRRd; it is installed into the scratch folder once."""
     folder = bench.scratch.folder / f"irrd-{sys.version_info.major}.{sys.version_info.minor}"
     python = folder / "bin" / "python"
     if (folder / "ready").exists():
@@ -74,5 +74,5 @@ def _installed(folder: Path, wanted: str) -> str:
 def parse(bench: Bench, text: Path) -> Parsed:
     """Let IRRd parse every paragraph of a plain text."""
     python = python_with_irrd(bench)
-    told = json.loads(run([python, "-I", _CHILD, text, str(bench.sizes.rounds)]))
-    return Parsed(times=Times(seconds=tuple(told.pop("seconds"))), **told)
+    child = json.loads(run([python, "-I", _CHILD, text, str(bench.sizes.rounds)]))
+    return Parsed(times=Times(seconds=tuple(child.pop("seconds"))), **child)

@@ -71,11 +71,11 @@ def _done(job: Callable[[Store], None], fresh: FreshStore) -> None:
 
 def _row(name: str, times: Times, count: int) -> Row:
     what = f"{name}, written {AT_ONCE:,} at a time"
-    told = (
+    figures = (
         f"{count:,} rows; by processor time, what an idle core takes",
         f"by the clock {count / times.median_elapsed:,.0f} rows/s",
     )
-    return rate(what, times, count, "rows/s", Target(sense="≥", limit=LIMIT), told)
+    return rate(what, times, count, "rows/s", Target(sense="≥", limit=LIMIT), figures)
 
 
 def _in_parts(write: Callable[[list[T]], None], rows: list[T]) -> None:

@@ -52,7 +52,7 @@ def _accuracy(locator: Locator) -> list[Row]:
     found = []
     for name in SETS:
         one = score(name, hints_of)
-        told = (
+        figures = (
             f"{one.right} right, {one.wrong} wrong, {one.missed} missed",
             f"{one.placeless} of {one.names} tell no place",
             _WHAT[name],
@@ -67,7 +67,7 @@ def _accuracy(locator: Locator) -> list[Row]:
                 value=100 * value,
                 unit="%",
                 target=Target(sense="≥", limit=least),
-                figures=told,
+                figures=figures,
                 is_exact=True,
             )
             found.append(row)
@@ -101,7 +101,7 @@ def _speed(bench: Bench, locator: Locator) -> list[Row]:
     )
     command = {"first": lambda: run([sys.executable, "-c", _FIRST_ANSWER])}
     first = side_by_side(command, bench.sizes.short_rounds, clock=children_time)["first"]
-    told = [f"processor time, what an idle core takes; by the clock {first.median_elapsed:.2f} s"]
+    figures = [f"processor time, what an idle core takes; by the clock {first.median_elapsed:.2f} s"]
     each = {name: one.scaled(1 / (len(few) if name == "scan" else len(names))) for name, one in times.items()}
     named = (f"{len(names):,} names a round", "by processor time")
     fast = Target(sense="≥", limit=50_000)
@@ -109,7 +109,7 @@ def _speed(bench: Bench, locator: Locator) -> list[Row]:
         rate("host-name heuristics, one core", each["hints"], 1, "names/s", fast, named),
         rate("the whole chain on a host name, offline", each["whole"], 1, "names/s", None, named),
         against("host-name heuristics beside a scan of the gazetteer per name", each["hints"], each["scan"]),
-        timed("start of Python, tables and first answer", first, "s", Target(sense="<", limit=1.0), told),
+        timed("start of Python, tables and first answer", first, "s", Target(sense="<", limit=1.0), figures),
     ]
 
 
@@ -136,14 +136,14 @@ def _world() -> list[Row]:
             place = hint.location
             away = slow_distance_km(place.latitude, place.longitude, truth.latitude, truth.longitude)
             located, inside = located + 1, inside + (away <= place.radius_km)
-    told = (f"{len(sites)} sites, {len(places)} crawlers, {len(samples)} round trips",)
+    figures = (f"{len(sites)} sites, {len(places)} crawlers, {len(samples)} round trips",)
     return [
         Row(
             what="true places rejected",
             value=rejected,
             unit="sites",
             target=Target(sense="≤", limit=0),
-            figures=told,
+            figures=figures,
             is_exact=True,
         ),
         Row(
@@ -151,7 +151,7 @@ def _world() -> list[Row]:
             value=anycast,
             unit="sites",
             target=Target(sense="≤", limit=0),
-            figures=told,
+            figures=figures,
             is_exact=True,
         ),
         Row(

@@ -113,7 +113,7 @@ def other_keys(row: dict[str, Any]) -> set[str]:
 
 
 def is_latin(letter: str) -> bool:
-    """Tell whether a letter may stand in a name in Latin script."""
+    """Return whether a letter may stand in a name in Latin script."""
     return "LATIN" in unicodedata.name(letter, "") or letter in " -'."
 
 

@@ -89,7 +89,7 @@ def _many_rows(bench: Bench, path: Path, get: peers.Get, kind: str) -> list[Row]
 def _gathers(
     rng: np.random.Generator, path: Path, asked: NDArray[np.uint32]
 ) -> dict[str, Callable[[], object]]:
-    """Give what numpy can do with as many addresses: a search, and bare random gathers."""
+    """Return what numpy can do with as many addresses: a search, and bare random gathers."""
     with path.open("rb") as file:
         segments = Sections(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))).array(SEGMENTS)
     starts = (segments >> np.uint64(32)).astype(np.uint32)

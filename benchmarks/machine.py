@@ -1,4 +1,4 @@
-"""What the figures were measured on: the machine, the versions, the commit, and who else was busy."""
+"""Facts about a run: machine, versions, commit, and load by other processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITTEN = ("benchmarks/RESULTS.md", "benchmarks/results.json")
 
 
 def machine_facts() -> dict[str, str]:
-    """Say what machine this is, and which versions are installed."""
+    """Return facts about the machine and the installed versions."""
     facts = {
         "CPU": _cpu_model(),
         "cores": str(os.cpu_count()),
@@ -44,7 +44,7 @@ def machine_facts() -> dict[str, str]:
 
 
 def commit_of(folder: Path = ROOT) -> str:
-    """Give the short hash of what is checked out, with `changed` if files differ; nothing without git."""
+    """Return the short hash of the checkout, with `changed` if files differ; empty without git."""
     commit = _git(folder, "rev-parse", "--short=9", "HEAD")
     others = [f":(exclude,top){name}" for name in WRITTEN]
     changed = commit and _git(folder, "status", "--porcelain", "--", ":(top)", *others)
@@ -78,7 +78,7 @@ class Moment:
         )
 
     def others_cores(self, later: Moment) -> float | None:
-        """Give how many cores others kept busy between two moments, on average."""
+        """Return the mean number of cores that other processes kept busy between two moments."""
         if self.everyone is None or later.everyone is None or later.elapsed <= self.elapsed:
             return None
         others = later.everyone - self.everyone - (later.own - self.own)
@@ -103,7 +103,7 @@ def _version(package: str) -> str:
 
 
 def _cpu_model() -> str:
-    """Give the processor's name as the system tells it."""
+    """Return the processor's name as reported by the system."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             key, _, value = line.partition(":")
@@ -119,7 +119,7 @@ def _memory_bytes() -> int:
 
 
 def _gzip_version() -> str:
-    """Give the first line of what gzip says of itself."""
+    """Return the first line of `gzip --version`."""
     if shutil.which("gzip") is None:
         return "not installed"
     said = subprocess.run(["gzip", "--version"], check=False, capture_output=True, text=True)

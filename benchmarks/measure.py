@@ -1,7 +1,7 @@
-"""Taking times side by side, which is how all is timed here, and the memory of a command.
+"""Time candidates side by side, and measure the memory of a command.
 
-Contestants take turns, A B A B, so that a noisy neighbour disturbs all of them. Nothing is left out: the
-median counts, and the least and the greatest are told with it.
+Candidates take turns, A B A B, so that a noisy neighbour disturbs all of them. No round is dropped: the
+median counts, and minimum and maximum are reported with it.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Times:
 
     seconds: tuple[float, ...]
     elapsed_s: tuple[float, ...] = ()
-    """The same by the clock on the wall, where `seconds` are of the processor."""
+    """Wall-clock times, if `seconds` are processor times."""
 
     @property
     def median(self) -> float:
-        """The middle one, in seconds."""
+        """Median, in seconds."""
         return statistics.median(self.seconds)
 
     @property
     def median_elapsed(self) -> float:
-        """The middle one by the clock on the wall, in seconds."""
+        """Median wall-clock time, in seconds."""
         return statistics.median(self.elapsed_s or self.seconds)
 
     def scaled(self, factor: float) -> Times:
-        """Give the times of more (or less) of the same work, by rule of three."""
+        """Return the times of more (or less) of the same work, by rule of three."""
         return Times(
             seconds=tuple(one * factor for one in self.seconds),
             elapsed_s=tuple(one * factor for one in self.elapsed_s),
@@ -80,7 +80,7 @@ class Peak:
 
 
 def children_time() -> float:
-    """Give the processor time of all children that have ended, in seconds."""
+    """Return the processor time of all children that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -101,7 +101,7 @@ def side_by_side(
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     elapsed: dict[str, list[float]] = {name: [] for name in actions}
     gc.collect()
-    gc.freeze()  # what was there before is not gone through again and again
+    gc.freeze()  # exclude existing objects from the collections below
     try:
         for number in range(-untimed, rounds):
             for name, action in actions.items():
@@ -111,7 +111,7 @@ def side_by_side(
                 began, start = time.perf_counter(), clock()
                 result = action()
                 taken, passed = clock() - start, time.perf_counter() - began
-                del result  # its memory is given back before the next one starts
+                del result  # free its memory before the next one starts
                 if number >= 0:
                     seconds[name].append(taken)
                     elapsed[name].append(passed)
@@ -125,18 +125,18 @@ def side_by_side(
 
 
 def time_ratio(ours: Times, theirs: Times) -> Ratio:
-    """Tell how many times as long ours takes: 2 if theirs takes half as long."""
+    """Return how many times as long ours takes: 2 if theirs takes half as long."""
     pairs = [a / b for a, b in zip(ours.seconds, theirs.seconds, strict=True)]
     return Ratio(value=ours.median / theirs.median, low=min(pairs), high=max(pairs))
 
 
 def speed_ratio(ours: Times, theirs: Times) -> Ratio:
-    """Tell how many times as fast ours is: 2 if theirs takes twice as long."""
+    """Return how many times as fast ours is: 2 if theirs takes twice as long."""
     return time_ratio(theirs, ours)
 
 
 def run(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> str:
-    """Run a command in the project's folder; give what it printed, raise with its complaint if it fails."""
+    """Run a command in the project's folder and return its output; raise with its message if it fails."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=ROOT,
@@ -147,21 +147,21 @@ def run(command: Sequence[str | Path], environment: Mapping[str, str] | None = N
         text=True,
     )
     if done.returncode:
-        told = (done.stderr or done.stdout).strip()[-2000:]
-        raise RuntimeError(f"{' '.join(str(part) for part in command)} ended with {done.returncode}: {told}")
+        message = (done.stderr or done.stdout).strip()[-2000:]
+        shown = " ".join(str(part) for part in command)
+        raise RuntimeError(f"{shown} ended with {done.returncode}: {message}")
     return done.stdout
 
 
 def run_to_nowhere(command: Sequence[str | Path]) -> None:
-    """Run a command with its output thrown away by the kernel, as `> /dev/null` does."""
+    """Run a command with its output discarded, as `> /dev/null` does."""
     subprocess.run([str(part) for part in command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def peak_memory(command: Sequence[str | Path]) -> Peak:
-    """Run a command and watch its memory.
+    """Run a command and measure its peak memory.
 
-    A small launcher stands between: the kernel counts the size of whoever starts a process as the new
-    process's own, and a benchmark that holds gigabytes would be taken for the command.
+    A small launcher starts it: the kernel counts the parent's size as the new process's own, so the
+    gigabytes of a benchmark would be attributed to the command.
     """
-    told = json.loads(run([sys.executable, "-I", "-S", _LAUNCHER, *command]))
-    return Peak(**told)
+    return Peak(**json.loads(run([sys.executable, "-I", "-S", _LAUNCHER, *command])))

@@ -64,7 +64,7 @@ class Nest:
         return self.first + (np.uint64(1) << self.bits.astype(np.uint64)) - np.uint64(1)
 
     def taken(self, rows: NDArray[np.int64]) -> Nest:
-        """Give some of the ranges."""
+        """Return some of the ranges."""
         return Nest(
             first=self.first[rows],
             bits=self.bits[rows],
@@ -149,7 +149,7 @@ def pools_of(first: NDArray[np.uint64], bits: int) -> Nest:
 def cut_short(
     rng: np.random.Generator, nest: Nest, share: float
 ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Give the last addresses, those of some leaves cut by up to a quarter of the range; also tell which.
+    """Return the last addresses, those of some leaves cut by up to a quarter of the range; also tell which.
 
     Of 8 addresses 6 or 7 are left, which is no prefix.
     """

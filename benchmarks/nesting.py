@@ -40,12 +40,12 @@ def measure_nesting(bench: Bench) -> list[Row]:
     tree = nest_ipv4(first, last, rows, text)
     if len(tree.parent) != count + 1:
         raise RuntimeError(f"{count} ranges gave {len(tree.parent)} subnets, the root included")
-    told = f"{len(tree.segments):,} segments, depth {tree.deepest}"
+    note = f"{len(tree.segments):,} segments, depth {tree.deepest}"
     del tree
     times = side_by_side(
         {"nesting": lambda: nest_ipv4(first, last, rows, text), "np.argsort": lambda: np.argsort(key)},
         bench.sizes.rounds,
     )
     what = f"nesting of {count:,} shuffled ranges, × the time of `np.argsort` on the same keys"
-    figures = (*(f"{name} {seconds_text(one.median)}" for name, one in times.items()), told)
+    figures = (*(f"{name} {seconds_text(one.median)}" for name, one in times.items()), note)
     return [as_long(what, times["nesting"], times["np.argsort"], TARGET, figures)]

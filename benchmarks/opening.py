@@ -49,11 +49,11 @@ def _asked(kind: str, path: Path, rounds: int, before: Callable[[], object]) -> 
     answers = []
     for number in range(rounds + 1):
         before()
-        told = json.loads(run([sys.executable, "-m", _CHILD, kind, path, ADDRESS]))
+        answer = json.loads(run([sys.executable, "-m", _CHILD, kind, path, ADDRESS]))
         if number:  # the first one fills caches
-            answers.append(told)
-    rows = Times(seconds=tuple(told["row_s"] for told in answers))
-    return rows, Times(seconds=tuple(told["all_s"] for told in answers))
+            answers.append(answer)
+    rows = Times(seconds=tuple(answer["row_s"] for answer in answers))
+    return rows, Times(seconds=tuple(answer["all_s"] for answer in answers))
 
 
 def _forget(path: Path) -> None:

@@ -10,20 +10,20 @@ from benchmarks.groups import GROUPS, TOPICS, UnknownGroupError, named
 
 _EPILOG = f"""\
 groups: {", ".join(GROUPS)}
-topics: {", ".join(TOPICS)} (each stands for its groups)
+topics: {", ".join(TOPICS)} (each selects its groups)
 
-Real round trips and dumps are taken from the folder that IPMICRA_DATA names; without them some rows are
-missing. Results are written after each group: what an interrupted run has measured is kept.
+Real round trips and dumps are read from the folder named by IPMICRA_DATA; without it some rows are
+missing. Results are written after each group: an interrupted run keeps what it has measured.
 
-exit codes: 0 all well, 1 a group failed, 2 wrong arguments, 3 --check found something, 130 interrupted
+exit codes: 0 success, 1 a group failed, 2 wrong arguments, 3 --check found something, 130 interrupted
 """
 
 
 def read_options(words: list[str] | None = None) -> argparse.Namespace:
-    """Read the command line; `groups` holds what is to be measured, in the order of the page."""
+    """Parse the command line; `groups` lists the groups to measure, in the order of the page."""
     parser = argparse.ArgumentParser(
         prog="bin/bench",
-        description="Measure ipmicra beside its peers and rewrite benchmarks/RESULTS.md.",
+        description="Measure ipmicra beside its peers and update benchmarks/RESULTS.md.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -36,19 +36,19 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
         "--quick", action="store_true", help="small sizes, two minutes; prints the page and writes nothing"
     )
     parser.add_argument(
-        "--check", action="store_true", help="exit with 3 if a target is missed or a figure fell"
+        "--check", action="store_true", help="exit with 3 if a target is missed or a figure regressed"
     )
     parser.add_argument(
         "--page",
         action="store_true",
-        help="measure nothing; write the page of the stored results anew, and tell what stands out in them",
+        help="measure nothing; render the page from the stored results and print notable changes",
     )
     parser.add_argument("--list", action="store_true", help="list the groups and how long they take")
     default = Path(tempfile.gettempdir()) / "ipmicra-benchmarks"
     parser.add_argument(
-        "--scratch", type=Path, default=default, metavar="DIR", help=f"where dumps are kept; else {default}"
+        "--scratch", type=Path, default=default, metavar="DIR", help=f"folder for dumps; by default {default}"
     )
-    parser.add_argument("--keep", action="store_true", help="keep what is made of the dumps as well")
+    parser.add_argument("--keep", action="store_true", help="also keep the files derived from the dumps")
     options = parser.parse_args(words)
     if options.quick and (options.check or options.page):
         parser.error("--quick writes nothing, and its sizes are too small for targets: no --check, no --page")
@@ -62,7 +62,7 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
 
 
 def _chosen(options: argparse.Namespace) -> list[str]:
-    """Give what is to be measured, in the order of the page."""
+    """Return the groups to measure, in the order of the page."""
     only, skipped = named([*options.names, *options.only]), named(options.skip)
     every = [name for name, about in GROUPS.items() if not (options.quick and about.is_long)]
     return [name for name in only or every if name not in skipped]

@@ -49,8 +49,8 @@ def _rows(bench: Bench, size: int) -> list[Row]:
     def row(name: str, what: str, count: int, unit: str, limit: float) -> Row:
         target = Target(sense="≥", limit=limit) if size == TARGET_SIZE else None
         each = number_text(times[name].median / count * 1e9 / math.log2(size))
-        told = [f"{each} ns each ÷ log2 of the crawlers"]
-        return rate(what, times[name], count, f"{unit}/s of processor time", target, told)
+        note = [f"{each} ns each ÷ log2 of the crawlers"]
+        return rate(what, times[name], count, f"{unit}/s of processor time", target, note)
 
     joins, lookups = f"{size:,} joins at once (MP)", f"{owners:,} owners at once, {size:,} crawlers"
     return [

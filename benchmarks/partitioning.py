@@ -66,12 +66,12 @@ def geography_rows(
             for parts in sweep
         }
         worst = min(ratios, key=ratios.__getitem__)
-        told = (f"n = {parts}: {ratios[parts]:.3f}" for parts in shown)
+        notes = (f"n = {parts}: {ratios[parts]:.3f}" for parts in shown)
         yield Row(
             what=f"{label}: {figure} of `hash` ÷ `metis-geo`, least over n = {sweep[0]}…{sweep[-1]}",
             value=ratios[worst],
             target=MORE,
-            figures=(f"least at n = {worst}", *told),
+            figures=(f"least at n = {worst}", *notes),
             is_exact=True,
         )
 

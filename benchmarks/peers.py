@@ -26,7 +26,7 @@ def prefixes_of(first: int, last: int) -> list[str]:
 
 
 def all_prefixes(bounds: NDArray[np.uint32]) -> Iterator[tuple[str, int]]:
-    """Give the prefixes of all subnets but the root, with their rows; children after their parents.
+    """Return the prefixes of all subnets but the root, with their rows; children after their parents.
 
     A child that has the same prefix as a part of its parent comes later and takes its place.
     """

@@ -144,9 +144,9 @@ def _rates(bench: Bench) -> Row:
             bench.sizes.short_rounds,
         )
     agent, bare = (number_text(count / times[name].median) for name in ("agent", "bare"))
-    told = f"{count:,} handshakes: agent {agent} a second (orders and samples over HTTP), loop {bare}"
+    note = f"{count:,} handshakes: agent {agent} a second (orders and samples over HTTP), loop {bare}"
     what = "agent beside a bare asyncio connect loop"
-    return against(what, times["agent"], times["bare"], Target(sense="≥", limit=0.5), [told])
+    return against(what, times["agent"], times["bare"], Target(sense="≥", limit=0.5), [note])
 
 
 def _at_once(bench: Bench) -> Row:
@@ -158,8 +158,8 @@ def _at_once(bench: Bench) -> Row:
             bench.sizes.short_rounds,
         )["agent"]
     what = f"{count:,} probes at once, {DELAY_MS:g} ms away, beside the ideal time"
-    told = f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)"
-    return timed(what, times.scaled(1 / ideal_s), "× ideal", Target(sense="≤", limit=1.5), [told])
+    note = f"{times.median * 1e3:.0f} ms; ideal {ideal_s * 1e3:.0f} ms ({SAMPLES} round trips each)"
+    return timed(what, times.scaled(1 / ideal_s), "× ideal", Target(sense="≤", limit=1.5), [note])
 
 
 def _accuracy(bench: Bench) -> Row:
@@ -178,13 +178,13 @@ def _accuracy(bench: Bench) -> Row:
         errors.append(abs(answer.rtt_ms - truth))
         shares.append(errors[-1] / max(1.0, truth * 0.05))
     middle, most = statistics.median(errors), sorted(errors)[int(0.95 * count)]
-    told = f"{count:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
+    note = f"{count:,} probes of {LEAST_MS:g}–{MOST_MS:g} ms, {AT_ONCE} at a time: median {middle:.2f} ms"
     return Row(
         what="error of measured round trips, in parts of max(1 ms, 5 %), median",
         value=statistics.median(shares),
         unit="× allowed",
         target=Target(sense="≤", limit=1.0),
-        figures=(told, f"95 of 100 below {most:.2f} ms"),
+        figures=(note, f"95 of 100 below {most:.2f} ms"),
     )
 
 
@@ -229,5 +229,5 @@ def _keeping(bench: Bench) -> Row:
 
 
 def _rate_row(what: str, times: Times, count: int, limit: float) -> Row:
-    told = f"{count:,} in {times.median:.2f} s"
-    return rate(what, times, count, "a second", Target(sense="≥", limit=limit), [told])
+    note = f"{count:,} in {times.median:.2f} s"
+    return rate(what, times, count, "a second", Target(sense="≥", limit=limit), [note])

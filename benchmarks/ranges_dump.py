@@ -24,14 +24,14 @@ def dotted(address: int) -> str:
 
 
 def paragraphs4(count: int, seed: int) -> Iterator[str]:
-    """Give registrations of IPv4 ranges that nest, in random order."""
+    """Return registrations of IPv4 ranges that nest, in random order."""
     first, last = subnets(count, seed)
     for start, end in zip(first.tolist(), last.tolist(), strict=True):
         yield f"inetnum: {dotted(start)} - {dotted(end)}\nnetname: NET-{start % 1000}\nsource: RIPE\n\n"
 
 
 def paragraphs6(count: int, seed: int) -> Iterator[str]:
-    """Give registrations of IPv6 prefixes that nest."""
+    """Return registrations of IPv6 prefixes that nest."""
     numbers = np.arange(min(MOST_POOLS6, 1 + count // RANGES_A_POOL6), dtype=np.uint64)
     pools = (np.uint64(STYLES["ripe"].pool6) << np.uint64(52)) + (numbers << np.uint64(POOL_BITS6))
     nest = grown(np.random.default_rng(seed), pools_of(pools, POOL_BITS6), count, IPV6)

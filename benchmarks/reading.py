@@ -52,11 +52,11 @@ def _of_style(bench: Bench, dump: Dump, target: Target) -> list[Row]:
     speeds = _speeds(dump, times)
     columns = read_dump(inspect(path))
     what = f"gz → columns ({dump.label}), × zcat"
-    told = (
+    note = (
         f"{columns.tally.paragraphs:,} paragraphs, {len(columns.rows4) + len(columns.rows6):,} registrations"
     )
     del columns
-    rows = [against(what, times["ipmicra"], times["zcat"], target, [*speeds.values(), told])]
+    rows = [against(what, times["ipmicra"], times["zcat"], target, [*speeds.values(), note])]
     for name, title in (("igzip", "igzip alone, no parsing"), ("gzip", "Python's gzip alone, no parsing")):
         if name in times:
             alone = against(
@@ -85,7 +85,7 @@ def _speeds(dump: Dump, times: dict[str, Times]) -> dict[str, str]:
 
 
 def _head(dump: Dump, size: int) -> bytes:
-    """Give the first part of a dump's text, up to a blank line."""
+    """Return the first part of a dump's text, up to a blank line."""
     with gzip.open(dump.path) as stream:
         text = stream.read(size)
     return text[: text.rfind(b"\n\n") + 2]

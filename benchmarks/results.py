@@ -1,4 +1,4 @@
-"""What a measurement gives: rows of a table, some with a target."""
+"""Rows of results, some with a target."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ LESS_IS_BETTER = frozenset({"s", "ms", "ns", "GB", "bytes a subnet"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What must be reached."""
+    """The value to reach."""
 
     sense: str
     """`≥`, `≤` or `<`."""
     limit: float
     aim: str = ""
-    """What would be better still."""
+    """A more ambitious goal, in words."""
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value reaches the target."""
+        """Return whether a value reaches the target."""
         if self.sense == "≥":
             return value >= self.limit
         return value <= self.limit if self.sense == "≤" else value < self.limit
@@ -60,38 +60,38 @@ class Row:
     missing: str = ""
     """Why there is no value."""
     key: str = ""
-    """What the row is known by from run to run, where `what` tells figures of the run itself."""
+    """Identity of the row between runs, if `what` contains figures of the run itself."""
     is_exact: bool = False
-    """The same code gives the same value: neither the clock nor the machine has a part in it."""
+    """The same code gives the same value, whatever the clock and the machine."""
     is_of_peer: bool = False
-    """Measures a peer alone: what changes there is shown and not judged."""
+    """Measures only a peer: changes are shown but not judged."""
     is_disturbed: bool = False
-    """An absolute figure of a run that others disturbed: not judged, nor are later ones held against it."""
+    """An absolute figure from a busy machine: neither judged nor compared with later ones."""
     last: Past | None = None
-    """The run before."""
+    """Value of the previous run."""
     best: Past | None = None
-    """The best of all runs before."""
+    """Best value of all earlier runs."""
 
     @property
     def is_met(self) -> bool | None:
-        """Tell whether the target is reached; None where there is none or nothing was measured."""
+        """Return whether the target is reached; None if there is no target or no value."""
         if self.target is None or self.value is None:
             return None
         return self.target.holds(self.value)
 
     @property
     def is_absolute(self) -> bool:
-        """Tell whether the value depends on how quick the machine is and how busy."""
+        """Return whether the value depends on the speed and load of the machine."""
         return not self.is_exact and self.unit != TIMES
 
     @property
     def is_more_better(self) -> bool:
-        """Tell which way is up."""
+        """Return whether larger values are better."""
         return self.target.sense == "≥" if self.target else self.unit not in LESS_IS_BETTER
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Row:
-        """Make a row of what `dataclasses.asdict` made of it; older results lack some of it."""
+        """Create a row from the output of `dataclasses.asdict`; older results lack some fields."""
         kinds = (("target", Target), ("last", Past), ("best", Past))
         parts = {name: kind(**stored[name]) for name, kind in kinds if stored.get(name)}
         return cls(**{**stored, **parts, "figures": tuple(stored.get("figures", ()))})
@@ -100,14 +100,14 @@ class Row:
 def against(
     what: str, ours: Times, theirs: Times, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
-    """Make the row that says how many times as fast ours is as theirs."""
+    """Return the row for how many times as fast ours is."""
     return _of_ratio(what, speed_ratio(ours, theirs), len(ours.seconds), target, figures)
 
 
 def as_long(
     what: str, ours: Times, theirs: Times, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
-    """Make the row that says how many times as long ours takes as theirs."""
+    """Return the row for how many times as long ours takes."""
     return _of_ratio(what, time_ratio(ours, theirs), len(ours.seconds), target, figures)
 
 
@@ -126,7 +126,7 @@ def _of_ratio(what: str, ratio: Ratio, rounds: int, target: Target | None, figur
 def timed(
     what: str, times: Times, unit: str, target: Target | None = None, figures: Iterable[str] = ()
 ) -> Row:
-    """Make the row that says how long something took; in a unit of time, or in parts of any other time."""
+    """Return the row for how long something took, in a unit of time or relative to another time."""
     scaled = times.scaled({"ms": 1e3, "ns": 1e9}.get(unit, 1.0))
     return Row(
         what=what,
@@ -148,7 +148,7 @@ def rate(
     target: Target | None = None,
     figures: Iterable[str] = (),
 ) -> Row:
-    """Make the row that says how many are done a second; `count` is in the unit of the row."""
+    """Return the row for a rate per second; `count` is in the unit of the row."""
     return Row(
         what=what,
         value=count / times.median,
@@ -162,14 +162,14 @@ def rate(
 
 
 def number_text(value: float) -> str:
-    """Write a number with three digits that count: 0.123, 1.23, 12.3, 1,234."""
+    """Return a number with three significant digits: 0.123, 1.23, 12.3, 1,234."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) >= 0.0001 or not value else f"{value:.1e}"
 
 
 def seconds_text(seconds: float) -> str:
-    """Write a time in the unit that suits it."""
+    """Return a time in a suitable unit."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
             return f"{number_text(seconds * factor)} {unit}"

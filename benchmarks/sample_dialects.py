@@ -62,7 +62,7 @@ class Subnet:
 
     @property
     def netname(self) -> str:
-        """Give the subnet a name."""
+        """Return the subnet a name."""
         return f"{self.member.stem}-{self.customer.upper()}" if self.level else f"{self.member.stem}-NET"
 
 

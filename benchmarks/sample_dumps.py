@@ -167,7 +167,7 @@ def draw_members(rng: random.Random, region: Region, count: int) -> list[Member]
 
 
 def draw_allocation(rng: random.Random, region: Region, member: Member, family: int) -> Subnet:
-    """Give a member its own prefix: 16 to 19 bits, or 32 bits of IPv6; those of two members never meet."""
+    """Return a member its own prefix: 16 to 19 bits, or 32 bits of IPv6; those of two members never meet."""
     if family == 4:
         pool = region.pools[member.number % len(region.pools)]
         first = int(ipaddress.IPv4Address(pool)) + (member.number << 18)

@@ -1,4 +1,4 @@
-"""The folder in which benchmarks keep what they generate and build."""
+"""The folder for files that benchmarks generate and build."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Dump:
 
     @property
     def label(self) -> str:
-        """Name it with its size."""
+        """Return its name with its size."""
         return f"{self.style}: {self.plain_bytes / 1e9:.2f} GB plain, {self.objects:,} objects"
 
 
 def fingerprint(files: Iterable[Path]) -> str:
-    """Give a short hash of some files: what other code made is not used again."""
+    """Return a short hash of source files, so that files made by older code are not reused."""
     digest = hashlib.sha256()
     for file in sorted(files):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
@@ -42,10 +42,10 @@ def fingerprint(files: Iterable[Path]) -> str:
 
 
 class Scratch:
-    """Generated dumps stay for later runs; what is made of them stays if that is wanted."""
+    """Keeps generated dumps for later runs, and files derived from them on request."""
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        """Use a folder; it is made when something is put into it."""
+        """Use a folder, which is created on first use."""
         generator = [ROOT / "benchmarks" / name for name in GENERATOR]
         makers = [ROOT / "benchmarks" / name for name in MAKERS]
         self.folder = folder
@@ -54,7 +54,7 @@ class Scratch:
         self._say = say
 
     def dump(self, style: str, objects: int, seed: int) -> Dump:
-        """Give a dump, generated unless it is there."""
+        """Return a dump, generating it if necessary."""
         path = self._dumps / f"{style}-{objects}-{seed}.gz"
         facts = path.with_suffix(".json")
         if not facts.exists():
@@ -75,7 +75,7 @@ class Scratch:
         )
 
     def made(self, name: str, make: Callable[[Path], object]) -> Path:
-        """Give a file, made unless it is there; a file that is there is whole."""
+        """Return a file, creating it if necessary; an existing file is complete."""
         path = self.place(name)
         if not path.exists():
             self._say(f"making {name}")
@@ -85,17 +85,17 @@ class Scratch:
         return path
 
     def place(self, name: str) -> Path:
-        """Say where a file of this name is or would be."""
+        """Return the path for a file name."""
         self._made.mkdir(parents=True, exist_ok=True)
         return self._made / name
 
     def tidy(self) -> None:
-        """Remove all but the dumps and the environments of peers."""
+        """Remove everything except dumps and the environments of peers."""
         shutil.rmtree(self._made, ignore_errors=True)
 
 
 def build_command(dumps: Iterable[Path], output: Path) -> list[str | Path]:
-    """Give the command that a user would type."""
+    """Return the command that a user would type."""
     return [sys.executable, "-m", "ipmicra", "build", *dumps, "-o", output]
 
 

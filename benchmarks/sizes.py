@@ -1,4 +1,4 @@
-"""How much is measured: in earnest, and quickly to see that all of it works."""
+"""Sizes of the benchmarks: full, and quick for a smoke test."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Sizes:
     ranges: int
     """Shuffled ranges that are nested."""
     loop_bytes: int
-    """Text that a plain loop of Python goes through."""
+    """Bytes of text for the plain Python loop."""
     irrd_bytes: int
-    """Text that IRRd's parser goes through."""
+    """Bytes of text for IRRd's parser."""
     web_hosts: int
     """Hosts of the invented national web that is partitioned."""
     web_parts: tuple[int, ...]
@@ -71,11 +71,11 @@ class Sizes:
     sliced: int
     """Sites for which the best assignment is found."""
     rounds: int
-    """Times that each variant has its turn."""
+    """Number of rounds."""
     command_rounds: int
-    """The same where a turn is a whole command that builds."""
+    """Number of rounds for whole builds."""
     short_rounds: int
-    """The same where a turn takes little time."""
+    """Number of rounds where a round is short."""
     is_quick: bool = False
 
 

@@ -29,9 +29,9 @@ def measure_importing(bench: Bench) -> list[Row]:
     actions = {name: partial(run, [sys.executable, "-c", code]) for name, code in codes.items()}
     times = side_by_side(actions, bench.sizes.short_rounds, clock=children_time)
     nothing = times.pop("nothing")
-    told = [f"processor time beyond `python -c pass`, which takes {seconds_text(nothing.median)}"]
+    note = [f"processor time beyond `python -c pass`, which takes {seconds_text(nothing.median)}"]
     return [
-        timed(f"importing {name}", _beyond(one, nothing), "ms", None, told) for name, one in times.items()
+        timed(f"importing {name}", _beyond(one, nothing), "ms", None, note) for name, one in times.items()
     ]
 
 
@@ -49,8 +49,8 @@ def measure_compiling(bench: Bench) -> list[Row]:
         files = [file for file in Path(cache).rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in files)
     return [
-        timed(f"{verb} the kernels of {part}", Times(seconds=(told[key],)), "s", None, figures)
-        for verb, told, figures in (
+        timed(f"{verb} the kernels of {part}", Times(seconds=(seconds[key],)), "s", None, figures)
+        for verb, seconds, figures in (
             (
                 "compiling",
                 compiled,

@@ -1,4 +1,4 @@
-"""Results as they are kept from run to run, in JSON."""
+"""Load and save results as JSON."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benchmarks.results import Row
 from ipmicra.edge.hierarchy_file import write_atomically
 
 BUSY_CORES = 0.25
-"""From here on the machine counts as busy with other things."""
+"""Cores used by other processes from which the machine counts as busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Rows that are measured together, and what there is to know of the run."""
+    """Rows that were measured together, with facts about the run."""
 
     title: str
     measured: str
@@ -26,40 +26,40 @@ class Group:
     sizes: dict[str, Any]
     rows: tuple[Row, ...]
     commit: str = ""
-    """Short hash of the code that was measured; `changed` behind it where files differed from it."""
+    """Short hash of the measured commit, followed by `changed` if files differed from it."""
     load: float | None = None
-    """Load average of the last minute when the group was begun; the groups before it have a part in it."""
+    """Load average of the last minute when the group started, which includes earlier groups."""
     others_cores: float | None = None
     """Cores that other processes and other virtual machines kept busy meanwhile."""
     seconds: float | None = None
-    """What the group took, by the clock."""
+    """Wall-clock time of the group."""
     processor_s: float | None = None
-    """What the group took of the processor, children included."""
+    """Processor time of the group, including children."""
     failure: str = ""
-    """Why the last attempt failed; the rows are then those of the attempt before."""
+    """Why the last attempt failed; the rows are then from the previous one."""
     gone: tuple[str, ...] = ()
-    """Rows that the run before had and this one has not."""
+    """Rows that only the previous run had."""
 
     @property
     def is_disturbed(self) -> bool:
-        """Tell whether others used so much of the machine that times suffer."""
+        """Return whether other processes used so much of the machine that times suffer."""
         return self.others_cores is not None and self.others_cores >= BUSY_CORES
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Group:
-        """Make a group of what `dataclasses.asdict` made of it; older results lack some of it."""
+        """Create a group from the output of `dataclasses.asdict`; older results lack some fields."""
         rows = tuple(Row.from_json(row) for row in stored["rows"])
         return cls(**{**stored, "rows": rows, "gone": tuple(stored.get("gone", ()))})
 
 
-def told(one: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    """Give what JSON needs to know of a record: what is as it would be anyway is left out."""
+def as_json(one: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Return a record as JSON data, without fields that have their default value."""
     if isinstance(one, tuple):
-        return [told(part) for part in one]
+        return [as_json(part) for part in one]
     if not is_dataclass(one):
         return one
     parts = {field.name: (getattr(one, field.name), field.default) for field in fields(one)}
-    return {name: told(value) for name, (value, default) in parts.items() if value != default}
+    return {name: as_json(value) for name, (value, default) in parts.items() if value != default}
 
 
 def load(path: Path) -> dict[str, Group]:
@@ -71,7 +71,7 @@ def load(path: Path) -> dict[str, Group]:
 
 
 def save(groups: Mapping[str, Group], path: Path) -> None:
-    """Write results, all or none."""
-    stored = {name: told(group) for name, group in groups.items()}
+    """Write results atomically."""
+    stored = {name: as_json(group) for name, group in groups.items()}
     text = json.dumps(stored, indent=1, ensure_ascii=False) + "\n"
     write_atomically(path, [text.encode()])

@@ -1,4 +1,4 @@
-"""Which changes from run to run are told, and which may be chance."""
+"""Which changes between runs are reported, and which may be noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def group(*rows: Row, machine: dict[str, str] = MACHINE, day: str = "2026-01-02"
 
 
 @pytest.mark.parametrize(
-    ("row", "before", "is_told"),
+    ("row", "before", "is_reported"),
     [
         (repeated(2.5, 2.4, 2.6), past(3.0, 2.9, 3.1), True),
         (repeated(2.8, 2.75, 2.85), past(3.0, 2.9, 3.1), False),
@@ -38,14 +38,14 @@ def group(*rows: Row, machine: dict[str, str] = MACHINE, day: str = "2026-01-02"
     ids=["outside both spreads", "less than a tenth", "old in the new spread", "new in the old", "same"],
 )
 def test_a_repeated_figure_changed_if_it_left_both_spreads_by_more_than_a_tenth(
-    row: Row, before: Past, is_told: bool
+    row: Row, before: Past, is_reported: bool
 ) -> None:
-    assert (change_from(row, before) is not None) is is_told
+    assert (change_from(row, before) is not None) is is_reported
 
 
-@pytest.mark.parametrize(("value", "is_told"), [(0.8, False), (0.74, True)])
-def test_a_figure_that_was_taken_once_must_change_by_a_quarter(value: float, is_told: bool) -> None:
-    assert (change_from(Row(what="memory", value=value), past(1.0)) is not None) is is_told
+@pytest.mark.parametrize(("value", "is_reported"), [(0.8, False), (0.74, True)])
+def test_a_figure_that_was_measured_once_must_change_by_a_quarter(value: float, is_reported: bool) -> None:
+    assert (change_from(Row(what="memory", value=value), past(1.0)) is not None) is is_reported
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_on_another_machine_only_ratios_and_exact_figures_are_compared() -> None
     assert [row.last is not None for row in new.rows] == [True, False, True]
 
 
-def test_what_misses_its_target_or_was_not_measured_is_listed() -> None:
+def test_missed_and_unmeasured_rows_are_listed() -> None:
     rows = (
         Row(what="met", value=1.0, target=MORE),
         Row(what="missed", value=0.5, target=MORE),

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.measure import Times, children_time, peak_memory, run, side_by_side, speed_ratio
 
 
-def test_contestants_take_turns_and_the_untimed_round_is_not_counted() -> None:
+def test_candidates_take_turns_and_the_untimed_round_is_not_counted() -> None:
     called: list[str] = []
     ticks = count()
     times = side_by_side(
@@ -35,7 +35,7 @@ def test_ratio_is_that_of_the_medians_with_the_spread_of_the_rounds() -> None:
     assert (ratio.value, ratio.low, ratio.high) == (2.0, 2.0, 5.0)
 
 
-def test_a_failing_command_is_told_with_its_complaint() -> None:
+def test_a_failing_command_raises_with_its_message() -> None:
     with pytest.raises(RuntimeError, match="ended with 3: no luck"):
         run([sys.executable, "-c", "import sys; print('no luck', file=sys.stderr); sys.exit(3)"])
 

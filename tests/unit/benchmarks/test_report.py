@@ -29,14 +29,14 @@ def test_what_was_not_measured_is_at_the_top_and_in_its_group_with_its_reason() 
     assert text.count("| not measured: no wheel |") == 2
 
 
-def test_a_fall_stands_out_at_the_top_in_the_group_and_at_the_end_of_the_run() -> None:
+def test_a_regression_stands_out_at_the_top_in_the_group_and_at_the_end_of_the_run() -> None:
     past = Past(value=3.04, low=2.9, high=3.1, measured="2026-01-01", commit="abc1234")
     fallen = Row(what="build", value=2.58, low=2.5, high=2.6, rounds=5, last=past, best=past)
     groups = {"reading": group(fallen)}
     text = page(groups)
     assert (
         "| build | 2.58 × (2.5–2.6 of 5) | was 3.04, fell 15 % | 2026-01-01 at abc1234 |"
-        in text.partition("### Worse than the run before")[2]
+        in text.partition("### Regressed since the previous run")[2]
     )
     assert "| **worse: was 3.04, fell 15 %** |" in text
     assert closing_text(groups) == "worse: build: 2.58 × (2.5–2.6 of 5), was 3.04, fell 15 %"
@@ -73,5 +73,5 @@ def test_stored_results_come_back_as_they_were(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "text"), [(0.1234, "0.123"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234"), (0, "0")]
 )
-def test_numbers_have_three_digits_that_count(value: float, text: str) -> None:
+def test_numbers_have_three_significant_digits(value: float, text: str) -> None:
     assert number_text(value) == text

@@ -35,7 +35,7 @@ class Given(About):
 
 
 def given(*rows: Row | BaseException) -> About:
-    about = Given(title="T", topic="t", tells="x", beside="y", home="", typical_s=1)
+    about = Given(title="T", topic="t", measures="x", beside="y", home="", typical_s=1)
     object.__setattr__(about, "given", list(rows))
     return about
 
@@ -69,7 +69,7 @@ def test_a_run_writes_results_and_page_and_keeps_the_other_groups(bench: Run, tm
     assert "**1 of 1**" not in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
 
 
-def test_a_group_that_fails_stops_no_other_and_keeps_its_old_rows(bench: Run, tmp_path: Path) -> None:
+def test_a_failing_group_does_not_stop_the_others_and_keeps_its_old_rows(bench: Run, tmp_path: Path) -> None:
     bench("reading", reading=given(GOOD))
     broken = given(OSError("no space"))
     assert bench("reading", "scalar", reading=broken, scalar=given(GOOD)) == 1
@@ -79,20 +79,20 @@ def test_a_group_that_fails_stops_no_other_and_keeps_its_old_rows(bench: Run, tm
 
 
 @pytest.mark.parametrize(("row", "code"), [(GOOD, 0), (BAD, 3)])
-def test_check_tells_by_its_exit_code_whether_a_target_is_missed(bench: Run, row: Row, code: int) -> None:
+def test_the_exit_code_of_check_shows_whether_a_target_is_missed(bench: Run, row: Row, code: int) -> None:
     assert bench("--check", "reading", reading=given(row)) == code
 
 
 @pytest.mark.parametrize(
     "words", [["--quick", "--check"], ["--skip", "nothing-like-it"], ["many", "--skip", "many"]]
 )
-def test_arguments_that_make_no_sense_are_refused(words: list[str]) -> None:
+def test_invalid_arguments_are_rejected(words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         read_options(words)
     assert ended.value.code == 2
 
 
-def test_every_group_names_a_function_that_is_there() -> None:
+def test_every_group_names_an_existing_function() -> None:
     for about in GROUPS.values():
         module, _, name = about.home.partition(":")
         found = find_spec(f"benchmarks.{module}")
