@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from ipmicra.cli.main import app
 
+SUBSTITUTION = re.compile(r"<\([^)]*\)")
 ENDS = re.compile(r"\s*(?:\||>>?|;|&&)\s*")
 ROOT_COMMAND = get_command(app)
 
@@ -19,7 +20,8 @@ ROOT_COMMAND = get_command(app)
 def commands_in(text: str) -> Iterator[list[str]]:
     """Find the calls of `ipmicra` in lines of a shell."""
     for line in text.replace("\\\n", " ").splitlines():
-        words = shlex.split(line.removeprefix("$ "), comments=True)
+        plain = SUBSTITUTION.sub("FILE", line.removeprefix("$ "))
+        words = shlex.split(plain, comments=True)
         for part in _parts(words):
             call = list(dropwhile(lambda word: "=" in word, part))
             if call and call[0] == "ipmicra":
