@@ -61,7 +61,7 @@ class Browser:
         wait_until(lambda: self.run(script), "the page is there")
 
     def run(self, script: str) -> Any:
-        """Run a script in the page and give what it returns."""
+        """Run a script in the page and return its result."""
         return self.ask("execute/sync", script=script, args=[])
 
     def click(self, selector: str) -> None:

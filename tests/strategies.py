@@ -24,19 +24,19 @@ BOUNDS = {family: _bounds(family) for family in BITS}
 
 
 def addresses(family: int) -> st.SearchStrategy[int]:
-    """Give addresses, most of them at the edges that ranges have."""
+    """Return addresses, most of them at the edges that ranges have."""
     return st.sampled_from(BOUNDS[family]) | st.integers(0, 2 ** BITS[family] - 1)
 
 
 def ends(family: int) -> st.SearchStrategy[tuple[int, int]]:
-    """Give first and last of a range; few different ends, so that overlaps and repeats are frequent."""
+    """Return first and last of a range; few different ends, so that overlaps and repeats are frequent."""
     either = st.sampled_from(BOUNDS[family])
     between = st.tuples(either, either).map(lambda pair: (min(pair), max(pair)))
     return st.one_of(between, between, between, prefixes(family))
 
 
 def prefixes(family: int) -> st.SearchStrategy[tuple[int, int]]:
-    """Give first and last of a prefix of any length."""
+    """Return first and last of a prefix of any length."""
     bits = BITS[family]
 
     def of(parts: tuple[int, int]) -> tuple[int, int]:
@@ -54,7 +54,7 @@ HOLDERS = st.sampled_from(
 
 @st.composite
 def registrations(draw: st.DrawFn, family: int) -> SlowRegistration:
-    """Give a registration of few different values, so that those of the same range are hard to tell apart."""
+    """Return a registration of few different values, so that those of one range are hard to distinguish."""
     first, last = draw(ends(family))
     holder, handle = draw(HOLDERS)
     return SlowRegistration(
@@ -78,7 +78,7 @@ def registrations(draw: st.DrawFn, family: int) -> SlowRegistration:
 def many_registrations(
     family: int | None = None, most: int = 14
 ) -> st.SearchStrategy[list[SlowRegistration]]:
-    """Give registrations of one family or of both."""
+    """Return registrations of one family or of both."""
     families = [family] if family else [4, 6]
     return st.lists(st.one_of(*(registrations(each) for each in families)), max_size=most)
 
@@ -167,7 +167,7 @@ ENDS = ["\n", "\n", "\n", "\r\n", " \n", "\n# a comment\n", "\n+\n", "\n  more\n
 
 
 def values(key: str) -> st.SearchStrategy[str]:
-    """Give values that an attribute may have, likely ones more often."""
+    """Return values that an attribute may have, likely ones more often."""
     anything = st.sampled_from(WORDS)
     if key.lower() in {"inetnum", "inet6num", "netrange"}:
         return st.one_of(st.sampled_from(RANGES4), st.sampled_from(RANGES6), anything)
@@ -176,7 +176,7 @@ def values(key: str) -> st.SearchStrategy[str]:
 
 @st.composite
 def attributes(draw: st.DrawFn, keys: list[str]) -> str:
-    """Give an attribute line with what follows it: a comment, a continuation, junk."""
+    """Return an attribute line with what follows it: a comment, a continuation, junk."""
     key = draw(st.sampled_from(keys))
     gap = draw(st.sampled_from([" ", "", "\t", "        "]))
     return f"{key}:{gap}{draw(values(key))}{draw(st.sampled_from(ENDS))}"
@@ -184,7 +184,7 @@ def attributes(draw: st.DrawFn, keys: list[str]) -> str:
 
 @st.composite
 def paragraphs(draw: st.DrawFn) -> str:
-    """Give a paragraph of any class with attributes of all registries."""
+    """Return a paragraph of any class with attributes of all registries."""
     head = draw(attributes(CLASSES))
     return head + "".join(draw(st.lists(attributes(KEYS), max_size=8)))
 
@@ -194,7 +194,7 @@ BREAKS = ["\n", "\n", "\n\n", " \t\n", "\r\n", "% comment\n\n", "\n# comment\n"]
 
 @st.composite
 def paragraph_dumps(draw: st.DrawFn) -> bytes:
-    """Give a dump in the paragraph dialects, in UTF-8 or latin-1."""
+    """Return a dump in the paragraph dialects, in UTF-8 or latin-1."""
     parts = [
         each + draw(st.sampled_from(BREAKS)) for each in draw(st.lists(paragraphs(), min_size=1, max_size=6))
     ]
@@ -216,7 +216,7 @@ FIELDS = [
 
 @st.composite
 def statistics_dumps(draw: st.DrawFn) -> bytes:
-    """Give lines of delegated statistics, most of them sound."""
+    """Return lines of delegated statistics, most of them sound."""
     lines = []
     for _ in range(draw(st.integers(1, 8))):
         count = draw(st.sampled_from([7, 8, 8, 8, 6, 1]))
@@ -251,7 +251,7 @@ CELLS = {
 
 @st.composite
 def iana_dumps(draw: st.DrawFn) -> bytes:
-    """Give a table of IANA's."""
+    """Return a table of IANA's."""
     names = list(CELLS)
     rows = [
         ",".join(draw(st.sampled_from(CELLS[name])) for name in names) for _ in range(draw(st.integers(0, 6)))
@@ -262,7 +262,7 @@ def iana_dumps(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def damaged(draw: st.DrawFn, sound: st.SearchStrategy[bytes], keep: int = 0) -> bytes:
-    """Give a dump after a few random edits behind the first bytes that are to be kept."""
+    """Return a dump after a few random edits behind the first bytes that are to be kept."""
     text = bytearray(draw(sound))
     for _ in range(draw(st.integers(1, 5))):
         at = keep + draw(st.integers(0, max(len(text) - keep, 0)))

@@ -67,7 +67,7 @@ CONTINENTS = world_at(
 
 
 @pytest.mark.parametrize("drawn", [LINE, GRID, CONTINENTS], ids=["line", "grid", "two continents"])
-def test_predict_needs_hardly_a_probe_where_the_map_tells_all(drawn: tuple[World, ListedTree]) -> None:
+def test_predict_hardly_probes_where_distance_explains_everything(drawn: tuple[World, ListedTree]) -> None:
     found = scored(*drawn, Predict())
     assert found.optimal >= 0.95
     assert found.mean_excess_ms <= 0.1

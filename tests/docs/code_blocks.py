@@ -1,7 +1,7 @@
-"""Code blocks of Markdown pages, and what a comment above a block says of it.
+"""Find the code blocks of Markdown pages, with the comments above them.
 
-A block that cannot be run has `<!-- not run: reason -->` above it; code that a block takes for granted
-stands in `<!-- given` … `-->` above it. Neither is shown to readers.
+A block that cannot run has `<!-- not run: reason -->` above it; set-up code for a block is in
+`<!-- given` … `-->` above it. Readers see neither.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Block:
     language: str
     text: str
     mark: str
-    """What the comment above it says, empty if there is none."""
+    """The comment above it, empty if there is none."""
 
     @property
     def is_run(self) -> bool:
-        """Whether it is to be run."""
+        """Whether the test runs it."""
         return not NOT_RUN.fullmatch(self.mark)
 
     @property
     def given(self) -> str:
-        """Code that the block takes for granted."""
+        """Set-up code for the block."""
         return self.mark.removeprefix("given\n") if self.mark.startswith("given\n") else ""
 
 
@@ -60,7 +60,7 @@ class Call:
 
 
 def blocks_of(page: Path) -> Iterator[Block]:
-    """Find the blocks of a page."""
+    """Yield the blocks of a page."""
     text = (ROOT / page).read_text(encoding="utf-8")
     for found in BLOCK.finditer(text):
         line = text.count("\n", 0, found.start("fence")) + 1
@@ -68,7 +68,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 def calls_of(block: Block) -> Iterator[Call]:
-    """Take a console block apart: lines with a `$`, each with what follows it."""
+    """Yield the commands of a console block (lines with a `$`), each with the output that follows it."""
     assert block.text.startswith("$ "), f"{block.page}:{block.line}: a console block starts with `$ `"
     for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         lines = part.splitlines()
@@ -77,19 +77,19 @@ def calls_of(block: Block) -> Iterator[Call]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Tell whether output is as shown, where `...` and `…` stand for anything; blanks at ends are free."""
+    """Return whether output is as shown; `...` and `…` match anything, trailing blanks are ignored."""
     parts = (re.escape(part) for part in ANYTHING.split(_trimmed(shown)))
     return re.fullmatch(".*".join(parts), _trimmed(printed), re.DOTALL) is not None
 
 
-def without_messages(shown: str, told: str) -> str:
-    """Leave out of what a page shows the lines that a command told on standard error."""
-    lines = [line for line in told.splitlines() if line]
+def without_messages(shown: str, messages: str) -> str:
+    """Remove lines from shown output that the command printed on standard error."""
+    lines = [line for line in messages.splitlines() if line]
 
-    def is_told(line: str) -> bool:
+    def is_message(line: str) -> bool:
         return ANYTHING.fullmatch(line.strip()) is None and any(fits(line, one) for one in lines)
 
-    return "\n".join(line for line in shown.splitlines() if not is_told(line))
+    return "\n".join(line for line in shown.splitlines() if not is_message(line))
 
 
 def _trimmed(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The folder that code of the documentation runs in: a hierarchy, a fleet with agents, files a user has."""
+"""Create the folder in which code of the documentation runs: hierarchy, fleet with agents, user files."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "rir_dumps" / "sample"
 PLAYED = DemoConfig(crawlers=4, sites=30)
 HOSTS = ("example.org", "www.example.com", "example.net", "www.example.edu")
-"""Names that the pages use; the others are the world's own."""
+"""Host names that the pages use; the other sites keep the world's names."""
 DAY_S = 24 * 3600.0
 SHIM = """#!/bin/sh
-# On loopback the kernel completes handshakes by itself, at no distance: probes start at HEAD.
+# On loopback the kernel completes handshakes itself, without delay: probes start at HEAD.
 case $1 in
     delegate) exec {entry} "$@" --first-rung head ;;
     *) exec {entry} "$@" ;;
 esac
 """
-"""Stands before the installed entry point."""
+"""Wraps the installed entry point."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocWorld:
-    """What is copied for each page, and how to reach the agents."""
+    """The folder, the programs, and the token of the agents."""
 
     folder: Path
     """Copied for each page."""
     programs: Path
-    """Holds `ipmicra`."""
+    """Contains `ipmicra`."""
     token: str
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Give the variables of a user who works in a folder."""
+        """Return the environment variables of a user who works in a folder."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("IPMICRA_")}
         return {
             **kept,
@@ -110,13 +110,13 @@ def doc_world(folder: Path) -> Iterator[DocWorld]:
 
 
 def _renamed(world: World) -> World:
-    """Give the first sites the names that the pages use."""
+    """Return the first sites the names that the pages use."""
     sites = [Site(name, site.address) for name, site in zip(HOSTS, world.sites, strict=False)]
     return replace(world, sites=(*sites, *world.sites[len(sites) :]))
 
 
 def _write_files(home: Path, world: World, port: int) -> None:
-    """Write what the pages take for granted."""
+    """Write the files that the pages assume."""
     (home / "seeds.txt").write_text("".join(f"http://{site.host}:{port}/\n" for site in world.sites))
     (home / "hosts.txt").write_text("".join(f"{site.host}\n" for site in world.sites))
     (home / "token").write_text("0123456789abcdef0123456789abcdef\n")

@@ -1,4 +1,4 @@
-"""Commands as pages write them, held against what the command line knows."""
+"""Check commands in pages against the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT_COMMAND = get_command(app)
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """Find the calls of `ipmicra` in lines of a shell."""
+    """Yield the calls of `ipmicra` in shell lines."""
     for line in text.replace("\\\n", " ").splitlines():
         plain = SUBSTITUTION.sub("FILE", line.removeprefix("$ "))
         words = shlex.split(plain, comments=True)
@@ -40,7 +40,7 @@ def _parts(words: list[str]) -> Iterator[list[str]]:
 
 
 def mistakes(words: list[str]) -> list[str]:
-    """Name what a call has that the command line does not know."""
+    """Return the commands and options of a call that do not exist."""
     command, place, wrong = ROOT_COMMAND, "ipmicra", []
     options = _options(command)
     takes_word = False
@@ -64,7 +64,7 @@ def mistakes(words: list[str]) -> list[str]:
 
 
 def _options(command: object) -> dict[str, bool]:
-    """Name the options of a command, and whether each takes a word."""
+    """Return the options of a command, and whether each takes a value."""
     known = {"--help": False, "-h": False}
     for parameter in command.params:  # type: ignore[attr-defined]
         if parameter.param_type_name == "option":
@@ -74,7 +74,7 @@ def _options(command: object) -> dict[str, bool]:
 
 
 def all_options() -> set[str]:
-    """Name every option of every command."""
+    """Return every option of every command."""
     found: set[str] = set()
 
     def look(command: object) -> None:

@@ -24,10 +24,10 @@ RUN = ("python", "console")
 WITH_CODE = [page for page in PAGES if any(one.language in RUN and one.is_run for one in blocks_of(page))]
 STAND_INS = Path(__file__).with_name("stand_ins")
 LANGUAGES = {*RUN, "text", "toml", "ini", "csv", "json", "sh", "yaml"}
-"""Of which those that are not run only show."""
+"""Blocks in other languages than `RUN` are not run."""
 
 HISTORY = "CHANGELOG.md"
-"""Tells of commands as they were, in short."""
+"""Mentions commands as they were at the time."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DocWorld]:
 def test_code_of_a_page_runs_as_shown(
     page: Path, world: DocWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Blocks of a page run one after the other: Python in one namespace, commands in one folder."""
+    """Run the blocks of a page in order: Python in one namespace, commands in one folder."""
     folder = tmp_path / "user"
     shutil.copytree(world.folder, folder)
     monkeypatch.chdir(folder)
@@ -61,7 +61,7 @@ def test_code_of_a_page_runs_as_shown(
 
 
 def run_python(text: str, block: Block, namespace: dict[str, Any]) -> None:
-    """Run code in which `await` may stand outside functions."""
+    """Run code that may use `await` outside functions."""
     shifted = "\n" * block.line + text
     code = compile(shifted, str(ROOT / block.page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     with warnings.catch_warnings():
@@ -73,7 +73,7 @@ def run_python(text: str, block: Block, namespace: dict[str, Any]) -> None:
 
 
 def run_console(block: Block) -> None:
-    """Run the lines of a block; what is shown is their output, with messages or without."""
+    """Run the commands of a block; shown output may include messages from standard error or not."""
     for call in calls_of(block):
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", call.command],
@@ -90,7 +90,7 @@ def run_console(block: Block) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_every_block_says_its_language_and_every_comment_is_understood(page: Path) -> None:
+def test_every_block_names_its_language_and_every_comment_is_valid(page: Path) -> None:
     for block in blocks_of(page):
         where = f"{page}:{block.line}"
         assert block.language in {"", *LANGUAGES}, where
@@ -110,7 +110,7 @@ def test_commands_that_a_page_names_exist_with_their_options(page: Path) -> None
     assert wrong == []
 
 
-def test_options_that_stand_alone_in_prose_belong_to_some_command() -> None:
+def test_every_option_in_prose_belongs_to_a_command() -> None:
     known = all_options()
     wrong = []
     for page in PAGES:

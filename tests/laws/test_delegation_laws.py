@@ -61,7 +61,7 @@ moves = st.lists(
 def played(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
 ) -> tuple[list[list[Action]], DelegationMachine]:
-    """Play events in any order, answers late and out of order among them; give all actions."""
+    """Play events in any order, answers late and out of order among them; return all actions."""
     world, tree = invent(plan, np.random.default_rng(seed))
     locations = locations_of(world, LocationKind.WORLD, {})
     delegator = DelegationMachine(tree, MAKERS[name](), DelegatorConfig(probe_budget=3), locations=locations)

@@ -68,7 +68,7 @@ ADDRESSES: list[IPv4Address | IPv6Address] = [
 
 
 def questions(hierarchy: Hierarchy, *, is_compiled: bool) -> Iterator[Callable[[], object]]:
-    """Give every question that a reader can be asked."""
+    """Return every question that a reader can be asked."""
     rows = range(-1, len(hierarchy) + 1)
     wide = np.array([divmod(int(each), 1 << 64) for each in ADDRESSES if each.version == 6], np.uint64)
     narrow = np.array([int(each) for each in ADDRESSES if each.version == 4], np.uint32)
@@ -119,7 +119,7 @@ def assert_sane(content: bytes, *, is_compiled: bool = False) -> None:
 
 
 def is_found(content: bytes) -> bool:
-    """Tell whether opening and verifying a file shows that it is damaged."""
+    """Return whether opening and verifying a file shows that it is damaged."""
     try:
         Hierarchy(content).verify()
     except CorruptHierarchyError:
@@ -132,7 +132,7 @@ def flipped(at: int, value: int) -> bytes:
 
 
 def places(section: str, most: int) -> list[int]:
-    """Give places in a section: all of a small one, a sample of a large one."""
+    """Return places in a section: all of a small one, a sample of a large one."""
     found = LAYOUT.sections[section]
     inside = range(found.offset, found.offset + found.size)
     return list(inside) if len(inside) <= most else sorted(random.Random(1).sample(inside, most))
@@ -222,13 +222,13 @@ def test_flips_between_sections_change_no_answer_and_are_found() -> None:
         assert is_found(content)
 
 
-def test_number_of_a_dump_that_is_no_longer_finite_is_told() -> None:
+def test_a_non_finite_number_in_a_dump_record_is_reported() -> None:
     at = SOUND.index(b"18334") + 1
     with pytest.raises(CorruptHierarchyError):
         _ = Hierarchy(flipped(at, ord("e"))).edition
 
 
-def test_path_of_a_damaged_file_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_path_of_a_damaged_file_is_reported(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("damaged") / "cut.ipm"
     path.write_bytes(SOUND[:100])
     with pytest.raises(CorruptHierarchyError) as caught:

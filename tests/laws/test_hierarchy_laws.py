@@ -46,12 +46,12 @@ def slow_rows(registrations: list[SlowRegistration], family: int) -> list[SlowRo
 
 
 def base_of(hierarchy: CoreHierarchy, family: int) -> int:
-    """Give the first row of a family."""
+    """Return the first row of a family."""
     return 0 if family == 4 else len(hierarchy.bounds_array(4))
 
 
 def edges_of(rows: list[SlowRow], family: int) -> list[int]:
-    """Give the ends of all rows and their neighbours; none that IPv6 reads as IPv4."""
+    """Return the ends of all rows and their neighbours; none that IPv6 reads as IPv4."""
     near = {end + step for row in rows for end in (row.first, row.last) for step in (-1, 0, 1)}
     space = range(2 ** BITS[family])
     return sorted(each for each in near if each in space and not (family == 6 and each >> 32 == 0xFFFF))
@@ -65,7 +65,7 @@ def array_of(asked: list[int], family: int) -> NDArray[np.generic]:
 
 
 def written(registration: SlowRegistration | None) -> tuple[str | None, ...]:
-    """Give what a subnet must say of itself."""
+    """Return what a subnet must say of itself."""
     if registration is None:
         return (None,) * 6
     found = registration

@@ -66,7 +66,7 @@ def read_in_chunks(data: bytes, dialect: Dialect, registry: Registry, places: li
 
 
 def breaks(data: bytes, dialect: Dialect) -> list[int]:
-    """Give the places at which the dialect lets a text be cut."""
+    """Return the places at which the dialect lets a text be cut."""
     marks = [b"\n"] if dialect is Dialect.STATISTICS else [b"\n\n", b"\n\r\n"]
     return [
         at + len(mark)

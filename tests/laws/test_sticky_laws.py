@@ -28,7 +28,7 @@ def first_call(seed: int, backend: str) -> tuple[PointWorld, AssignReport, bytes
 
 
 def moved(world: PointWorld, before: AssignReport, after: AssignReport) -> float:
-    """Give the load that changed crawlers, in shares of one crawler."""
+    """Return the load that changed crawlers, in shares of one crawler."""
     had = {one.host: one.crawler for one in before.assignments}
     load = sum(world.pages[one.host] for one in after.assignments if had[one.host] != one.crawler)
     return FLEET * load / sum(world.pages.values())
@@ -80,7 +80,7 @@ def test_a_crawler_without_capacity_leaves_its_zone() -> None:
     assert "c0" not in {one.crawler for one in after.assignments}
 
 
-def test_another_fleet_altogether_draws_zones_anew() -> None:
+def test_an_entirely_different_fleet_draws_new_zones() -> None:
     world, first, saved = first_call(0, "lbi")
     other = PointWorld(1, FLEET, SITES)
     strangers = [replace(one, name=f"x{one.name}") for one in other.crawlers]

@@ -147,7 +147,7 @@ def test_answer_with_a_spoilt_field_is_refused_or_still_makes_sense(
 
 
 @given(requests, st.integers().filter(lambda version: version != VERSION) | st.none() | st.text(max_size=3))
-def test_unknown_version_is_told_so(request: ProbeRequest, version: object) -> None:
+def test_an_unknown_version_is_reported(request: ProbeRequest, version: object) -> None:
     content = {**json.loads(encode_request(request)), "version": version}
     with pytest.raises(UnknownVersionError, match="known: \\[1\\]"):
         decode_request(json.dumps(content).encode())

@@ -30,7 +30,7 @@ def assembled(text: bytes, dialect: Dialect = Dialect.RPSL) -> Assembled:
 
 
 def file_bytes(text: bytes, dialect: Dialect = Dialect.RPSL) -> bytes:
-    """Give the bytes of the hierarchy file that one dump makes."""
+    """Return the bytes of the hierarchy file that one dump makes."""
     return b"".join(encode(assembled(text, dialect).sections, META).pieces())
 
 

@@ -12,7 +12,7 @@ from tests.reference.slow_parser import SlowDump, SlowOrganisation, SlowRegistra
 
 
 def spelled_out(columns: Columns) -> SlowDump:
-    """Give everything in the columns as the slow parser gives it."""
+    """Return everything in the columns as the slow parser gives it."""
     registrations = [*_registrations(columns, 4), *_registrations(columns, 6)]
     findings = [
         (int(line), FATE_OF[Reason(int(reason))], Reason(int(reason)))

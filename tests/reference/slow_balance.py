@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def cheapest_assignment(cost: NDArray[np.floating], room: list[int]) -> float:
-    """Try every way to give each row (a site of load 1) a column with room; give the least cost."""
+    """Try every way to give each row (a site of load 1) a column with room; return the least cost."""
     best = np.inf
     for chosen in product(range(cost.shape[1]), repeat=len(cost)):
         if all(chosen.count(column) <= room[column] for column in range(cost.shape[1])):

@@ -18,7 +18,7 @@ class SlowForest:
     """Nodes of a leaf, what was seen there, and the noise's variance."""
 
     def expect(self, leaf: tuple[str, ...]) -> tuple[float, float]:
-        """Give mean and variance of a leaf's value by the textbook's formula."""
+        """Return mean and variance of a leaf's value by the textbook's formula."""
         names = sorted(self.variances)
         prior = np.diag([self.variances[name] for name in names])
         wanted = self._sums(names, leaf)

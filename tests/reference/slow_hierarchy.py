@@ -53,19 +53,19 @@ def with_root(ranges: Iterable[SlowRange], bits: int) -> list[SlowRange]:
 
 
 def lineage(ranges: Iterable[SlowRange], address: int) -> list[SlowRange]:
-    """Give all ranges that hold an address, from the top down: try every range."""
+    """Return all ranges that hold an address, from the top down: try every range."""
     return sorted((whole for whole in ranges if whole.first <= address <= whole.last), key=from_top)
 
 
 def cuts(ranges: Iterable[SlowRange], whole: SlowRange) -> list[int]:
-    """Give the addresses inside a range at which a wider range starts or the one behind it begins."""
+    """Return the addresses inside a range at which a wider range starts or the one behind it begins."""
     above = [other for other in ranges if from_top(other) < from_top(whole)]
     bounds = {bound for other in above for bound in (other.first, other.last + 1)}
     return sorted(bound for bound in bounds if whole.first < bound <= whole.last)
 
 
 def pieces(ranges: Sequence[SlowRange], whole: SlowRange) -> list[tuple[int, int]]:
-    """Cut a range at the bounds of the wider ones inside it; give the ends of the parts.
+    """Cut a range at the bounds of the wider ones inside it; return the ends of the parts.
 
     10-19 beside 15-34 gives 10-14 and 15-19.
     """
@@ -90,7 +90,7 @@ def nested(ranges: Iterable[SlowRange], bits: int) -> list[SlowRow]:
 
 
 def narrowest(rows: Sequence[SlowRow], address: int) -> int:
-    """Give the row of the deepest node that holds an address: try every node."""
+    """Return the row of the deepest node that holds an address: try every node."""
     return max(
         (i for i, row in enumerate(rows) if row.first <= address <= row.last), key=lambda i: rows[i].depth
     )
@@ -100,7 +100,7 @@ def narrowest(rows: Sequence[SlowRow], address: int) -> int:
 
 
 def texts(registration: SlowRegistration) -> tuple[str, ...]:
-    """Give the texts of a registration in the order in which they are compared."""
+    """Return the texts of a registration in the order in which they are compared."""
     return (
         registration.netname,
         registration.descr,

@@ -133,21 +133,21 @@ class SlowParagraph:
         return [value for key, value in self.attributes if key in keys]
 
     def free(self, *keys: bytes) -> bytes:
-        """Give the first non-empty value, kept whole."""
+        """Return the first non-empty value, kept whole."""
         return first_of(self.values(*keys))
 
     def structured(self, *keys: bytes) -> bytes:
-        """Give the first value that is not empty once its comment is cut."""
+        """Return the first value that is not empty once its comment is cut."""
         return first_of(structured(value) for value in self.values(*keys))
 
 
 def first_of(values: Iterable[bytes]) -> bytes:
-    """Give the first non-empty value, or an empty one."""
+    """Return the first non-empty value, or an empty one."""
     return next((value for value in values if value), b"")
 
 
 def numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Give each line with its number, counted from 1; one CR at its end is dropped."""
+    """Return each line with its number, counted from 1; one CR at its end is dropped."""
     for number, line in enumerate(data.split(b"\n"), start=1):
         yield number, line.removesuffix(b"\r")
 
@@ -274,7 +274,7 @@ def read_organisation(
 
 
 def take_registration(dump: SlowDump, paragraph: SlowParagraph, registry: Registry) -> set[Reason]:
-    """Add a registration and the organisation it may hold; give the reasons of its repairs."""
+    """Add a registration and the organisation it may hold; return the reasons of its repairs."""
     reasons: set[Reason] = set()
     dump.registrations.append(read_registration(paragraph, registry, reasons))
     names = paragraph.structured(b"ownerid"), paragraph.free(b"owner")
@@ -284,7 +284,7 @@ def take_registration(dump: SlowDump, paragraph: SlowParagraph, registry: Regist
 
 
 def take_organisation(dump: SlowDump, paragraph: SlowParagraph, registry: Registry) -> set[Reason]:
-    """Add an organisation; give the reasons of its repairs."""
+    """Add an organisation; return the reasons of its repairs."""
     reasons: set[Reason] = set()
     names = structured(paragraph.attributes[0][1]), paragraph.free(b"org-name", b"orgname")
     if not names[0]:
@@ -294,7 +294,7 @@ def take_organisation(dump: SlowDump, paragraph: SlowParagraph, registry: Regist
 
 
 def take_paragraph(dump: SlowDump, paragraph: SlowParagraph | None, registry: Registry) -> set[Reason]:
-    """Add what a paragraph holds; give the reasons why it is not simply kept."""
+    """Add what a paragraph holds; return the reasons why it is not simply kept."""
     if paragraph is None:
         return {Reason.NO_ATTRIBUTE}
     if paragraph.paragraph_class in OTHER_CLASSES:
@@ -346,7 +346,7 @@ def read_statistics(data: bytes) -> SlowDump:
 
 
 def take_fields(dump: SlowDump, fields: list[bytes], line: int) -> set[Reason]:
-    """Add what a line of statistics holds; give the reasons why it is not simply kept."""
+    """Add what a line of statistics holds; return the reasons why it is not simply kept."""
     if re.fullmatch(rb"[0-9.]+", fields[0]):
         return {Reason.HEADER}
     if fields[5:6] == [b"summary"]:
@@ -422,7 +422,7 @@ def read_iana(data: bytes) -> SlowDump:
 
 
 def numbered_rows(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows that are not empty, each with the line it starts on; bytes pass as latin-1."""
+    """Return the rows that are not empty, each with the line it starts on; bytes pass as latin-1."""
     reader = csv.reader(io.StringIO(data.removeprefix(BOM).decode("latin-1"), newline=""))
     line = 1
     for row in reader:
@@ -446,7 +446,7 @@ def iana_date(value: bytes, reasons: set[Reason]) -> int:
 
 
 def take_row(dump: SlowDump, header: list[str], row: list[str], line: int) -> set[Reason]:
-    """Add the registration of one row; give the reasons why it is not simply kept."""
+    """Add the registration of one row; return the reasons why it is not simply kept."""
     reasons: set[Reason] = set()
     designation = text(cell_of(header, row, "Designation", "Allocation"), reasons)
     try:

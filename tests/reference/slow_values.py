@@ -89,7 +89,7 @@ def date(value: bytes, reasons: set[Reason]) -> int:
 
 
 def has_registry_maintainer(name: bytes) -> bool:
-    """Tell whether a maintainer is a registry's own."""
+    """Return whether a maintainer is a registry's own."""
     return name.upper().startswith(tuple(word.upper().encode() for word in REGISTRY_MAINTAINERS))
 
 
@@ -151,7 +151,7 @@ def prefix_length(value: bytes) -> int:
 
 
 def prefix_range(start: int, length: int, bits: int, reasons: set[Reason]) -> tuple[int, int]:
-    """Give the first and last address of a prefix, its host bits cleared."""
+    """Return the first and last address of a prefix, its host bits cleared."""
     if length > bits:
         raise SkipError(Reason.OUT_OF_RANGE)
     size = 2 ** (bits - length)

@@ -49,7 +49,7 @@ def dumps(members: int = MEMBERS) -> dict[str, SlowDump]:
 
 @cache
 def ranges() -> frozenset[tuple[int, int, int]]:
-    """Give every range of the sample once: family, first, last."""
+    """Return every range of the sample once: family, first, last."""
     return frozenset(
         (each.family, each.first, each.last) for dump in dumps().values() for each in dump.registrations
     )

@@ -33,7 +33,7 @@ def ends(ranges: list[SlowRange]) -> list[tuple[int, int]]:
 
 
 def shape(*ranges: tuple[int, int]) -> list[tuple[int, int, int, int]]:
-    """Nest ranges in a space of eight bits; give first, last, parent, depth of each row."""
+    """Nest ranges in a space of eight bits; return first, last, parent, depth of each row."""
     rows = nested([SlowRange(*each) for each in ranges], 8)
     return [(row.first, row.last, row.parent, row.depth) for row in rows]
 

@@ -47,17 +47,17 @@ OTHER_CLASSES = [
 
 
 def ip(address: str) -> int:
-    """Give an address as a number."""
+    """Return an address as a number."""
     return int(ipaddress.ip_address(address))
 
 
 def day(year: int, month: int, date: int) -> int:
-    """Give a date as it is stored."""
+    """Return a date as it is stored."""
     return (dt.date(year, month, date) - dt.date(1969, 12, 31)).days
 
 
 def reasons(dump: SlowDump) -> list[Reason]:
-    """Give the reasons of all findings."""
+    """Return the reasons of all findings."""
     return [reason for _, _, reason in dump.findings]
 
 
@@ -69,7 +69,7 @@ def registration(*lines: str, value: str = "192.0.2.0 - 192.0.2.255") -> SlowReg
 
 
 def findings_of(*lines: str) -> list[Reason]:
-    """Read one registration with these attributes and give the reasons of its findings."""
+    """Read one registration with these attributes and return the reasons of its findings."""
     return reasons(read_paragraphs("\n".join(["inetnum: 192.0.2.0/24", *lines]).encode()))
 
 
@@ -638,7 +638,7 @@ STATISTICS = b"ripencc|GR|ipv4|192.0.2.0|256|20190228|allocated|abc-1\n"
 
 
 def statistics_reasons(line: str) -> list[Reason]:
-    """Read one line of statistics and give the reasons of its findings."""
+    """Read one line of statistics and return the reasons of its findings."""
     return reasons(read_statistics(line.encode()))
 
 

@@ -11,7 +11,7 @@ from tests.reference.fast_building import built, columns_of
 
 
 def holder(*lines: str, more: str = "", dialect: Dialect = Dialect.RPSL) -> Organisation:
-    """Give the organisation of 10.0.0.0/8, registered with the given lines beside further paragraphs."""
+    """Return the organisation of 10.0.0.0/8, registered with the given lines beside further paragraphs."""
     text = "\n".join(["inetnum: 10.0.0.0/8", *lines]) + f"\n\n{more}"
     found = built(text, dialect).lookup("10.0.0.1").organisation
     assert found is not None

@@ -30,7 +30,7 @@ def long_paragraph(first: int, size: int, end: bytes = b"\n") -> bytes:
 
 
 def continued(first: int, size: int, end: bytes) -> bytes:
-    """Give a paragraph whose values are joined of very many lines, so that much is copied to join them."""
+    """Return a paragraph whose values are joined of very many lines, so that much is copied to join them."""
     line = b"+ " + b"d" * 50 + end
     return b"inetnum: %d.0.0.0/8" % first + end + b"descr: a" + end + line * (size // len(line))
 
