@@ -19,7 +19,7 @@ HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 CODE = re.compile(r"^(```+).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 PARTS = (
     "## What the paper says",
-    "## How we read it",
+    "## How we interpret it",
     "## What we changed, and what it does",
     "## Where it is worse or open",
 )
