@@ -28,8 +28,6 @@ class About:
     """Typical duration at full size on two cores, without generating dumps; stored results are preferred."""
     headline: str = ""
     """Words in the row that represents the group; by default the first row with a target."""
-    is_long: bool = False
-    """Takes long at any size; a quick run skips it unless it is named."""
 
     def measure(self, bench: Bench) -> list[Row]:
         """Measure it."""
@@ -184,20 +182,11 @@ GROUPS = {
     "importing": About(
         title="Importing",
         topic="start",
-        measures="importing the package and its parts",
-        beside="python -c pass",
+        measures="importing the package and its parts, and the smallest build",
+        beside="python -c pass, importing numpy",
         home="starting:measure_importing",
         typical_s=12,
         headline="the command line",
-    ),
-    "compiling": About(
-        title="Compiling kernels",
-        topic="start",
-        measures="compiling all kernels into an empty cache, and loading them",
-        beside="nothing",
-        home="starting:measure_compiling",
-        typical_s=70,
-        is_long=True,
     ),
 }
 TOPICS = tuple(dict.fromkeys(about.topic for about in GROUPS.values()))

@@ -16,7 +16,6 @@ from benchmarks.measure import ROOT, children_time
 PACKAGES = (
     "ipmicra",
     "numpy",
-    "numba",
     "scipy",
     "isal",
     "aiohttp",

@@ -8,7 +8,6 @@ from benchmarks.bench import SEED, Bench
 from benchmarks.generate import subnets
 from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, as_long, seconds_text
-from ipmicra.app.build.kernels import warm_up
 from ipmicra.hierarchy.nesting import nest_ipv4
 from ipmicra.parse.columns import Rows
 from ipmicra.parse.fields import STORED_TEXTS
@@ -36,7 +35,6 @@ def measure_nesting(bench: Bench) -> list[Row]:
     first, last = subnets(count, SEED)
     key = first.astype(np.uint64) << np.uint64(32) | (~last).astype(np.uint64)
     rows, text = rows_without_text(count), np.zeros(0, np.uint8)
-    warm_up()
     tree = nest_ipv4(first, last, rows, text)
     if len(tree.parent) != count + 1:
         raise RuntimeError(f"{count} ranges gave {len(tree.parent)} subnets, the root included")

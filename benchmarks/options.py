@@ -64,5 +64,5 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
 def _chosen(options: argparse.Namespace) -> list[str]:
     """Return the groups to measure, in the order of the page."""
     only, skipped = named([*options.names, *options.only]), named(options.skip)
-    every = [name for name, about in GROUPS.items() if not (options.quick and about.is_long)]
+    every = list(GROUPS)
     return [name for name in only or every if name not in skipped]

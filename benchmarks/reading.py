@@ -15,7 +15,6 @@ from benchmarks.bench import Bench
 from benchmarks.measure import Times, run_to_nowhere, side_by_side
 from benchmarks.results import Row, Target, against, number_text, seconds_text
 from benchmarks.scratch import Dump
-from ipmicra.app.build.kernels import warm_up
 from ipmicra.edge.dumps.reading import inspect, read_dump
 
 TARGETS = {"ripe": Target(sense="≥", limit=2.0), "apnic": Target(sense="≥", limit=1.6)}
@@ -24,7 +23,6 @@ READ_BYTES = 2 << 20
 
 def measure_reading(bench: Bench) -> list[Row]:
     """Read a dump of each style."""
-    warm_up()
     return [row for style, target in TARGETS.items() for row in _of_style(bench, bench.dump(style), target)]
 
 

@@ -1,25 +1,22 @@
-"""What is paid once or at each start: compiling kernels, loading them, importing."""
+"""What is paid at each start: importing, and the smallest build."""
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-import tempfile
 from functools import partial
-from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.measure import Times, children_time, run, side_by_side
-from benchmarks.results import Row, seconds_text, timed
+from benchmarks.results import Row, Target, as_long, seconds_text, timed
+from benchmarks.scratch import build_command
 
 IMPORTS = {
     "`import ipmicra`": "import ipmicra",
     "`from ipmicra import Hierarchy`": "from ipmicra import Hierarchy",
     "the command line": "import ipmicra.cli.main",
-    "the builder, numba included": "import ipmicra.app.build.build",
+    "the builder": "import ipmicra.app.build.build",
 }
-_CHILD = "benchmarks.child_compile"
+TINY = Target(sense="≤", limit=6.0)
 
 
 def measure_importing(bench: Bench) -> list[Row]:
@@ -29,10 +26,11 @@ def measure_importing(bench: Bench) -> list[Row]:
     actions = {name: partial(run, [sys.executable, "-c", code]) for name, code in codes.items()}
     times = side_by_side(actions, bench.sizes.short_rounds, clock=children_time)
     nothing = times.pop("nothing")
-    note = [f"processor time beyond `python -c pass`, which takes {seconds_text(nothing.median)}"]
-    return [
-        timed(f"importing {name}", _beyond(one, nothing), "ms", None, note) for name, one in times.items()
+    told = [f"processor time beyond `python -c pass`, which takes {seconds_text(nothing.median)}"]
+    rows = [
+        timed(f"importing {name}", _beyond(one, nothing), "ms", None, told) for name, one in times.items()
     ]
+    return [*rows, _tiny_build_row(bench)]
 
 
 def _beyond(times: Times, base: Times) -> Times:
@@ -40,23 +38,18 @@ def _beyond(times: Times, base: Times) -> Times:
     return Times(seconds=tuple(a - b for a, b in zip(times.seconds, base.seconds, strict=True)))
 
 
-def measure_compiling(bench: Bench) -> list[Row]:
-    """Compile all kernels once, into an empty cache; then load them from there."""
-    bench.say("compiling kernels; a minute or two")
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-        compiled, loaded = (json.loads(run([sys.executable, "-m", _CHILD], environment)) for _ in range(2))
-        files = [file for file in Path(cache).rglob("*") if file.is_file()]
-        size = sum(file.stat().st_size for file in files)
-    return [
-        timed(f"{verb} the kernels of {part}", Times(seconds=(seconds[key],)), "s", None, figures)
-        for verb, seconds, figures in (
-            (
-                "compiling",
-                compiled,
-                [f"processor time, once; cache of {len(files)} files, {size / 1e6:.1f} MB in all"],
-            ),
-            ("loading", loaded, ["processor time, in each process that needs them"]),
-        )
-        for part, key in (("`build`", "build_s"), ("`lookup_many`", "lookup_s"))
-    ]
+def _tiny_build_row(bench: Bench) -> Row:
+    """Build from a dump of a few paragraphs: what the command costs before it does anything."""
+    dump, output = bench.scratch.place("tiny.db"), bench.scratch.place("tiny.ipm")
+    dump.write_text("".join(f"inetnum: 10.{i}.0.0/16\nnetname: N{i}\n\n" for i in range(200)))
+    times = side_by_side(
+        {
+            "build": partial(run, build_command([dump], output)),
+            "numpy": partial(run, [sys.executable, "-c", "import numpy"]),
+        },
+        bench.sizes.short_rounds,
+        clock=children_time,
+    )
+    figures = [f"{name} {seconds_text(one.median)} of processor time" for name, one in times.items()]
+    what = '`ipmicra build` of a tiny dump, × the time of `python -c "import numpy"`'
+    return as_long(what, times["build"], times["numpy"], TINY, figures)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,10 +23,6 @@ COLOURS_AND_WIDTHS = frozenset(
 # A shell that runs the tests in the background has interrupts ignored, and commands that tests start and
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# Workers compile kernels side by side: each keeps what it compiled for itself and the commands it starts.
-if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-    os.environ["NUMBA_CACHE_DIR"] = str(Path(__file__).parents[1] / ".numba_cache" / worker)
 
 # Nothing of the surroundings decides what commands find or how they write, and as servers of tests are on
 # loopback no proxy stands between.

@@ -10,7 +10,6 @@ import typer
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen, home_of
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, say
 from ipmicra.cli.progress import progress_bar
-from ipmicra.cli.quick_start import load_numba
 
 if TYPE_CHECKING:
     from ipmicra.app.build.build import BuildReport
@@ -48,7 +47,6 @@ def build(
     The kind of each dump is recognised by its content. Every paragraph is counted as kept, repaired,
     skipped or unknown. The old file is replaced only when the new one is complete.
     """
-    load_numba()
     from ipmicra.app.build.build import BuildOptions, BuildProgress
     from ipmicra.app.build.build import build as build_hierarchy
     from ipmicra.app.build.findings import write_findings
@@ -62,7 +60,7 @@ def build(
             show(now.stage, now.done_bytes, now.total_bytes)
 
         options = BuildOptions(jobs=jobs, keep_going=keep_going)
-        report = build_hierarchy(dumps, home.hierarchy, options, progress, say)
+        report = build_hierarchy(dumps, home.hierarchy, options, progress)
     if findings is not None:
         write_findings(report.findings, findings)
     if print_format is Format.TABLE:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 PER_THREAD = 1 << 19
 """Addresses below which a further thread does not pay."""
-WARM_UP = 1 << 16
 
 
 class Hierarchy(core.Hierarchy):
@@ -71,13 +70,14 @@ class Hierarchy(core.Hierarchy):
     def lookup_many(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Look up as the core does, large arrays in several threads."""
         threads = min(self._threads, len(addresses) // PER_THREAD)
-        if threads <= 1 or isinstance(addresses, list | tuple):
+        if threads <= 1:
             return super().lookup_many(addresses, out)
         import numpy as np
 
-        parts = np.array_split(np.asarray(addresses), threads)
+        if not isinstance(addresses, np.ndarray):
+            return super().lookup_many(addresses, out)
+        parts = np.array_split(addresses, threads)
         rows = np.empty(len(addresses), np.uint32) if out is None else out
-        super().lookup_many(parts[0][:WARM_UP])
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(super().lookup_many, parts, np.array_split(rows, threads)))
         return rows
@@ -85,6 +85,7 @@ class Hierarchy(core.Hierarchy):
     def close(self) -> None:
         """Close; the file stays mapped until the last array of it is gone."""
         if vars(self):
+            self._finder.close()
             self._sections.release()
             vars(self).clear()
 

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
-from ipmicra.hierarchy.kernels.index import index_segments
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
 from ipmicra.hierarchy.texts import FIELDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow, number_text
+from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
 
 FEWEST_INDEX_BITS, MOST_INDEX_BITS = 8, 22
@@ -76,7 +76,7 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     registrations = _registrations(tree4, tree6, len(columns.rows4))
     *laid_out, holders, index, cut, country, registry, date = take_steps(
         [
-            *(partial(lay_out_text, text, registrations) for text in (netname, *others)),
+            *(partial(lay_out_text, columns.text, text, registrations) for text in (netname, *others)),
             lambda: lay_out_holders(columns, named, registrations),
             lambda: segment_index(tree4.segments),
             lambda: _cut_sections(columns, tree4, tree6),
@@ -128,7 +128,7 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """
     bits = min(max(len(segments).bit_length() - 1, FEWEST_INDEX_BITS), MOST_INDEX_BITS)
     index = np.empty(1 << bits, np.uint64)
-    index_segments(segments, 32 - bits, index)
+    kernels.index_segments(segments, 32 - bits, index)
     return index
 
 

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipmicra.errors import CorruptHierarchyError, InputError
 from ipmicra.hierarchy import format as names
-from ipmicra.hierarchy.finder import Finder, text_finder
+from ipmicra.hierarchy.finder import new_finder
 from ipmicra.hierarchy.organisations import Organisations
 from ipmicra.hierarchy.sections import Sections, read_text
 from ipmicra.model.address import AnyAddress
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ipmicra.hierarchy.many import Addresses, ManyFinder
+    from ipmicra.hierarchy.many import Addresses
 
 
 class Hierarchy:
@@ -64,12 +64,12 @@ class Hierarchy:
     def __init__(self, buffer: bytes | bytearray | memoryview) -> None:
         """Check header and section table."""
         self._sections = Sections(memoryview(buffer))
-        self._finder = Finder(self._sections)
-        self._rows4 = self._finder.base6
+        self._finder = new_finder(self._sections)
+        self._rows4 = self._sections.layout.sections[names.BOUNDS4].count // 2
         self._count = self._sections.layout.sections[names.PARENT].count
         self._parent = self._sections.view(names.PARENT)
         self.organisations = Organisations(self._sections)
-        self.row_of = text_finder(self._sections, self._finder.row_of)
+        self.row_of = self._finder.row_of
         """Return the row of the narrowest subnet that contains an address, given as text."""
 
     def __len__(self) -> int:
@@ -130,10 +130,12 @@ class Hierarchy:
         """Return the row of the narrowest subnet of each address.
 
         Pass IPv4 addresses as an integer array, IPv6 addresses as (n, 2) of uint64 (high word
-        first) or (n, 16) of uint8, and a mixture as a sequence of texts or `ipaddress` objects. If `out` is
-        given, the rows are written into it.
+        first) or (n, 16) of uint8, and a mixture as texts (a sequence, an array of numpy or pyarrow) or
+        `ipaddress` objects. If `out` is given, the rows are written into it.
         """
-        return self._many.rows_of(addresses, out)
+        from ipmicra.hierarchy.many import rows_of
+
+        return rows_of(self._finder, addresses, out)
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Return all subnets that contain an address (or a subnet, itself included), widest first."""
@@ -337,9 +339,3 @@ class Hierarchy:
         behind = bisect_right(view[::4], high, at)
         start = bisect_left(view[::4], high, at, behind)
         return self._rows4 + bisect_right(view[1::4], low, start, behind)
-
-    @cached_property
-    def _many(self) -> ManyFinder:
-        from ipmicra.hierarchy.many import ManyFinder
-
-        return ManyFinder(self._sections)

@@ -33,6 +33,7 @@ what look-ups bisect.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.errors import CapacityError
-from ipmicra.hierarchy.kernels.duplicates import pick_winners
-from ipmicra.hierarchy.kernels.nest import depths, flatten, nest
-from ipmicra.hierarchy.kernels.sort import sort_order, sort_with_keys
+from ipmicra.native import kernels
 from ipmicra.parse.columns import Rows
 
 ONES32 = np.uint64(0xFFFFFFFF)
@@ -78,14 +77,16 @@ def nest_ipv4(
     key = first.astype(np.uint64)
     key <<= np.uint64(32)
     key |= ONES32 - last
-    order, sorted_key = sort_with_keys(key)
-    winners, losers = _merge(order, _repeats([sorted_key]), rows, text)
+    order = np.arange(len(key), dtype=np.uint32)
+    kernels.sort_keys(key, order)
+    is_same = _repeats([key])
+    winners, losers = _merge(order, is_same, rows, text)
     if len(losers):
-        sorted_key = key[winners]
-    del key, order
-    start = sorted_key >> np.uint64(32)
-    end = np.uint64(1 << 32) - (sorted_key & ONES32)
-    del sorted_key
+        key = key[~is_same]
+    del order, is_same
+    end = np.uint64(1 << 32) - (key & ONES32)
+    start = key
+    start >>= np.uint64(32)
     source = winners
     if not len(start) or start[0] != 0 or end[0] != ONES32 + np.uint64(1):
         source = np.concatenate(([NO_SOURCE], winners))
@@ -93,13 +94,13 @@ def nest_ipv4(
         end = np.concatenate((np.array([1 << 32], np.uint64), end))
     origin, start, end, parent, cuts = _nest(start, end, np.empty(0, np.uint64))
     segments = np.empty(2 * len(start) + 1, np.uint64)
-    segments = segments[: flatten(start, end, parent, segments)]
+    segments = segments[: kernels.flatten(start, end, parent, segments)]
     return Tree(
         source=source[origin],
         bounds=_narrow_bounds(start, end),
         parent=parent,
         segments=segments,
-        deepest=_deepest(parent),
+        deepest=kernels.deepest(parent),
         duplicates=losers,
         cuts=source[cuts],
     )
@@ -122,7 +123,7 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> 
         bounds=np.concatenate((values[start], _minus_one(values[end])), axis=1),
         parent=parent,
         segments=np.empty(0, np.uint64),
-        deepest=_deepest(parent),
+        deepest=kernels.deepest(parent),
         duplicates=losers,
         cuts=source[cuts],
     )
@@ -153,20 +154,16 @@ def _merge(
     if not len(losers):
         return order.astype(np.int64), losers
     winners = np.empty(len(order) - len(losers), np.int64)
-    pick_winners(
-        order,
-        is_same,
-        text,
-        rows.text,
-        rows.lengths,
-        rows.country,
-        rows.date,
-        rows.registry,
-        rows.holder,
-        winners,
-        losers,
-    )
+    kernels.pick_winners(rows, text, order, is_same, winners, losers)
     return winners, losers
+
+
+def sort_order(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint32]:
+    """Return the stable order of rows by several keys, the most significant first."""
+    order = np.arange(len(keys[0]), dtype=np.uint32)
+    for key in reversed(keys):
+        kernels.sort_keys(key[order], order)
+    return order
 
 
 def _nest(
@@ -178,16 +175,12 @@ def _nest(
         origin, parent = np.empty(room, np.uint32), np.empty(room, np.uint32)
         out_start, out_end = np.empty(room, np.uint64), np.empty(room, np.uint64)
         cuts = np.empty((cut_room, 2), np.int64)
-        count, cut_count = nest(start, end, widths, origin, out_start, out_end, parent, cuts)
+        count, cut_count = kernels.nest(start, end, widths, origin, out_start, out_end, parent, cuts)
         if count >= 0:
             return origin[:count], out_start[:count], out_end[:count], parent[:count], cuts[:cut_count]
         room, cut_room = 2 * room, 2 * cut_room
     message = f"more than {MOST_SUBNETS} subnets, most of them pieces of overlapping ranges"
     raise CapacityError(message)
-
-
-def _deepest(parent: NDArray[np.uint32]) -> int:
-    return int(depths(parent, np.empty(len(parent), np.uint32)))
 
 
 def _ranks(

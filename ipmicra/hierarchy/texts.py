@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
-from ipmicra.hierarchy.kernels.intern import empty_table, number_column
-from ipmicra.hierarchy.kernels.pools import LONGEST_LENGTH, write_picked
+from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
 from ipmicra.parse.fields import Field
 
 LARGEST_POOL = (1 << 32) - 1
+LONGEST_LENGTH = 3
+"""Bytes that a text's length takes at most in a pool."""
 FIELDS = (Field.NETNAME, Field.STATUS, Field.GEOLOC, Field.GEOFEED)
 
 
@@ -25,10 +26,10 @@ class NumberedText:
 
     numbers: NDArray[np.int32]
     """One per registration, IPv4 first; -1 for none."""
-    pool: NDArray[np.uint8]
-    """The distinct texts, concatenated in the order of their numbers."""
-    ends: NDArray[np.int64]
-    """End of each text."""
+    starts: NDArray[np.uint64]
+    """Where each distinct text first appears in the columns' text, by number."""
+    sizes: NDArray[np.uint16]
+    """Bytes of each distinct text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,32 +45,29 @@ class LaidOutText:
 
 def number_text(columns: Columns, field: Field) -> NumberedText:
     """Number the distinct texts of one field over all registrations."""
-    edge = len(columns.rows4)
-    numbers = np.empty(edge + len(columns.rows6), np.int32)
-    sizes = [int(rows.lengths[:, field].sum(dtype=np.int64)) for rows in (columns.rows4, columns.rows6)]
-    table = empty_table(len(numbers) if sum(sizes) else 0, sum(sizes))
-    count = 0
-    parts = numbers[:edge], numbers[edge:]
-    for rows, size, part in zip((columns.rows4, columns.rows6), sizes, parts, strict=True):
-        if size:
-            count, table = number_column(
-                columns.text, rows.text, rows.lengths, int(field), count, table, part
-            )
-        else:
-            part[:] = -1
-    _slots, pool, ends = table
-    return NumberedText(numbers=numbers, pool=pool[: ends[count - 1] if count else 0], ends=ends[:count])
+    rows = len(columns.rows4) + len(columns.rows6)
+    # memory that is not written to is never claimed: room for as many distinct texts as rows costs nothing
+    numbers, starts, sizes = np.empty(rows, np.int32), np.empty(rows, np.uint64), np.empty(rows, np.uint16)
+    count = kernels.number_texts(
+        columns.text, columns.rows4, columns.rows6, int(field), numbers, starts, sizes
+    )
+    return NumberedText(numbers=numbers, starts=starts[:count], sizes=sizes[:count])
 
 
-def lay_out_text(text: NumberedText, registrations: NDArray[np.int64]) -> LaidOutText:
+def lay_out_text(
+    pool: NDArray[np.uint8], text: NumberedText, registrations: NDArray[np.int64]
+) -> LaidOutText:
     """Write each distinct text once, in the order of the subnets."""
-    largest = len(text.pool) + LONGEST_LENGTH * len(text.ends)
+    largest = int(text.sizes.sum(dtype=np.int64)) + LONGEST_LENGTH * len(text.sizes)
     if largest > LARGEST_POOL:
         raise CapacityError(f"{largest} bytes of names; the format has room for {LARGEST_POOL}")
     places = np.zeros(len(registrations), np.uint32)
-    written, distinct = write_picked(
-        text.pool, text.ends, text.numbers, registrations if len(text.ends) else registrations[:0], places
-    )
+    written, distinct = np.empty(largest, np.uint8), np.empty(len(text.sizes), np.uint32)
+    if largest:
+        size, count = kernels.write_picked(
+            pool, text.starts, text.sizes, text.numbers, registrations, places, written, distinct
+        )
+        written, distinct = written[:size], distinct[:count]
     return LaidOutText(places=places, written=written, distinct=distinct)
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-import numpy as np
-from numpy.typing import NDArray
-
 
 class Field(IntEnum):
     """What an attribute's value is used for. The first seven are stored with a registration."""
@@ -106,27 +103,4 @@ OTHER_CLASSES = (
 KEYS.update(dict.fromkeys(OTHER_CLASSES, (Field.NONE, Kind.OTHER)))
 
 LONGEST_KEY = 16
-"""Longest key, in bytes, that fits the table."""
-SLOTS = 512
-MIX_LOW, MIX_HIGH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F
-_WORD = (1 << 64) - 1
-
-
-def slot_of(low: int, high: int) -> int:
-    """Return the first slot to try for a key held in two little-endian words."""
-    return (((low * MIX_LOW) ^ (high * MIX_HIGH)) & _WORD) >> 55
-
-
-def key_table() -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Lay the keys out for open addressing: words (slot, 2) and field, kind + 1 (slot, 2); 0 is free."""
-    words = np.zeros((SLOTS, 2), np.uint64)
-    meanings = np.zeros((SLOTS, 2), np.uint8)
-    for key, (field, kind) in KEYS.items():
-        padded = key.encode().ljust(LONGEST_KEY, b"\0")
-        low, high = (int.from_bytes(padded[i : i + 8], "little") for i in (0, 8))
-        slot = slot_of(low, high)
-        while meanings[slot, 1]:
-            slot = (slot + 1) % SLOTS
-        words[slot] = low, high
-        meanings[slot] = field, kind + 1
-    return words, meanings
+"""Bytes of the longest key that the compiled table (`bin/make-vocabulary`) can hold."""

@@ -334,18 +334,3 @@ def test_interrupted_build_says_so_and_leaves_the_old_hierarchy(tmp_path: Path) 
     assert (done.returncode, done.stdout) == (130, b"")
     assert output.read_bytes() == b"the old one"
     assert not list(tmp_path.glob(".*.part"))
-
-
-def test_a_build_does_not_wait_for_packages_that_no_kernel_uses(tmp_path: Path) -> None:
-    program = f"""
-import sys
-from ipmicra.cli.main import run
-sys.argv = ["ipmicra", "build", {str(dump_file(tmp_path))!r}, "-o", {str(tmp_path / "h.ipm")!r}]
-try:
-    run()
-finally:
-    print([name for name in ("scipy.linalg", "coverage") if name in sys.modules], file=sys.stderr)
-    import scipy.linalg  # hidden from numba only
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines()[-1] == "[]"

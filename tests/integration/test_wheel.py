@@ -15,6 +15,7 @@ from tests.cli.command_line import ROOT, built_file
 
 pytestmark = pytest.mark.slow
 DATA = {
+    "ipmicra/__init__.pyi",
     "ipmicra/app/report/assets/land.json",
     "ipmicra/app/report/assets/report.css",
     "ipmicra/app/report/assets/report.js",
@@ -22,6 +23,8 @@ DATA = {
     "ipmicra/app/report/templates/table.html",
     "ipmicra/edge/geodata/gazetteer.npz",
     "ipmicra/edge/geodata/institutions.npz",
+    "ipmicra/native/kernels.abi3.so",
+    "ipmicra/native/kernels.pyi",
     "ipmicra/py.typed",
 }
 

@@ -17,7 +17,7 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import CorruptHierarchyError, IpmicraError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.format import ENTRY, HEADER, read_layout
-from ipmicra.hierarchy.many import WORTH_KERNEL
+from ipmicra.native import kernels
 from tests.patience import loops_broken
 from tests.reference.fast_building import file_bytes
 
@@ -72,7 +72,7 @@ def questions(hierarchy: Hierarchy, *, is_compiled: bool) -> Iterator[Callable[[
     rows = range(-1, len(hierarchy) + 1)
     wide = np.array([divmod(int(each), 1 << 64) for each in ADDRESSES if each.version == 6], np.uint64)
     narrow = np.array([int(each) for each in ADDRESSES if each.version == 4], np.uint32)
-    copies = 2 * WORTH_KERNEL if is_compiled else 1
+    copies = kernels.WORTH_TABLE if is_compiled else 1
     yield lambda: hierarchy.meta
     yield lambda: hierarchy.edition.label
     yield lambda: repr(hierarchy)

@@ -18,8 +18,8 @@ from ipmicra.edge import hierarchy_file
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.hierarchy.encode import encode
 from ipmicra.hierarchy.hierarchy import Hierarchy as CoreHierarchy
-from ipmicra.hierarchy.many import WORTH_KERNEL
 from ipmicra.model.organisation import Organisation
+from ipmicra.native import kernels
 from tests.examples import at_most
 from tests.reference.fast_building import META, assembled, built, dump_of, file_bytes
 from tests.reference.slow_hierarchy import (
@@ -187,14 +187,14 @@ def test_compiled_look_ups_in_threads_give_the_rows_of_a_scan(
 ) -> None:
     content = file_bytes(dump_of(registrations))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hierarchy_file, "PER_THREAD", WORTH_KERNEL)
+        patch.setattr(hierarchy_file, "PER_THREAD", kernels.WORTH_TABLE)
         for threads in (1, 3):
             hierarchy = Hierarchy(content, threads=threads)
             for family in (4, 6):
                 rows, base = slow_rows(registrations, family), base_of(hierarchy, family)
                 asked = edges_of(rows, family)
                 expected = np.array([base + narrowest(rows, each) for each in asked])
-                picks = np.random.default_rng(seed).integers(len(asked), size=3 * WORTH_KERNEL + 17)
+                picks = np.random.default_rng(seed).integers(len(asked), size=3 * kernels.WORTH_TABLE + 17)
                 found = hierarchy.lookup_many(array_of(asked, family)[picks])
                 assert (found == expected[picks]).all()
 
@@ -208,7 +208,7 @@ def test_compiled_look_ups_of_both_families_mixed_agree_with_single_ones(
     mapped = [MAPPED | each for each in edges_of(slow_rows(registrations, 4), 4)]
     asked = [*mapped, *edges_of(slow_rows(registrations, 6), 6)]
     single = np.array([hierarchy.lookup(IPv6Address(each)).row for each in asked])
-    picks = np.arange(2 * WORTH_KERNEL) % len(asked)
+    picks = np.arange(2 * kernels.WORTH_TABLE) % len(asked)
     assert (hierarchy.lookup_many(array_of(asked, 6)[picks]) == single[picks]).all()
 
 

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from ipmicra.edge.dumps import reading as dumps
 from ipmicra.model.finding import FATE_OF, Fate, Reason
 from ipmicra.model.registry import Registry
+from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
 from ipmicra.parse.dialect import Dialect
-from ipmicra.parse.parser import Parser, buffer_size, parse_bytes
+from ipmicra.parse.parser import Parser, parse_bytes
 from tests.reference.fast_reading import in_order, spelled_out
 from tests.reference.slow_parser import SlowDump, read_iana, read_paragraphs, read_statistics
 from tests.strategies import damaged, iana_dumps, paragraph_dumps, statistics_dumps
@@ -59,9 +60,7 @@ def read_in_chunks(data: bytes, dialect: Dialect, registry: Registry, places: li
     edges = [0, *places, len(data)]
     for start, end in itertools.pairwise(edges):
         piece = data[start:end]
-        buffer = bytearray(buffer_size(len(piece)))
-        buffer[: len(piece)] = piece
-        parser.feed(buffer, len(piece))
+        parser.add(parser.parse(piece, len(piece), kernels.Sheet()))
     return parser.finish()
 
 

@@ -8,9 +8,10 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.hierarchy.assemble import Assembled, assemble
 from ipmicra.hierarchy.encode import encode
 from ipmicra.model.registry import Registry
-from ipmicra.parse.columns import Columns, Gatherer
+from ipmicra.native import kernels
+from ipmicra.parse.columns import Columns
 from ipmicra.parse.dialect import Dialect
-from ipmicra.parse.parser import parse_bytes
+from ipmicra.parse.parser import Parser
 from tests.reference.slow_parser import SlowRegistration
 
 META = {"dumps": [{"name": "a", "dialect": "rpsl", "date": "2020-01-01", "size_bytes": 18334}], "subnets": 7}
@@ -18,10 +19,12 @@ META = {"dumps": [{"name": "a", "dialect": "rpsl", "date": "2020-01-01", "size_b
 
 def columns_of(*dumps: tuple[bytes, Dialect]) -> Columns:
     """Read dumps and join them, one behind the other."""
-    gatherer = Gatherer()
+    gatherer = kernels.Gatherer()
     for text, dialect in dumps:
-        gatherer.join(parse_bytes(text, dialect))
-    return gatherer.finish()
+        parser = Parser(dialect, Registry.NONE)
+        parser.add(parser.parse(text, len(text), kernels.Sheet()))
+        gatherer.join(parser.gatherer)
+    return Columns.of(gatherer)
 
 
 def assembled(text: bytes, dialect: Dialect = Dialect.RPSL) -> Assembled:

@@ -25,10 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ipmicra.app.build.compiling import HIERARCHY, compile_missing, group_of
 from ipmicra.app.build.findings import FindingList, Origins
-from ipmicra.app.build.kernels import compiling_announced, once, warm_up
-from ipmicra.edge.dumps.reading import DumpInfo, inspect, read_dump
+from ipmicra.edge.dumps.reading import DumpInfo, gather_dump, inspect
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import DumpError, InputError
@@ -37,7 +35,8 @@ from ipmicra.hierarchy.encode import encode
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.finding import Tally
 from ipmicra.model.subnet import DAY_ZERO
-from ipmicra.parse.columns import Columns, Gatherer
+from ipmicra.native import kernels
+from ipmicra.parse.columns import Columns, tally_of
 
 events = EventLog("build")
 
@@ -110,19 +109,13 @@ def build(
     output: str | os.PathLike[str],
     options: BuildOptions | None = None,
     progress: Callable[[BuildProgress], None] | None = None,
-    say: Callable[[str], None] | None = None,
 ) -> BuildReport:
     """Read dumps and write a hierarchy. The file is replaced atomically."""
     run = _Build(options or BuildOptions(), progress or (lambda _progress: None))
     events.info("build_begun", "{dumps} dumps into {output}", dumps=len(dumps), output=output)
     run.inspect_all([Path(dump) for dump in dumps])
-    tell = once(say or (lambda _message: None))
-    compile_missing(run.kernels, tell)
-    with compiling_announced(tell), ThreadPoolExecutor(1) as background:
-        ready = background.submit(warm_up)  # kernels load while dumps are read
-        run.read_all()
-        ready.result()
-        return run.finish(Path(output))
+    run.read_all()
+    return run.finish(Path(output))
 
 
 class _Build:
@@ -133,9 +126,8 @@ class _Build:
         self._progress = progress
         self._infos: list[DumpInfo] = []
         self._failures: list[DumpError] = []
-        self._reports: list[DumpReport] = []
-        self._only: Columns | None = None
-        self._gatherer = Gatherer()
+        self._read: list[_ReadDump] = []
+        self._gatherer: kernels.Gatherer | None = None
         self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
         self._filled = dict.fromkeys(self._edges, 0)
         self._done: dict[Path, int] = {}
@@ -148,18 +140,13 @@ class _Build:
         for path in sorted(set(paths)):
             self._guarded(lambda path=path: self._infos.append(_inspected(path)))  # type: ignore[misc]
 
-    @property
-    def kernels(self) -> set[str]:
-        """Groups of kernels that these dumps need."""
-        return {HIERARCHY, *(group_of(info.dialect) for info in self._infos)}
-
     def read_all(self) -> None:
         """Read the dumps concurrently and join them in the order of their names."""
         processors = os.cpu_count() or 1
         jobs = max(1, min(self._options.jobs or processors, len(self._infos)))
         self._workers = max(1, processors // jobs)
         with ThreadPoolExecutor(jobs, thread_name_prefix="dump") as pool:
-            futures = [(info, pool.submit(self._read, info)) for info in self._infos]
+            futures = [(info, pool.submit(self._gather, info)) for info in self._infos]
             try:
                 while futures:
                     info, future = futures.pop(0)
@@ -168,19 +155,21 @@ class _Build:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        if not self._reports:
+        if not self._read:
             raise self._failures[0]
 
     def finish(self, output: Path) -> BuildReport:
         """Nest the registrations, write the file and return the report."""
-        columns = self._only or self._gatherer.finish()
+        columns = Columns.of(self._gatherer or kernels.Gatherer())
+        self._gatherer = None
+        reports = [_report(read, columns) for read in self._read]
         self._show("nesting")
         assembled = assemble(columns, _at_the_same_time)
         self._show("writing")
-        names = [report.info.name for report in self._reports]
+        names = [report.info.name for report in reports]
         findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
-        dumps = tuple(_record(report) for report in self._reports)
-        encoded = encode(assembled.sections, self._meta(assembled, dumps))
+        dumps = tuple(_record(report) for report in reports)
+        encoded = encode(assembled.sections, _meta(assembled, dumps, columns.tally))
         size_bytes = write_atomically(output, encoded.pieces())
         events.info(
             "build_ended", "{output} written", output=output, size_bytes=size_bytes, **_counts(assembled)
@@ -188,7 +177,7 @@ class _Build:
         return BuildReport(
             output=output,
             size_bytes=size_bytes,
-            dumps=tuple(self._reports),
+            dumps=tuple(reports),
             failures=tuple(self._failures),
             edition=Edition(content_hash=encoded.content_hash.hex(), dumps=dumps),
             findings=findings,
@@ -205,49 +194,58 @@ class _Build:
             events.info("dump_left_out", "left out: {reason}", reason=error)
             self._failures.append(error)
 
-    def _read(self, info: DumpInfo) -> Columns:
+    def _gather(self, info: DumpInfo) -> kernels.Gatherer:
         def show(done: int) -> None:
             self._done[info.path] = done
             self._show("reading")
 
-        return read_dump(info, show, self._workers)
+        return gather_dump(info, show, self._workers)
 
-    def _join(self, info: DumpInfo, columns: Columns) -> None:
-        """Append a dump to those before it."""
-        counts = {
-            "rows4": len(columns.rows4),
-            "rows6": len(columns.rows6),
-            "findings": len(columns.findings.line),
-        }
+    def _join(self, info: DumpInfo, gatherer: kernels.Gatherer) -> None:
+        """Append a dump to those before it, while the others are still being read."""
+        lines, fates, rows = gatherer.counts()
+        counts = dict(zip(self._edges, rows, strict=True))
+        starts = {table: self._filled[table] for table in counts}
         for table, count in counts.items():
             self._edges[table].append(self._filled[table])
             self._filled[table] += count
-        date = _newest_date(columns, info.date)
-        self._reports.append(DumpReport(info=info, tally=columns.tally, lines=columns.lines, date=date))
+        read = _ReadDump(info=info, tally=tally_of(fates), lines=lines, starts=starts, counts=counts)
+        self._read.append(read)
         events.info(
-            "dump_read",
-            "{dump}: {dialect}",
-            dump=info.name,
-            dialect=info.dialect.value,
-            **asdict(columns.tally),
+            "dump_read", "{dump}: {dialect}", dump=info.name, dialect=info.dialect.value, **asdict(read.tally)
         )
-        if len(self._infos) == 1:
-            self._only = columns
-        else:  # while the others are still being read
-            self._gatherer.join(columns)
+        if self._gatherer is None:
+            self._gatherer = gatherer
+        else:
+            self._gatherer.join(gatherer)
 
     def _show(self, stage: str) -> None:
         total = sum(info.size_bytes for info in self._infos)
         self._progress(BuildProgress(stage=stage, done_bytes=sum(self._done.values()), total_bytes=total))
 
-    def _meta(self, assembled: Assembled, dumps: tuple[DumpRecord, ...]) -> dict[str, Any]:
-        """Return the metadata; no clock is read, so the same dumps give the same bytes."""
-        tally = sum((report.tally for report in self._reports), Tally())
-        return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReadDump:
+    """A dump that is part of the columns, and which rows of them are its own."""
+
+    info: DumpInfo
+    tally: Tally
+    lines: int
+    starts: dict[str, int]
+    counts: dict[str, int]
+
+
+def _report(read: _ReadDump, columns: Columns) -> DumpReport:
+    return DumpReport(info=read.info, tally=read.tally, lines=read.lines, date=_newest_date(read, columns))
+
+
+def _meta(assembled: Assembled, dumps: tuple[DumpRecord, ...], tally: Tally) -> dict[str, Any]:
+    """Return the metadata; no clock is read, so the same dumps give the same bytes."""
+    return {"dumps": [asdict(dump) for dump in dumps], "tally": asdict(tally), **_counts(assembled)}
 
 
 def _at_the_same_time(steps: list[Callable[[], Any]]) -> list[Any]:
-    """Run steps in threads, one per processor: the kernels release the GIL."""
+    """Run steps in threads, one per processor: compiled code releases the GIL."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return [future.result() for future in [pool.submit(step) for step in steps]]
 
@@ -263,13 +261,14 @@ def _inspected(path: Path) -> DumpInfo:
         raise DumpError(str(path), 0, "permission denied") from error
 
 
-def _newest_date(columns: Columns, file_date: str) -> str:
-    """Return the newest date in a dump, ignoring dates in the future, which are typing errors."""
-    latest = (datetime.date.fromisoformat(file_date) - DAY_ZERO).days
+def _newest_date(read: _ReadDump, columns: Columns) -> str:
+    """Return the newest date in a dump; dates in the future, which are typing errors, do not count."""
+    latest = (datetime.date.fromisoformat(read.info.date) - DAY_ZERO).days
     newest = 0
-    for rows in (columns.rows4, columns.rows6):
-        newest = max(newest, int(rows.date[rows.date <= latest].max(initial=0)))
-    return (DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else file_date
+    for table, rows in (("rows4", columns.rows4), ("rows6", columns.rows6)):
+        dates = rows.date[read.starts[table] : read.starts[table] + read.counts[table]]
+        newest = max(newest, int(dates[dates <= latest].max(initial=0)))
+    return (DAY_ZERO + datetime.timedelta(days=newest)).isoformat() if newest else read.info.date
 
 
 def _record(report: DumpReport) -> DumpRecord:

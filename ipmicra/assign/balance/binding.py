@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.balance.config import BindingConfig
-from ipmicra.assign.balance.kernels.binding import PER_AGE, best_crawler, best_piece
 from ipmicra.model.types import Floats, Rows
+from ipmicra.native import kernels
 
 _AGES = 1024
 """Steps of age in which lives are counted, up to the longest one."""
 _LEAST_LIFE = 1e-9
+_PER_AGE = 4
+"""Place of the steps of age per unit of time among the weights that compiled code takes."""
 _NO_LIVES: Rows = np.zeros(0, dtype=np.int64)
 
 
@@ -88,17 +90,17 @@ class Binder:
         """Learn from a crawler's end."""
         self.lives.end(now - float(self._since[crawler]))
         if len(self.lives) >= self.config.least_lives:
-            self._counts, self._weights[PER_AGE] = self.lives.counts, 1 / self.lives.width
+            self._counts, self._weights[_PER_AGE] = self.lives.counts, 1 / self.lives.width
 
     def piece_for(self, crawler: int, waiting: Rows, now: float) -> int | None:
         """Choose one of the waiting pieces; None if there is none."""
-        found = best_piece(crawler, waiting, now, self._since, self._counts, *self._arrays())
-        return int(found) if found >= 0 else None
+        found = kernels.best_piece(crawler, waiting, now, self._since, self._counts, *self._arrays())
+        return found if found >= 0 else None
 
     def crawler_for(self, piece: int, free: Rows, now: float) -> int | None:
         """Choose one of the crawlers that have a free connection; None if there is none."""
-        found = best_crawler(piece, free, now, self._since, self._counts, *self._arrays())
-        return int(found) if found >= 0 else None
+        found = kernels.best_crawler(piece, free, now, self._since, self._counts, *self._arrays())
+        return found if found >= 0 else None
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         world = self.world

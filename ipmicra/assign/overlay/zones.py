@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.space import Space
-from ipmicra.assign.overlay.kernels import faces
-from ipmicra.assign.overlay.kernels import tree as kernels
 from ipmicra.model.types import Floats
+from ipmicra.native import kernels
 
 ZoneRows = NDArray[np.int32]
 _FIRST_ROOM = 64
+
+
+class Tree(NamedTuple):
+    """The arrays of a tree of zones, one entry per zone; `native/assign/zones.c` reads and writes them."""
+
+    low: Floats
+    high: Floats
+    axis: NDArray[np.int8]
+    """Dimension in which a zone is cut, -1 for a leaf."""
+    cut: Floats
+    child: ZoneRows
+    """The half below the cut; the other half is the next."""
+    parent: ZoneRows
+    owner: ZoneRows
+    free: ZoneRows
+    """A stack of pairs given back."""
+    counts: NDArray[np.int64]
+    """Zones in use so far, and pairs on the stack."""
 
 
 class Zones:
@@ -36,14 +53,14 @@ class Zones:
         if needed <= len(self.tree.axis):
             return
         larger = _blank(max(needed, 2 * len(self.tree.axis)), self.space.dimensions)
-        for old, new in zip(self.tree[:-1], larger[:-1], strict=True):
-            new[: len(old)] = old
-        larger.counts[:] = self.tree.counts
+        for name in Tree._fields:
+            old = getattr(self.tree, name)
+            getattr(larger, name)[: len(old)] = old
         self.tree = larger
 
     def holding(self, point: Floats) -> int:
         """Return the zone that holds a point of the space."""
-        return int(kernels.leaf_of(self.tree, point))
+        return kernels.leaf_of(self.tree, point)
 
     def holding_many(self, points: Floats) -> ZoneRows:
         """Return the zones that hold points of the space."""
@@ -54,7 +71,7 @@ class Zones:
     def split(self, zone: int, axis: int, position: float) -> int:
         """Cut a zone in two; return the lower half, the upper one is the next number."""
         self.reserve(1)
-        return int(kernels.split(self.tree, zone, axis, position))
+        return kernels.split_zone(self.tree, zone, axis, position)
 
     def can_cut(self, zone: int, axis: int, position: float) -> bool:
         """Return whether a cut lies strictly inside a zone, so that both halves have a volume."""
@@ -62,8 +79,7 @@ class Zones:
 
     def loop_cut(self, zone: int) -> tuple[int, float]:
         """Return the axis and place of the middle cut; axis -1 for a zone too small for any."""
-        axis, position = kernels.loop_cut(self.tree, zone)
-        return int(axis), float(position)
+        return kernels.loop_cut(self.tree, zone)
 
     def merge(self, parent: int) -> None:
         """Make two halves that are leaves one zone again, without an owner."""
@@ -88,24 +104,25 @@ class Zones:
     def neighbours(self, zone: int, *, is_torus: bool) -> ZoneRows:
         """Return the zones that share a face with a zone, in ascending order."""
         found = np.empty(64, np.int32)
-        count = faces.neighbours_of(self.tree, zone, is_torus, found)
+        count = kernels.neighbours_of(self.tree, zone, is_torus, found)
         if count > len(found):
             found = np.empty(count, np.int32)
-            faces.neighbours_of(self.tree, zone, is_torus, found)
+            kernels.neighbours_of(self.tree, zone, is_torus, found)
         unique: ZoneRows = np.unique(found[:count])
         return unique
 
     def path(self, start: int, point: Floats, *, is_torus: bool) -> ZoneRows:
         """Return the zones of a greedy walk to the one that holds a point, without the start."""
         path = np.empty(int(self.tree.counts[0]) + 1, np.int32)
-        hops = faces.route(self.tree, start, point, is_torus, path)
+        hops = kernels.route(self.tree, start, point, is_torus, path)
         walked: ZoneRows = path[:hops].copy()
         return walked
 
     def hops(self, starts: ZoneRows, points: Floats, *, is_torus: bool) -> NDArray[np.int64]:
         """Count the hops of many walks."""
         counted = np.empty(len(starts), np.int64)
-        faces.hops_of_many(self.tree, starts, points, is_torus, counted)
+        path = np.empty(int(self.tree.counts[0]) + 1, np.int32)
+        kernels.hops_of_many(self.tree, starts, points, is_torus, path, counted)
         return counted
 
     def volume(self, zone: int) -> float:
@@ -122,8 +139,8 @@ class Zones:
         return np.flatnonzero((self.tree.axis[:used] < 0) & ~is_free)
 
 
-def _blank(room: int, dimensions: int) -> Any:  # noqa: ANN401 - a named tuple that mypy cannot see through
-    return kernels.Tree(
+def _blank(room: int, dimensions: int) -> Tree:
+    return Tree(
         low=np.zeros((room, dimensions)),
         high=np.zeros((room, dimensions)),
         axis=np.full(room, -1, np.int8),

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 One thread reads and decompresses into buffers; a pool parses; the caller's thread adds the results, in the
-order of the dump. Decompression and the parsing kernels release the GIL, so these really run side by side.
+order of the dump. Decompression and the compiled parser release the GIL, so these really run side by side.
 The bottleneck is decompression, which cannot be split: hence at most four parsers.
 
 A chunk is about 2 MiB, so that it stays in the processor's cache between decompression and parsing. It ends
@@ -44,10 +44,10 @@ from typing import IO, Any, BinaryIO, cast
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import DumpError, TruncatedDumpError, UnknownDialectError
 from ipmicra.model.registry import Registry
+from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
 from ipmicra.parse.dialect import HEAD_BYTES, Dialect, recognise
-from ipmicra.parse.parser import Parser, buffer_size
-from ipmicra.parse.sheets import Sheet
+from ipmicra.parse.parser import Parser
 
 try:
     from isal import igzip, isal_zlib
@@ -134,7 +134,14 @@ def inspect(path: Path) -> DumpInfo:
 def read_dump(
     info: DumpInfo, progress: Callable[[int], None] | None = None, workers: int | None = None
 ) -> Columns:
-    """Read a dump into columns; `progress` receives the bytes of the file done so far.
+    """Read a dump into columns; see `gather_dump`."""
+    return Columns.of(gather_dump(info, progress, workers))
+
+
+def gather_dump(
+    info: DumpInfo, progress: Callable[[int], None] | None = None, workers: int | None = None
+) -> kernels.Gatherer:
+    """Read a dump; progress receives how many bytes of the file are done.
 
     Several chunks are parsed at the same time, by default as many as there are processors, up to four:
     decompression cannot feed more.
@@ -147,7 +154,7 @@ def read_dump(
             gathering.submit(pool, chunk)
             gathering.settle(workers)
         gathering.settle(0)
-    return gathering.parser.finish()
+    return gathering.parser.gatherer
 
 
 class _Gathering:
@@ -158,12 +165,12 @@ class _Gathering:
         self._file_bytes = info.size_bytes
         self._reader = reader
         self._is_size_known = False
-        self._waiting: deque[tuple[_Chunk, Future[Sheet]]] = deque()
-        self._sheets: list[Sheet] = []
+        self._waiting: deque[tuple[_Chunk, Future[kernels.Sheet]]] = deque()
+        self._sheets: list[kernels.Sheet] = []
 
     def submit(self, pool: ThreadPoolExecutor, chunk: _Chunk) -> None:
         """Have a chunk parsed."""
-        sheet = self._sheets.pop() if self._sheets else None
+        sheet = self._sheets.pop() if self._sheets else kernels.Sheet()
         self._waiting.append((chunk, pool.submit(self.parser.parse, chunk.buffer, chunk.size, sheet)))
 
     def settle(self, most: int) -> None:
@@ -180,7 +187,7 @@ class _Gathering:
         """Reserve room for the whole dump once a part of it shows how dense it is."""
         if not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes:
             self._is_size_known = True
-            self.parser.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
+            self.parser.gatherer.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
 
 
 @contextmanager
@@ -243,7 +250,7 @@ class _Reader:
     def chunks(self) -> Generator[_Chunk, None, None]:
         """Yield chunks in order; return each by `take_back`."""
         for _ in range(self._buffers):
-            self._free.put(bytearray(buffer_size(CHUNK_BYTES)))
+            self._free.put(bytearray(CHUNK_BYTES))
         thread = threading.Thread(target=self._run, name=f"read {self._info.path.name}", daemon=True)
         thread.start()
         try:
@@ -331,5 +338,5 @@ def _fill(text: IO[bytes], buffer: bytearray, start: int, end: int) -> int:
 
 def _with_room(buffer: bytearray, capacity: int) -> bytearray:
     """Return the buffer, or a larger one with the same content, that has room for so much text."""
-    missing = buffer_size(capacity) - len(buffer)
+    missing = capacity - len(buffer)
     return buffer + bytes(missing) if missing > 0 else buffer

@@ -12,8 +12,6 @@ from typing import Any
 
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.build.build import BuildReport, build
-from ipmicra.app.build.compiling import AUCTION, HIERARCHY, PARAGRAPHS, STATISTICS, compile_missing
-from ipmicra.app.build.kernels import once
 from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.fleet.fleet import Fleet
@@ -128,9 +126,7 @@ class Demo:
         """Take all steps; agents and servers run until the context ends."""
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
-        say_once = once(self.say)
-        compile_missing({PARAGRAPHS, STATISTICS, HIERARCHY, AUCTION}, say_once)
-        built = build(paths, self.files.home.hierarchy, say=say_once)
+        built = build(paths, self.files.home.hierarchy)
         self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)

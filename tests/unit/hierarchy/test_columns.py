@@ -8,9 +8,11 @@ from string import ascii_uppercase
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ipmicra.hierarchy import format as sections
-from ipmicra.hierarchy.kernels.intern import empty_table, hash_bytes, number_column
+from ipmicra.native import kernels
+from ipmicra.parse.columns import Rows
 from tests.reference.fast_building import built
 
 COUNTRIES = ["".join(letters) for letters in product(ascii_uppercase, repeat=2)]
@@ -76,12 +78,24 @@ def test_geoloc_and_geofeed_are_kept_apart() -> None:
     ]
 
 
+def rows_with_one_text(starts: NDArray[np.uint64], sizes: list[int]) -> Rows:
+    return Rows(
+        text=starts,
+        lengths=np.array(sizes, np.uint16).reshape(-1, 1),
+        country=np.zeros(len(sizes), np.uint16),
+        date=np.zeros(len(sizes), np.uint16),
+        line=np.zeros(len(sizes), np.uint32),
+        registry=np.zeros(len(sizes), np.uint8),
+        holder=np.zeros(len(sizes), np.uint8),
+    )
+
+
 def colliding_pair() -> tuple[bytes, bytes]:
     """Search two texts with the same hash: among 200,000 of them some pairs share 32 bits."""
     seen: dict[int, bytes] = {}
     for i in range(1_000_000):
         text = b"NET-%d" % i
-        other = seen.setdefault(int(hash_bytes(np.frombuffer(text, np.uint8), 0, len(text))), text)
+        other = seen.setdefault(kernels.hash_bytes(text), text)
         if other != text:
             return other, text
     raise AssertionError("no two texts have the same hash")
@@ -90,10 +104,11 @@ def colliding_pair() -> tuple[bytes, bytes]:
 def test_texts_with_the_same_hash_stay_apart() -> None:
     one, other = colliding_pair()
     text = np.frombuffer(one + other + one, np.uint8)
-    lengths = np.array([[len(one)], [len(other)], [len(one)]], np.uint16)
     starts = np.array([0, len(one), len(one) + len(other)], np.uint64)
-    numbers = np.empty(3, np.int32)
-    number_column(text, starts, lengths, 0, 0, empty_table(0, 0), numbers)
+    rows = rows_with_one_text(starts, [len(one), len(other), len(one)])
+    numbers, places, sizes = np.empty(3, np.int32), np.empty(3, np.uint64), np.empty(3, np.uint16)
+    none = rows_with_one_text(starts[:0], [])
+    assert kernels.number_texts(text, rows, none, 0, numbers, places, sizes) == 2
     assert numbers.tolist() == [0, 1, 0]
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.hierarchy.kernels.sort import sort_order
-from ipmicra.hierarchy.nesting import _nest
+from ipmicra.hierarchy.nesting import _nest, sort_order
 from tests.reference.fast_building import assembled, built, spelled_address
 
 Named = tuple[int, int]

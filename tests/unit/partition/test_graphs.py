@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.errors import InputError
+from ipmicra.native import kernels
 from ipmicra.partition.compare import costs_of
 from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.kernels.moves import move_once
 from ipmicra.partition.links.table import clean_links
 from ipmicra.partition.methods.metis.cut import cut_by_both, parents_of
 from ipmicra.partition.methods.metis.graph import combined, distance_graph, link_graph, make_vertices
@@ -57,14 +57,14 @@ def test_moves_keep_their_books_and_never_overfill(
     first: Edges, second: Edges, start: list[int], power: float
 ) -> None:
     near, linked = graph_of(first), graph_of(second)
-    part, weight = np.array(start), np.arange(1, 11)
+    part, weight = np.array(start), np.arange(1.0, 11.0)
     load = np.bincount(part, weight, 3).astype(float)
     limit = np.maximum(load, 25.0)
     cuts = np.array([cut_weight(near, part), cut_weight(linked, part)])
-    columns = [
+    columns, other = (
         (one.indptr.astype(np.int64), one.indices.astype(np.int64), one.data) for one in (near, linked)
-    ]
-    move_once(*columns, np.array([0.5, 0.5]), power, part, load, limit, weight, cuts)
+    )
+    kernels.move_once(columns, other, np.array([0.5, 0.5]), power, part, load, limit, weight, cuts)
     assert cuts == pytest.approx([cut_weight(near, part), cut_weight(linked, part)])
     assert load == pytest.approx(np.bincount(part, weight, 3))
     assert np.all(load <= limit)

@@ -33,8 +33,8 @@ from ipmicra.assign.balance.auction.groups import group_rows
 from ipmicra.assign.balance.auction.sticky import settled
 from ipmicra.assign.balance.config import AuctionConfig
 from ipmicra.assign.balance.demand import AssignedSites, Demand
-from ipmicra.assign.balance.kernels.auction import auction
 from ipmicra.model.types import NOBODY, Floats, Rows
+from ipmicra.native import kernels
 
 _LEAST = 1e-9
 _SEED = 1
@@ -118,13 +118,36 @@ def _auctioned(
         chosen = np.random.default_rng(_SEED).choice(len(own), size, replace=False)
         part = loads[chosen].sum() / max(loads.sum(), 1e-9)
         fewest = np.maximum(room * part, loads[chosen].mean() * (room > 0))
-        auction(own[chosen], loads[chosen], fewest, price, np.arange(size), step, config.patience * size)
+        _sold(own[chosen], loads[chosen], fewest, price, np.arange(size), (step, config.patience * size))
         price, step = price * config.discount, step * config.batch_step / config.step
         order = np.arange(len(own))  # memory is read in order, which counts for more than who bids first
     else:
         order = np.argsort(loads, kind="stable")  # the largest bid first: they need the most room
-    taker, bids = auction(own, loads, room, price, order, step, config.patience * len(own))
-    return taker, int(bids)
+    return _sold(own, loads, room, price, order, (step, config.patience * len(own)))
+
+
+def _sold(
+    cost: NDArray[np.float32],
+    load: Floats,
+    room: Floats,
+    price: Floats,
+    order: Rows,
+    limits: tuple[float, float],
+) -> tuple[Rows, int]:
+    """Hold one auction, which raises prices; return who got each site (-1: nobody) and the number of bids."""
+    step, most_bids = limits
+    taker = np.empty(len(load), np.int64)
+    bids = kernels.auction(
+        np.ascontiguousarray(cost, np.float32),
+        np.ascontiguousarray(load, np.float64),
+        np.ascontiguousarray(room, np.float64),
+        price,
+        order,
+        step,
+        int(most_bids),
+        taker,
+    )
+    return taker, bids
 
 
 def _rest_placed(cost: NDArray[np.float32], load: Floats, room: Floats, taker: Rows) -> Rows:

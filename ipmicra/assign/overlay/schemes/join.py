@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ipmicra.assign.overlay.kernels import tree as kernels
 from ipmicra.model.types import Floats
+from ipmicra.native import kernels
 
 if TYPE_CHECKING:
     from ipmicra.assign.overlay.overlay import Overlay
@@ -56,7 +56,7 @@ class JoinView:
 
     def next_axis(self, zone: int) -> int:
         """Return the dimension after the one that the zone was made by."""
-        return int(kernels.next_axis(self._tree, zone))
+        return kernels.next_axis(self._tree, zone)
 
     def owner_point(self, zone: int) -> Floats:
         """Return where a zone's crawler stands."""

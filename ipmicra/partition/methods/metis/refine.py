@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.native import kernels
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
@@ -77,11 +79,10 @@ def refined(
     cuts = np.array([one.cut(part) for one in objectives])
     preferences = np.array([one.preference for one in objectives])
     if rounds:
-        from ipmicra.partition.kernels.moves import move_once
-
         near, linked = (one.columns() for one in objectives)
         load = np.bincount(part, room.weight, len(room.limit)).astype(np.float64)
+        limit, weight = room.limit.astype(np.float64), room.weight.astype(np.float64)
         for _ in range(rounds):
-            if not move_once(near, linked, preferences, power, current, load, room.limit, room.weight, cuts):
+            if not kernels.move_once(near, linked, preferences, power, current, load, limit, weight, cuts):
                 break
     return Refined(part=current, badness=float((preferences * np.maximum(cuts, 0.0) ** power).sum()))

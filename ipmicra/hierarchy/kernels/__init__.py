@@ -1,1 +1,0 @@
-"""Compiled loops of building and of large look-ups; import only where one runs."""

@@ -1,0 +1,61 @@
+/* Addresses to rows of a hierarchy. */
+#ifndef IPMICRA_LOOKUP_H
+#define IPMICRA_LOOKUP_H
+
+#include "../parse/values.h"
+
+/* A stretch of IPv6 starts, cut into equal buckets; see lookup.c. */
+typedef struct {
+    uint64_t base;
+    uint32_t entries; /* where its entries start */
+    uint32_t size;
+    uint32_t before; /* the segment that addresses below `base` lie in */
+    uint8_t shift;
+} WideNode;
+
+/* The IPv6 tree flattened: which row the addresses from each start on belong to. */
+typedef struct {
+    Wide *starts;
+    uint32_t *rows;
+    size_t count;
+    uint64_t *entries;
+    size_t entry_count;
+    WideNode *nodes; /* the first is the root */
+    size_t node_count;
+} WideIndex;
+
+/* What look-ups read: sections of a hierarchy file, and what is made of them when it pays. */
+typedef struct {
+    const uint64_t *index;
+    size_t index_size; /* a power of two */
+    const uint64_t *segments;
+    size_t segment_count;
+    const uint64_t (*bounds6)[4];
+    const uint32_t *parent6;
+    size_t rows4;
+    size_t rows6;
+    uint32_t *table4; /* NULL until it is made */
+    WideIndex wide;   /* likewise */
+} Lookup;
+
+/* What is wrong with a hierarchy file. */
+typedef enum { SOUND, NO_MEMORY, BAD_INDEX, BAD_SEGMENTS, BAD_PARENTS } Soundness;
+
+Soundness row_of_narrow(const Lookup *lookup, uint32_t address, uint32_t *row);
+Soundness row_of_wide(const Lookup *lookup, Wide address, uint32_t *row);
+Soundness make_table4(Lookup *lookup);
+Soundness make_wide_index(Lookup *lookup);
+void rows_of_narrow(const Lookup *lookup, const uint32_t *addresses, size_t count, uint32_t *rows);
+void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows);
+void free_lookup(Lookup *lookup);
+
+/* Read an address as text; IPv4 becomes IPv4-mapped IPv6. Returns false for anything that needs a closer look. */
+bool read_address(Span text, Wide *address);
+
+static inline bool is_mapped(Wide address) { return address.high == 0 && address.low >> 32 == 0xFFFF; }
+
+static inline bool is_at_most(Wide one, Wide other) {
+    return one.high < other.high || (one.high == other.high && one.low <= other.low);
+}
+
+#endif

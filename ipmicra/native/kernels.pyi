@@ -1,0 +1,200 @@
+# What the compiled module offers; the sources beside this file say how each function works.
+
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORTH_TABLE: int
+
+_Bytes: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
+_Floats: TypeAlias = NDArray[np.float64]
+_Rows: TypeAlias = NDArray[np.int64]
+_Tree: TypeAlias = tuple[NDArray[Any], ...]
+_Graph: TypeAlias = tuple[_Rows, _Rows, _Floats]
+_Address: TypeAlias = str | int | IPv4Address | IPv6Address
+
+class _RowColumns(Protocol):
+    # see `ipmicra.parse.columns.Rows`
+
+    @property
+    def text(self) -> NDArray[np.uint64]: ...
+    @property
+    def lengths(self) -> NDArray[np.uint16]: ...
+    @property
+    def country(self) -> NDArray[np.uint16]: ...
+    @property
+    def date(self) -> NDArray[np.uint16]: ...
+    @property
+    def registry(self) -> NDArray[np.uint8]: ...
+    @property
+    def holder(self) -> NDArray[np.uint8]: ...
+
+@final
+class Buffer:
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+@final
+class Sheet:
+    def read_paragraphs(self, buffer: _Bytes, size: int, registry: int, /) -> None: ...
+    def read_statistics(self, buffer: _Bytes, size: int, /) -> None: ...
+    def read_iana(self, cells: tuple[bytes, ...], line: int, /) -> None: ...
+    def skip(self, line: int, reason: int, /) -> None: ...
+    def clear(self) -> None: ...
+    def add_lines(self, count: int, /) -> None: ...
+
+@final
+class Gatherer:
+    def add(self, sheet: Sheet, /) -> None: ...
+    def join(self, other: Gatherer, /) -> None: ...
+    def reserve(self, times: float, /) -> None: ...
+    def counts(self) -> tuple[int, tuple[int, int, int, int], tuple[int, int, int]]: ...
+    def finish(self) -> list[Buffer]: ...
+
+@final
+class Finder:
+    def __new__(
+        cls,
+        index: memoryview,
+        segments: memoryview,
+        bounds6: memoryview,
+        parent: memoryview,
+        look_closer: Callable[[_Address], tuple[int, int]],
+        corrupt: Callable[[int], object],
+        /,
+    ) -> Finder: ...
+    def row_of(self, address: _Address, /) -> int: ...
+    def rows_of_narrow(self, addresses: NDArray[np.uint32], out: NDArray[np.uint32], /) -> None: ...
+    def rows_of_wide(self, addresses: NDArray[np.uint64], out: NDArray[np.uint32], /) -> None: ...
+    def close(self) -> None: ...
+
+def sort_keys(keys: NDArray[np.uint64], order: NDArray[np.uint32], /) -> int: ...
+def pick_winners(
+    rows: _RowColumns,
+    text: NDArray[np.uint8],
+    order: NDArray[np.uint32],
+    is_same: NDArray[np.bool_],
+    winners: _Rows,
+    losers: _Rows,
+    /,
+) -> int: ...
+def nest(
+    first: NDArray[np.uint64],
+    end: NDArray[np.uint64],
+    widths: NDArray[np.uint64],
+    source: NDArray[np.uint32],
+    out_first: NDArray[np.uint64],
+    out_end: NDArray[np.uint64],
+    parent: NDArray[np.uint32],
+    cuts: _Rows,
+    /,
+) -> tuple[int, int]: ...
+def deepest(parent: NDArray[np.uint32], /) -> int: ...
+def flatten(
+    first: NDArray[np.uint64],
+    end: NDArray[np.uint64],
+    parent: NDArray[np.uint32],
+    segments: NDArray[np.uint64],
+    /,
+) -> int: ...
+def index_segments(segments: NDArray[np.uint64], shift: int, index: NDArray[np.uint64], /) -> int: ...
+def number_texts(
+    text: NDArray[np.uint8],
+    rows4: _RowColumns,
+    rows6: _RowColumns,
+    column: int,
+    numbers: NDArray[np.int32],
+    starts: NDArray[np.uint64],
+    sizes: NDArray[np.uint16],
+    /,
+) -> int: ...
+def write_picked(
+    text: NDArray[np.uint8],
+    starts: NDArray[np.uint64],
+    sizes: NDArray[np.uint16],
+    numbers: NDArray[np.int32],
+    picked: _Rows,
+    places: NDArray[np.uint32],
+    out: NDArray[np.uint8],
+    written: NDArray[np.uint32],
+    /,
+) -> tuple[int, int]: ...
+def renumber(
+    numbers: NDArray[np.int32], picked: _Rows, out: NDArray[np.int32], order: _Rows, firsts: _Rows, /
+) -> int: ...
+def name_holders(
+    text: NDArray[np.uint8],
+    rows4: _RowColumns,
+    rows6: _RowColumns,
+    organisations: _RowColumns,
+    numbers: NDArray[np.int32],
+    kinds: NDArray[np.uint8],
+    objects: _Rows,
+    /,
+) -> int: ...
+def encode_organisations(
+    text: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    objects: _Rows,
+    registry: NDArray[np.uint8],
+    starts: NDArray[np.uint64],
+    lengths: NDArray[np.uint16],
+    known: _RowColumns,
+    out: NDArray[np.uint8],
+    at: _Rows,
+    /,
+) -> int: ...
+def hash_bytes(text: _Bytes, /) -> int: ...
+def read_list(addresses: list[Any], start: int, out: NDArray[np.uint64], /) -> int: ...
+def read_strings(data: _Bytes, offsets: _Rows, start: int, out: NDArray[np.uint64], /) -> int: ...
+def read_fixed(data: _Bytes, width: int, start: int, out: NDArray[np.uint64], /) -> int: ...
+def leaf_of(tree: _Tree, point: _Floats, /) -> int: ...
+def leaves_of(tree: _Tree, points: _Floats, leaves: NDArray[np.int32], /) -> int: ...
+def split_zone(tree: _Tree, zone: int, axis: int, at: float, /) -> int: ...
+def next_axis(tree: _Tree, zone: int, /) -> int: ...
+def loop_cut(tree: _Tree, zone: int, /) -> tuple[int, float]: ...
+def join_many(
+    tree: _Tree, points: _Floats, zone_of: NDArray[np.int32], crawlers: _Rows, scheme: int, halves: _Rows, /
+) -> int: ...
+def neighbours_of(tree: _Tree, zone: int, is_torus: bool, found: NDArray[np.int32], /) -> int: ...
+def route(tree: _Tree, start: int, point: _Floats, is_torus: bool, path: NDArray[np.int32], /) -> int: ...
+def hops_of_many(
+    tree: _Tree,
+    starts: NDArray[np.int32],
+    points: _Floats,
+    is_torus: bool,
+    path: NDArray[np.int32],
+    hops: _Rows,
+    /,
+) -> int: ...
+def auction(
+    cost: NDArray[np.float32],
+    load: _Floats,
+    room: _Floats,
+    price: _Floats,
+    waiting: _Rows,
+    step: float,
+    most_bids: int,
+    taker: _Rows,
+    /,
+) -> int: ...
+def best_piece(
+    crawler: int, waiting: _Rows, now: float, since: _Floats, lives: _Rows, /, *matter: NDArray[Any]
+) -> int: ...
+def best_crawler(
+    piece: int, available: _Rows, now: float, since: _Floats, lives: _Rows, /, *matter: NDArray[Any]
+) -> int: ...
+def move_once(
+    near: _Graph,
+    linked: _Graph,
+    preferences: _Floats,
+    power: float,
+    part: _Rows,
+    load: _Floats,
+    limit: _Floats,
+    weight: _Floats,
+    cuts: _Floats,
+    /,
+) -> int: ...

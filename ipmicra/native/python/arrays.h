@@ -1,0 +1,68 @@
+/* What all bindings share: arrays in, types and functions out. Only the stable ABI of Python 3.11 is used. */
+#ifndef IPMICRA_ARRAYS_H
+#define IPMICRA_ARRAYS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A C-contiguous array that somebody in Python owns, borrowed until its frame is released. */
+typedef struct {
+    void *data;
+    size_t count; /* items */
+    size_t rows;  /* length of the first dimension */
+} Array;
+
+enum { MOST_ARRAYS = 32 };
+
+/* The arrays of one call. After the first that is not as expected, `is_failed` is set with a Python error, and
+ * later ones come back empty: a call takes all its arrays and looks at the flag once. */
+typedef struct {
+    Py_buffer views[MOST_ARRAYS];
+    int count;
+    bool is_failed;
+} Frame;
+
+/* Borrow an array. `type` is kind and item size as numpy writes them ("u4", "i8", "f8"), with "w" in front for one
+ * that is written to. */
+Array take_array(Frame *frame, PyObject *object, const char *type);
+
+/* The same for an attribute of an object. */
+Array take_attribute(Frame *frame, PyObject *object, const char *name, const char *type);
+
+/* Note a ValueError unless a condition holds. */
+void expect(Frame *frame, bool is_sound, const char *message);
+
+/* Take a whole number. */
+int64_t take_number(Frame *frame, PyObject *object);
+double take_float(Frame *frame, PyObject *object);
+
+void release_frame(Frame *frame);
+
+/* Note a TypeError unless so many arguments were given. */
+void expect_count(Frame *frame, Py_ssize_t given, Py_ssize_t wanted);
+
+/* Memory from malloc that becomes a Python object with the buffer protocol. */
+PyObject *new_buffer(PyObject *type, void *data, size_t size);
+extern PyType_Spec buffer_spec;
+
+/* Types that functions of the module need. */
+typedef struct {
+    PyObject *buffer_type;
+    PyObject *sheet_type;
+    PyObject *gatherer_type;
+    PyObject *finder_type;
+} ModuleState;
+
+/* Addresses of one call for which the tables of large look-ups are made; below, sections are searched as they are. */
+enum { WORTH_TABLE = 1 << 15 };
+
+extern PyType_Spec sheet_spec;
+extern PyType_Spec gatherer_spec;
+extern PyType_Spec finder_spec;
+extern PyMethodDef hierarchy_functions[];
+extern PyMethodDef assign_functions[];
+
+#endif

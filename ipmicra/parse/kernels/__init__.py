@@ -1,1 +1,0 @@
-"""Compiled loops over the bytes of a dump; import only where a dump is read."""
