@@ -134,7 +134,7 @@ def _assigning(bench: Bench) -> list[Row]:
 
 
 def _slices(bench: Bench) -> list[Row]:
-    """Compare cost with the best assignment of a slice: 20 slots each, and one crawler a site."""
+    """Compare cost with the best assignment of a slice: 20 slots each, and one crawler per site."""
     bench.say("best assignment of a slice")
     config, sites = AuctionConfig(slack=0.0), bench.sizes.sliced
     rows: list[Row] = []

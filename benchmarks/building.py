@@ -53,7 +53,7 @@ def _speed_row(bench: Bench, dumps: Sequence[Dump]) -> Row:
 
 
 def measure_memory(bench: Bench) -> list[Row]:
-    """Build ten million subnets and watch the memory."""
+    """Measure peak memory while building ten million subnets."""
     dumps = bench.large_dumps()
     bench.say("watching the memory of a large build")
     output = bench.scratch.place(bench.large_place())
@@ -83,7 +83,7 @@ def measure_memory(bench: Bench) -> list[Row]:
 
 
 def measure_size(bench: Bench) -> list[Row]:
-    """Weigh the files."""
+    """Measure the size of the files."""
     files = {style: bench.hierarchy(style) for style in ("ripe", "apnic")}
     return [_size_row(name, path) for name, path in [*files.items(), ("large", bench.large_hierarchy())]]
 
@@ -102,6 +102,6 @@ def _size_row(name: str, path: Path) -> Row:
 
 
 def subnets_in(path: Path) -> int:
-    """Count the subnets that somebody registered."""
+    """Return the number of registered subnets."""
     with Hierarchy.open(path) as hierarchy:
         return int(hierarchy.meta["subnets"])

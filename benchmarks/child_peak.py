@@ -1,4 +1,4 @@
-"""Run a command, watch the memory of it and all it starts, and print what was seen as JSON.
+"""Run a command, measure the memory of it and its descendants, and print the result as JSON.
 
 Run by `benchmarks.measure.peak_memory` in a Python of its own; it imports little, so that it is small.
 """
@@ -42,7 +42,7 @@ def sizes_of(pid: int) -> tuple[int, int]:
 
 
 def watch(command: list[str]) -> tuple[dict[str, float], int]:
-    """Run a command to its end; give what was seen and the exit code."""
+    """Run a command to its end; return the measurements and the exit code."""
     seen: dict[str, float] = {"high_water_bytes": 0, "together_bytes": 0, "processes": 1}
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

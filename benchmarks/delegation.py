@@ -37,7 +37,7 @@ LIMITS = {
     (LocationKind.COUNTRY, "default"): (0.82, 0.92, 2.0),
     (LocationKind.WORLD, "frugal"): (0.76, None, 1.2),
 }
-"""Least share optimal, least share within 2 ms, most probes a site."""
+"""Least share optimal, least share within 2 ms, most probes per site."""
 _CHILD = "benchmarks.child_delegate"
 
 

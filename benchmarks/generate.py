@@ -255,7 +255,7 @@ def compress_all(chunks: queue.Queue[bytes | None], out_path: Path) -> None:
 
 
 def generate(style: str, out_path: Path, objects: int, seed: int) -> Summary:
-    """Write a dump of so many paragraphs (lines, in statistics) and tell what is in it."""
+    """Write a dump with a number of paragraphs (lines, in statistics) and return its summary."""
     summary = Summary()
     chunks: queue.Queue[bytes | None] = queue.Queue(maxsize=4)
     packer = threading.Thread(target=compress_all, args=(chunks, out_path))

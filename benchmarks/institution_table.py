@@ -157,7 +157,7 @@ def read_own(gazetteer: Gazetteer, path: Path) -> Iterator[Institution]:
 
 
 def write_institutions(folder: Path, gazetteer: Gazetteer, path: Path) -> int:
-    """Write the table; give the number of domains."""
+    """Write the table and return the number of domains."""
     finder, found = Finder(gazetteer), {}
     for domain, names, stated in [*read_swot(folder), *read_hipo(folder)]:
         country = finder.country(domain, stated)

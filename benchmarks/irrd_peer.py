@@ -1,4 +1,4 @@
-"""IRRd's RPSL parser as a peer: in an environment of its own, since it brings half a server along."""
+"""IRRd's RPSL parser as a peer, in its own environment because of its many dependencies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.bench import Bench
 from benchmarks.measure import Times, run
 
 WANTED = ("irrd", "irrd<4.5", "irrd<4.4", "irrd<4.3")
-"""What pip is asked for, one after the other; it takes the newest that says it runs on this Python."""
+"""Versions to try with pip, in order; pip picks the newest that supports this Python."""
 PATIENCE_S = 900
 _CHILD = Path(__file__).with_name("child_irrd.py")
 
@@ -30,7 +30,7 @@ class Parsed:
 
 
 class NoIrrdError(Exception):
-    """IRRd is not to be had here; the message says what was tried."""
+    """IRRd cannot be installed here; the message says what was tried."""
 
 
 def python_with_irrd(bench: Bench) -> Path:

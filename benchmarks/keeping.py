@@ -46,7 +46,7 @@ class FreshStore:
 
 
 def measure_keeping(bench: Bench) -> list[Row]:
-    """Measure rows a second; a new store for each turn."""
+    """Measure rows per second, with a new store for each turn."""
     bench.say("keeping samples, delegations and results")
     count = bench.sizes.kept
     samples, delegations, results = _samples(count), _delegations(count), _results(count)

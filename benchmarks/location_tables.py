@@ -271,7 +271,7 @@ def region_letters(cities: Cities) -> list[str]:
 
 
 def packed(texts: list[str]) -> np.ndarray:
-    """Pack texts into one array of bytes, one a line."""
+    """Pack texts into one array of bytes, one per line."""
     return np.frombuffer("\n".join(texts).encode(), np.uint8)
 
 

@@ -38,7 +38,7 @@ def loop(get: Callable[[Any], object], questions: list[Any]) -> None:
 
 
 def rate_text(name: str, count: int, times: Times) -> str:
-    """Write a speed in millions of addresses a second."""
+    """Write a speed in millions of addresses per second."""
     return f"{name} {number_text(count / times.median / 1e6)} M/s"
 
 

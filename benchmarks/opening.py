@@ -45,7 +45,7 @@ def measure_opening(bench: Bench) -> list[Row]:
 
 
 def _asked(kind: str, path: Path, rounds: int, before: Callable[[], object]) -> tuple[Times, Times]:
-    """Open in so many fresh processes; give the times to a row and to all about it."""
+    """Open in several fresh processes; return the times to a row and to the whole subnet."""
     answers = []
     for number in range(rounds + 1):
         before()

@@ -79,7 +79,7 @@ def write_pickle(bounds: NDArray[np.uint32], path: Path) -> None:
 
 
 def check_agreement(name: str, expected: list[int], answers: list[int | None], questions: list[str]) -> None:
-    """See that a peer gives the same rows; it knows no root, which is row 0."""
+    """Check that a peer returns the same rows; it has no root, which is row 0."""
     for question, row, answer in zip(questions, expected, answers, strict=True):
         if (answer or 0) != row:
             raise RuntimeError(f"{question}: {name} finds row {answer}, ipmicra row {row}")

@@ -47,7 +47,7 @@ def measure_probing(bench: Bench) -> list[Row]:
 
 @contextmanager
 def started(*words: str, says: str = r"(\d+)") -> Iterator[str]:
-    """Run a child; give what it says when it is ready."""
+    """Run a child process and yield the line it prints when ready."""
     environment = {**os.environ, "IPMICRA_AGENT_TOKEN": TOKEN}
     child = subprocess.Popen(
         [sys.executable, "-m", *words],

@@ -90,7 +90,7 @@ def _head(dump: Dump, size: int) -> bytes:
 
 
 def _parse_plainly(text: bytes) -> list[dict[bytes, bytes]]:
-    """Split paragraphs and lines as one would without a second thought."""
+    """Split paragraphs and lines in the simplest way."""
     registrations = []
     for paragraph in text.split(b"\n\n"):
         attributes: dict[bytes, bytes] = {}

@@ -1,4 +1,4 @@
-"""How the sample writes its registrations and organisations, one pair of functions a registry."""
+"""How the sample writes its registrations and organisations, one pair of functions per registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand-written hard cases of the sample dumps, one text a dump; all holders, persons and places are invented.
+"""Hand-written hard cases of the sample dumps, one text per dump; holders, persons and places are invented.
 
 The texts are in `hard_cases`; each paragraph says in its netname or in a comment what is hard about it.
 `bin/make-sample` puts them between the paragraphs it generates.
