@@ -30,15 +30,15 @@ def test_same_dumps_differ_in_nothing() -> None:
     assert changes(A + B, B + A) == []
 
 
-def test_subnets_that_came_and_went_are_told() -> None:
+def test_added_and_removed_subnets_are_reported() -> None:
     assert changes(A, B) == [("came", "2001:db8::/32", None, "Beta"), ("went", "10.0.0.0/8", "Alpha", None)]
 
 
-def test_subnet_that_changed_hands_is_told() -> None:
+def test_a_subnet_with_a_new_holder_is_reported() -> None:
     assert changes(A + B, A.replace("Alpha", "Gamma") + B) == [("changed", "10.0.0.0/8", "Alpha", "Gamma")]
 
 
-def test_subnet_that_lost_its_holder_is_told() -> None:
+def test_a_subnet_that_lost_its_holder_is_reported() -> None:
     assert changes(A, "inetnum: 10.0.0.0/8\n") == [("changed", "10.0.0.0/8", "Alpha", None)]
 
 

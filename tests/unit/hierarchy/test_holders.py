@@ -85,12 +85,12 @@ def test_first_maintainer_that_is_no_registrys_own_is_the_holder() -> None:
     assert facts(found) == (HolderEvidence.MAINTAINER, "MAINT-EX", None)
 
 
-def test_registrys_own_maintainer_names_nobody() -> None:
+def test_a_registrys_own_maintainer_is_not_a_holder() -> None:
     found = holder("mnt-by: RIPE-NCC-HM-MNT", "descr: Someone")
     assert facts(found) == (HolderEvidence.DESCRIPTION, None, "Someone")
 
 
-def test_nothing_said_is_nobody() -> None:
+def test_a_registration_without_evidence_has_no_holder() -> None:
     assert built("inetnum: 10.0.0.0/8\nnetname: A\n").lookup("10.0.0.1").organisation is None
 
 
