@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 from benchmarks.bench import Bench
 from benchmarks.measure import Times, side_by_side
 from benchmarks.results import Row, Target, rate
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.edge.store.store import Store
 from ipmicra.model.delegation import Decision, Delegation, Evidence

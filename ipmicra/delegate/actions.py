@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipmicra.delegate.account import Account
+from ipmicra.delegate.attempt import Account
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.delegation import Decision, Delegation

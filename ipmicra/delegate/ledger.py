@@ -6,9 +6,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ipmicra.delegate.account import Account, Considered, Verdict
 from ipmicra.delegate.actions import Action, Assigned, Delegated, Renewed, Revoked
-from ipmicra.delegate.attempt import Attempt, Settle
+from ipmicra.delegate.attempt import Account, Attempt, Considered, Settle, Verdict
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.lifecycle import Hold, Step, next_hold
 from ipmicra.delegate.roster import Roster

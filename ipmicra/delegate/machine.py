@@ -31,9 +31,8 @@ timers would be kept for the few that are.
 
 from __future__ import annotations
 
-from ipmicra.delegate.account import account_of
 from ipmicra.delegate.actions import Action, AskProbe, Delegated, GaveUp
-from ipmicra.delegate.attempt import Ask, Attempt, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Settle, account_of
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
     CrawlerJoined,

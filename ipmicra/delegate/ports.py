@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Protocol
 
-from ipmicra.delegate.account import Considered
-from ipmicra.delegate.attempt import Attempt, Choice
+from ipmicra.delegate.attempt import Attempt, Choice, Considered
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree

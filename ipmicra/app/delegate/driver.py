@@ -38,7 +38,6 @@ from dataclasses import dataclass, field, replace
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
 from ipmicra.app.delegate.write_queue import WriteQueue
-from ipmicra.delegate.account import Account, Considered
 from ipmicra.delegate.actions import (
     Action,
     AskProbe,
@@ -49,6 +48,7 @@ from ipmicra.delegate.actions import (
     Renewed,
     Revoked,
 )
+from ipmicra.delegate.attempt import Account, Considered
 from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
 from ipmicra.delegate.machine import DelegationMachine

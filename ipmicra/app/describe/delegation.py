@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.describe.texts import time_text
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.model.address import range_text
 from ipmicra.model.delegation import Decision
 

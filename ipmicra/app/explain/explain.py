@@ -10,7 +10,7 @@ from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.new_edition import EDITION
 from ipmicra.app.fleet.fleet import PRESENT
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig

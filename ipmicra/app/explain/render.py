@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.address import range_text
 from ipmicra.model.delegation import Evidence

@@ -8,8 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle, Verdict
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster

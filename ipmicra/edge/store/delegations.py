@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlite_utils import Database
 
-from ipmicra.delegate.account import Considered, Verdict
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation

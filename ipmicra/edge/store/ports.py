@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from ipmicra.delegate.account import Considered
+from ipmicra.delegate.attempt import Considered
 from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord

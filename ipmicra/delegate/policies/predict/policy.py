@@ -31,8 +31,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.account import Considered, Verdict
-from ipmicra.delegate.attempt import Ask, Attempt, Choice, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle, Verdict
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.field import Expectation, Field
