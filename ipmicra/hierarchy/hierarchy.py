@@ -14,8 +14,8 @@ Rows are in preorder, IPv4 before IPv6. This one property replaces all pointers 
 - the lineage of a row is found by following `parent`, which always points to a smaller row.
 
 IPv4 addresses are looked up in `segments`, the address space flattened into pieces with one narrowest
-subnet each, so no climbing is necessary; `finder` does this in plain Python, `many` for arrays. IPv6 has no
-segments: a bisection by start, then a climb to the first ancestor that contains the address.
+subnet each, so no climbing is necessary; `finder` does this for single addresses, `many` for arrays. IPv6
+has no segments: a bisection by start, then a climb to the first ancestor that contains the address.
 
 A file may be damaged or hostile. Section bounds are checked at open; values inside sections are checked
 where they are used (a parent must precede its child, a code must be listed), so that any bad byte raises

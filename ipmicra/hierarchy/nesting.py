@@ -9,9 +9,9 @@ there:
 1. *Sort* by start, then widest first. In that order a parent always precedes its children, so nesting needs
    a single pass with a stack. IPv4 bounds fit one 64-bit key (start << 32 | inverted end); this is why the
    kernel sorts keys and not rows.
-2. *Merge* registrations of identical ranges: the best one (`kernels.duplicates` defines "best") becomes the
-   subnet, the others become findings. The choice depends on the contents only, never on the order of the
-   dumps.
+2. *Merge* registrations of identical ranges: the best one (`kernels.pick_winners` defines "best") becomes
+   the subnet, the others become findings. The choice depends on the contents only, never on the order of
+   the dumps.
 3. *Nest*. The stack holds the open ranges, narrowest on top. A range that ends inside the top becomes its
    child; a range that starts behind the top closes it. If two ranges overlap partially, the narrower is cut
    at the bound of the wider, and the piece cut off waits in a heap for its turn. docs/overlaps.md proves

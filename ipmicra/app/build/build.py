@@ -3,7 +3,7 @@
 The order of events:
 
 1. Inspect every dump (recognise its dialect from its first bytes) before reading any, so that a wrong file
-   fails in a moment and not after minutes; compile the kernels that these dialects need.
+   fails in a moment and not after minutes.
 2. Read the dumps in threads. Each is joined to the columns of those before it as soon as it is its turn by
    name, while the others are still being read. The order of names makes the result independent of which
    thread ends first.
