@@ -10,6 +10,7 @@ import typer
 from ipmicra.cli.completion import GRAINS, METHODS, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
+from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from ipmicra.app.partition.inputs import Gathered
@@ -148,6 +149,10 @@ def partition(
 
     print_format = chosen(output_format, as_json)
     names = method or [ALL]
+    try:
+        metis = metis_config(preference, grain)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from error
     inputs = PartitionInputs(
         seeds=seeds or (),
         sites=sites,
@@ -160,7 +165,7 @@ def partition(
         hierarchy=hierarchy_file,
         resolve=resolve,
         seed=seed,
-        metis=metis_config(preference, grain),
+        metis=metis,
     )
     columns_of_others = _read_pairs(assigned or [])
     gathered = gather(inputs)

@@ -20,8 +20,8 @@ CODE = re.compile(r"^(```+).*?^\1$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 PARTS = (
     "## What the paper says",
     "## How we interpret it",
-    "## What we changed, and what it does",
-    "## Where it is worse or open",
+    "## What we changed, and its effect",
+    "## Limitations and open questions",
 )
 LARGEST_PICTURE = 300_000
 

@@ -15,7 +15,6 @@ from ipmicra.native import kernels
 from ipmicra.partition.compare import costs_of
 from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.links.table import clean_links
 from ipmicra.partition.methods.metis.cut import cut_by_both, parents_of
 from ipmicra.partition.methods.metis.graph import combined, distance_graph, link_graph, make_vertices
 from ipmicra.partition.methods.metis.mapping import renumbered
@@ -173,21 +172,3 @@ def test_preference_outside_its_range_is_refused(preference: float) -> None:
     problem = replace(clustered(2, 5, 2), metis=MetisConfig(preference=preference))
     with pytest.raises(InputError, match="preference"):
         partition(METHODS["metis-multi"], problem)
-
-
-@given(
-    st.lists(st.tuples(st.integers(-2, 6), st.integers(-2, 6), st.sampled_from([0.0, 1.0, 2.5])), max_size=20)
-)
-def test_links_are_kept_or_counted(edges: Edges) -> None:
-    source, target = (np.array([edge[end] for edge in edges], np.int64) for end in (0, 1))
-    table, tally = clean_links(source, target, np.array([edge[2] for edge in edges]), 5)
-    assert tally.kept + tally.inside + tally.unknown + tally.empty == len(edges)
-    kept = [
-        edge for edge in edges if edge[0] != edge[1] and min(edge[:2]) >= 0 and max(edge[:2]) < 5 and edge[2]
-    ]
-    assert list(zip(table.source.tolist(), table.target.tolist(), table.count.tolist(), strict=True)) == kept
-
-
-def test_negative_counts_of_links_are_refused() -> None:
-    with pytest.raises(InputError, match="counts of links"):
-        clean_links(np.array([0]), np.array([1]), np.array([-1.0]), 2)
