@@ -106,7 +106,7 @@ def ask(url: str, asked: list[ProbeOrder], batch: int = 1_000) -> list[Answer]:
         async with aiohttp.ClientSession() as session:
             client = AgentClient(url, session, AgentAccess(token=TOKEN), ClientConfig())
             for start in range(0, len(asked), batch):
-                async for answers in client.ask(asked[start : start + batch]):
+                async for answers in client.ask(asked[start : start + batch], total_s=600.0):
                     found += answers
         return found
 

@@ -21,6 +21,8 @@ class WireLimits:
     """One line of an answer; a sample of ten round trips takes about 500 bytes."""
     max_samples: int = 10
     """Round trips of one probe: more would be a burden to the site and no gain to the minimum."""
+    max_failures: int = 13
+    """Round trips a probe may try in vain: two on each of two ports for TCP, HEAD and GET, and one echo."""
     max_timeout_ms: float = 10_000.0
     """Longest time for one round trip; five times the default."""
     max_wait_ms: float = 60_000.0

@@ -50,6 +50,11 @@ class ProbeRequest:
     """Ask for answers that were given before; nothing is probed again."""
 
 
+def longest_s(order: ProbeOrder, limits: WireLimits = LIMITS) -> float:
+    """Return how long an agent may take to answer: the wait for its turn, then all round trips it may try."""
+    return (order.wait_ms + (order.samples + limits.max_failures) * order.timeout_ms) / 1e3
+
+
 def encode_request(request: ProbeRequest) -> bytes:
     """Write a request as JSON."""
     orders = [_order_fields(order) for order in request.orders]

@@ -29,7 +29,7 @@ from tests.servers.refusing import refusing_port
 
 ADDRESS = ip_address("193.0.6.139")
 PROBES = [Probe(crawler="ath", address=ip_address(f"193.0.6.{i}")) for i in range(1, 6)]
-CONFIG = DeskConfig(client=ClientConfig(connect_s=PATIENCE_S, silence_s=PATIENCE_S))
+CONFIG = DeskConfig(client=ClientConfig(connect_s=PATIENCE_S, head_s=PATIENCE_S))
 
 
 def crawlers(url: str) -> dict[str, Crawler]:

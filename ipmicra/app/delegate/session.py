@@ -233,10 +233,16 @@ class Session:
             self.driver.fail(error)
 
     async def look_again(self) -> None:
-        """Ask silent agents whether they are back."""
-        silent = [one for name in self._agents if (one := self._crawler(name)).state is UNREACHABLE]
+        """Ask silent agents whether they are back.
+
+        Those that failed a moment ago are left alone for a while, as long as there is anybody else.
+        """
+        desk, is_choosy = self.driver.probes.desk, self.driver.has_crawlers
+        asked = [self._crawler(name) for name in self._agents if not (is_choosy and desk.is_avoided(name))]
+        silent = [one for one in asked if one.state is UNREACHABLE]
         for crawler, is_well in zip(silent, await self._health(silent), strict=True):
             if is_well:
+                desk.forgive(crawler.name)
                 self._on_state(crawler.name, CrawlerState.JOINED)
 
     async def _look_who_is_there(self, participants: Participants) -> None:

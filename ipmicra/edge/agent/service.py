@@ -13,6 +13,9 @@ until the turn comes, wait for one of `concurrency` slots, probe. Orders may que
 turn came, and then several turns of one block would be used at once: so a second limiter, `_sent`, spaces
 what is really sent. It never refuses, since that decision has been made.
 
+Every order is answered within `longest_s` of its arrival, however busy the agent is: a coordinator counts on
+that and waits no longer.
+
 Stopping: `stop` makes every order that has not started answer "the agent is stopping"; `drain` waits for
 the rest. Answers that finish within 5 ms of each other are written together, because each chunk of a
 response costs as much as several answers.
@@ -32,7 +35,7 @@ from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder, ProbeRequest
+from ipmicra.wire.orders import ProbeOrder, ProbeRequest, longest_s
 
 GATHER_S = 0.005
 """How long an answer may wait for others to be sent with it."""
@@ -188,7 +191,11 @@ class ProbeService:
 
     async def _carry_out(self, order: ProbeOrder) -> Answer:
         try:
-            answer = await self._probe(order)
+            async with asyncio.timeout(longest_s(order)):
+                answer = await self._probe(order)
+        except TimeoutError:
+            detail = f"the agent is overloaded: not done within {longest_s(order):g} s"
+            answer = _lost(order, Loss.AGENT, detail, self._clock())
         except Exception as error:  # noqa: BLE001 - a failure of one order must not fail the batch
             answer = _lost(order, Loss.AGENT, f"the agent failed: {type(error).__name__}", self._clock())
         self._answers[order.id] = (self._clock(), answer)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 
+from ipmicra.edge.pace.meter import Meter, Pace
 from ipmicra.errors import AgentError, InputError, MessageError
 from ipmicra.wire.answers import Answer, decode_error, decode_line
 from ipmicra.wire.limits import LIMITS, WireLimits
@@ -48,11 +48,21 @@ class AgentAccess:
 class ClientConfig:
     """How long an agent may take."""
 
-    connect_s: float = 5.0
+    connect_s: float = 4.0
     """Time to connect, TLS included."""
-    silence_s: float = 90.0
-    """Longest pause between two lines: an order may wait a minute for its turn."""
+    head_s: float = 6.0
+    """Time to connect and to get the headers of an answer, which an agent sends once it has the orders."""
+    slack_s: float = 10.0
+    """Time for an answer beyond what its orders allow: two ways through the network, and names to resolve."""
+    bytes_per_s: float = 1_000.0
+    """Slowest speed of an unfinished line; an agent sends each line at once."""
+    grace_s: float = 5.0
+    """How long a line may be slower than that."""
     limits: WireLimits = LIMITS
+
+    def pace(self, total_s: float) -> Pace:
+        """Return how slow an agent may be in an exchange that may last so long."""
+        return Pace(head_s=self.head_s, total_s=total_s, bytes_per_s=self.bytes_per_s, grace_s=self.grace_s)
 
 
 class AgentClient:
@@ -69,15 +79,15 @@ class AgentClient:
         self._config = config
 
     async def ask(
-        self, orders: list[ProbeOrder], *, only_repeat: bool = False
+        self, orders: list[ProbeOrder], total_s: float, *, only_repeat: bool = False
     ) -> AsyncIterator[list[Answer]]:
-        """Return answers as they come, those that come together in one list; one to each order.
+        """Yield answers as they come, those that come together in one list; one to each order.
 
         `NotSentError` says that nothing was done; any other `AgentError` leaves open what was.
         """
         missing = {order.id for order in orders}
         body = encode_request(ProbeRequest(orders=tuple(orders), only_repeat=only_repeat))
-        async for answers in self._answers(body, len(orders)):
+        async for answers in self._answers(body, len(orders), total_s):
             given = {answer.order for answer in answers}
             if len(given) < len(answers) or not given <= missing:
                 raise AgentError("it answered an order that it was not given, or one twice")
@@ -86,24 +96,39 @@ class AgentClient:
         if missing:
             raise AgentError(f"{len(missing)} orders are without an answer")
 
-    async def _answers(self, body: bytes, count: int) -> AsyncIterator[list[Answer]]:
+    async def is_healthy(self) -> bool:
+        """Return whether the agent is there and lets us in."""
+        meter = Meter(self._config.pace(self._config.head_s))
+        try:
+            response = await meter.within(self._request("GET", "/health"))
+        except (aiohttp.ClientError, OSError):
+            return False
+        response.close()
+        return response.status == OK
+
+    def _request(
+        self, method: str, path: str, body: bytes | None = None
+    ) -> Awaitable[aiohttp.ClientResponse]:
+        """Send a request; the answer is awaited up to the end of its headers. No redirect is followed."""
+        return self._session.request(
+            method,
+            f"{self._url}{path}",
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._config.connect_s),
+            allow_redirects=False,
+            ssl=self._tls if self._tls is not None else True,
+            headers={"Content-Type": "application/json", **self._headers} if body else self._headers,
+            data=body,
+        )
+
+    async def _answers(self, body: bytes, count: int, total_s: float) -> AsyncIterator[list[Answer]]:
         """Post a request and read lines until the end is announced."""
         limits = self._config.limits
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=self._config.connect_s, sock_read=self._config.silence_s
-        )
+        meter = Meter(self._config.pace(total_s))
         try:
-            async with self._session.post(
-                f"{self._url}/probe",
-                data=body,
-                headers={"Content-Type": "application/json", **self._headers},
-                timeout=timeout,
-                allow_redirects=False,
-                ssl=self._tls if self._tls is not None else True,
-            ) as response:
-                await _check(response, limits)
+            async with await meter.within(self._request("POST", "/probe", body)) as response:
+                await _check(response, limits, meter)
                 left = (count + 1) * limits.max_line_bytes
-                async for lines in _lines(response, limits.max_line_bytes, left):
+                async for lines in _lines(response, meter, limits.max_line_bytes, left):
                     answers, is_over, trouble = _understood(lines, limits)
                     if answers:
                         yield answers
@@ -111,6 +136,8 @@ class AgentClient:
                         raise trouble
                     if is_over:
                         return
+        except aiohttp.ConnectionTimeoutError as error:
+            raise NotSentError(f"it cannot be reached within {self._config.connect_s:g} s") from error
         except aiohttp.ClientConnectorError as error:
             raise NotSentError(f"it cannot be reached: {error.os_error}") from error
         except MessageError as error:
@@ -134,11 +161,14 @@ def _understood(lines: list[bytes], limits: WireLimits) -> tuple[list[Answer], b
     return answers, False, None
 
 
-async def _check(response: aiohttp.ClientResponse, limits: WireLimits) -> None:
+async def _check(response: aiohttp.ClientResponse, limits: WireLimits, meter: Meter) -> None:
     """See that the agent took the request; one that says why it did not has done nothing."""
     if response.status == OK:
         return
-    body = await response.content.read(limits.max_line_bytes)
+    body = b""
+    while len(body) <= limits.max_line_bytes and (piece := await meter.within(response.content.readany())):
+        body += piece
+        meter.received(len(piece))
     try:
         message = decode_error(body, limits)
     except MessageError as error:
@@ -148,26 +178,26 @@ async def _check(response: aiohttp.ClientResponse, limits: WireLimits) -> None:
     )
 
 
-async def _lines(response: aiohttp.ClientResponse, longest: int, most: int) -> AsyncIterator[list[bytes]]:
-    """Cut an answer into lines, none longer and all together not more than allowed; those that are there."""
+async def _lines(
+    response: aiohttp.ClientResponse, meter: Meter, longest: int, most: int
+) -> AsyncIterator[list[bytes]]:
+    """Yield the lines that are there, none longer and all together not more than allowed."""
     rest = b""
-    async for piece in response.content.iter_any():
+    meter.between_messages()
+    while piece := await meter.within(response.content.readany()):
         most -= len(piece)
         *lines, rest = (rest + piece).split(b"\n")
         if most < 0 or len(rest) > longest:
             raise MessageError("it is longer than any honest one")
         if lines:
+            meter.between_messages()
             yield lines
+        if rest:
+            meter.received(len(piece))
     if rest:
         raise MessageError("its last line is cut")
 
 
 async def is_healthy(url: str, session: aiohttp.ClientSession, access: AgentAccess) -> bool:
     """Return whether an agent is there and lets us in."""
-    headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
-    tls = access.context() if url.startswith("https:") else True
-    try:
-        async with asyncio.timeout(5.0), session.get(f"{url}/health", headers=headers, ssl=tls) as response:
-            return response.status == OK
-    except (aiohttp.ClientError, OSError):
-        return False
+    return await AgentClient(url, session, access, ClientConfig()).is_healthy()

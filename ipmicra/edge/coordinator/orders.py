@@ -38,6 +38,7 @@ from typing import Self
 import aiohttp
 
 from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig, NotSentError
+from ipmicra.edge.coordinator.avoided import Avoided, AvoidingConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
@@ -46,7 +47,7 @@ from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.orders import ProbeOrder, longest_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,9 @@ class BeliefConfig:
     """A clock that differs by more is wrong: NTP keeps well within a second, this allows for a poor one."""
     elapsed_slack_ms: float = 5.0
     """Differences between two machines' stopwatches that prove nothing."""
+    least_ms: float = 0.001
+    """The unit in which kernels measure a handshake. On loopback, where nothing is shorter, one takes 5 units
+    or more; what is below one unit was not measured at all."""
 
 
 def believed(
@@ -68,11 +72,15 @@ def believed(
 ) -> Sample:
     """Return a sample as far as it can be believed.
 
-    No round trip lasts longer than the whole exchange with the agent did, nor is one of another address than
-    the order's an answer. A time of day outside the exchange is replaced by our own.
+    No round trip is shorter than can be measured, none lasts longer than the whole exchange with the agent
+    did, and one of another address than the order's is no answer. A time of day outside the exchange is
+    replaced by our own.
     """
     if order.address is not None and int(order.address) and sample.address != order.address:
         return _unbelievable(sample, order, f"it probed {sample.address} instead", window_s[1])
+    if sample.rtt_ms is not None and sample.rtt_ms < config.least_ms:
+        detail = f"it claims {sample.rtt_ms:.3g} ms, which nobody can measure"
+        return _unbelievable(sample, order, detail, window_s[1])
     total_ms = sum(sample.all_ms)
     if elapsed_ms is not None and total_ms > elapsed_ms + config.elapsed_slack_ms:
         detail = f"it claims {total_ms:.0f} ms of round trips within {elapsed_ms:.0f} ms"
@@ -117,6 +125,7 @@ class DeskConfig:
     """Orders in one request: small enough that a lost answer loses little."""
     client: ClientConfig = field(default_factory=ClientConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
+    avoiding: AvoidingConfig = field(default_factory=AvoidingConfig)
 
 
 class NoAgentError(NotSentError):
@@ -152,6 +161,7 @@ class OrderDesk:
         self._on_state = on_state
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
+        self._avoided = Avoided(self._config.avoiding)
 
     async def __aenter__(self) -> Self:
         """Open the session that all agents share."""
@@ -167,6 +177,14 @@ class OrderDesk:
         if self._session is not None:
             await self._session.close()
 
+    def is_avoided(self, crawler: str) -> bool:
+        """Return whether an agent failed a moment ago, and is not asked whatever its health."""
+        return self._avoided.left_s(crawler) > 0.0
+
+    def forgive(self, crawler: str) -> None:
+        """Ask an agent again although it failed a moment ago."""
+        self._avoided.forgive(crawler)
+
     async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
         """Return a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
         sent = [_Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler) for probe in probes]
@@ -181,8 +199,7 @@ class OrderDesk:
         """Ask again for answers that a crash or a broken line swallowed; nothing is probed anew."""
         records = self._store.budget.unanswered(self._config.budget)
         sent = [
-            _Sent(ProbeOrder(id=record.id, address=record.address or UNRESOLVED), record.crawler)
-            for record in records
+            _Sent(order_of(record.id, _probe_of(record), self._config), record.crawler) for record in records
         ]
         async for sample in self._gathered(sent, only_repeat=True):
             yield sample
@@ -216,11 +233,13 @@ class OrderDesk:
         """Carry one batch to one agent; if the line breaks, ask once for what it still knows."""
         waiting = {one.order.id: one for one in batch}
         trouble, has_agent = "", True
+        until_s = time.monotonic() + self._longest_s(batch)
         for is_repeat in (True,) if only_repeat else (False, True):
             if not waiting:
                 break
             try:
-                async for samples in self._exchange(waiting, only_repeat=is_repeat):
+                left_s = max(until_s - time.monotonic(), self._config.client.head_s)
+                async for samples in self._exchange(waiting, left_s, only_repeat=is_repeat):
                     yield samples
             except NotSentError as error:
                 trouble = trouble or str(error)
@@ -230,6 +249,7 @@ class OrderDesk:
                     break
             except AgentError as error:
                 trouble = trouble or str(error)
+                self._avoided.note_failure(batch[0].crawler)
         if trouble and has_agent:
             self._log_trouble(batch[0].crawler, trouble, len(waiting))
             self._on_state(batch[0].crawler, CrawlerState.UNREACHABLE)
@@ -253,9 +273,17 @@ class OrderDesk:
             self._store.samples.add_many(samples)
             self._store.budget.answer(ids, self._clock())
 
-    async def _exchange(self, waiting: dict[str, _Sent], *, only_repeat: bool) -> AsyncIterator[list[Sample]]:
+    def _longest_s(self, batch: list[_Sent]) -> float:
+        """Return how long an agent may take for a batch, its repetition included."""
+        return max(longest_s(one.order) for one in batch) + self._config.client.slack_s
+
+    async def _exchange(
+        self, waiting: dict[str, _Sent], total_s: float, *, only_repeat: bool
+    ) -> AsyncIterator[list[Sample]]:
         """Send what waits, and take it off the list as it is answered."""
         crawler = next(iter(waiting.values())).crawler
+        if not only_repeat and self.is_avoided(crawler):
+            raise NotSentError("it failed a moment ago and is not asked for a while")
         client = self._client(crawler)
         events.debug(
             "orders_sent",
@@ -265,7 +293,8 @@ class OrderDesk:
             is_repeat=only_repeat,
         )
         start, started_s = time.perf_counter(), self._clock()
-        async for answers in client.ask([one.order for one in waiting.values()], only_repeat=only_repeat):
+        orders = [one.order for one in waiting.values()]
+        async for answers in client.ask(orders, total_s, only_repeat=only_repeat):
             elapsed_ms = None if only_repeat else (time.perf_counter() - start) * 1e3
             window_s = (started_s, self._clock())
             samples = [
@@ -282,6 +311,7 @@ class OrderDesk:
             for answer in answers:
                 del waiting[answer.order]
             yield samples
+        self._avoided.note_success(crawler)
         self._on_state(crawler, CrawlerState.JOINED)
 
     def _client(self, name: str) -> AgentClient:
@@ -318,6 +348,11 @@ def order_of(name: str, probe: Probe, config: DeskConfig) -> ProbeOrder:
         wait_ms=config.wait_ms,
         first_rung=config.first_rung,
     )
+
+
+def _probe_of(record: OrderRecord) -> Probe:
+    """Return what an order of an earlier run asked for, as far as it is needed to ask for its answer."""
+    return Probe(crawler=record.crawler, address=record.address or UNRESOLVED)
 
 
 def sample_of(crawler: str, order: ProbeOrder | None, answer: Answer) -> Sample:

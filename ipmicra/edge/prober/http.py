@@ -47,7 +47,8 @@ class HttpVisit:
     """HEAD or GET."""
     _socket: TimedSocket | None = field(default=None, init=False)
     _tls: _Tls | None = field(default=None, init=False)
-    _tcp_ms: float = field(default=0.0, init=False)
+    _tcp_ms: float | None = field(default=None, init=False)
+    """None until connected, and where the handshake was sent twice, so that its time proves nothing."""
     _tls_ms: float | None = field(default=None, init=False)
     _deadline_s: float = field(default=0.0, init=False)
     """Until when the round trip must be done, by `time.perf_counter`."""
@@ -83,7 +84,7 @@ class HttpVisit:
     async def _connected(self) -> TimedSocket:
         timed, elapsed_ms = await self.dialler.connect(self.address, self.port, self._deadline_s)
         self._socket = timed
-        self._tcp_ms = handshake_ms(timed.socket, elapsed_ms) or 0.0
+        self._tcp_ms = handshake_ms(timed.socket, elapsed_ms)
         if self.is_tls:
             start = time.perf_counter()
             self._tls = _Tls(timed, self.host)
@@ -100,12 +101,14 @@ class HttpVisit:
         first_byte_ms = (moment_s - start) * 1e3
         if not (head.endswith(_END) and _STATUS.match(head)):
             head = await self._rest_of_head(timed, head)
-        share_ms = server_share_ms(head)
+        # What a server says of its share is checked against the handshake; without one it is not believed.
+        share_ms = 0.0 if self._tcp_ms is None else server_share_ms(head)
+        least_ms = min(self._tcp_ms or 0.0, first_byte_ms)
         if self.method is not Rung.HEAD or not _is_reusable(head):
             self.close()
         deducted = f"; less {min(share_ms, first_byte_ms):.1f} ms of the server's own" if share_ms else ""
         return Exchange(
-            ms=max(first_byte_ms - share_ms, min(self._tcp_ms, first_byte_ms)),
+            ms=max(first_byte_ms - share_ms, least_ms),
             timings=Timings(tcp_ms=self._tcp_ms, tls_ms=self._tls_ms, first_byte_ms=first_byte_ms),
             detail=f"status {head[9:12].decode('ascii')}{deducted}",
         )
@@ -148,7 +151,7 @@ class HttpVisit:
     def _reset_detail(self, elapsed_ms: float) -> str:
         """Return who may have sent a reset: nothing as far as the server answers sooner than a handshake."""
         slack = self.config.middlebox_slack_ms
-        if self._tcp_ms > elapsed_ms * self.config.middlebox_factor + slack:
+        if self._tcp_ms and self._tcp_ms > elapsed_ms * self.config.middlebox_factor + slack:
             return f"reset by a middlebox after {elapsed_ms:.1f} ms; a handshake takes {self._tcp_ms:.1f} ms"
         return "reset"
 

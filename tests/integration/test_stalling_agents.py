@@ -1,0 +1,221 @@
+"""Agents that stall in every way we know: each costs a deadline, and honest agents answer for every site."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
+from ipmicra.edge.coordinator.agent_client import AgentAccess, ClientConfig, is_healthy
+from ipmicra.edge.coordinator.avoided import Avoided, AvoidingConfig
+from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.loopback.internet import LoopbackInternet
+from ipmicra.edge.store.ports import OrderRecord
+from ipmicra.edge.store.store import Store
+from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Rung, Sample
+from tests.delegating_worlds import enrol, hierarchy_of, seeds_of, site_address, split_world
+from tests.patience import PATIENCE_S, wait_until
+from tests.servers.agent import TOKEN
+from tests.servers.evil_agent import HEAD, STALLS, EvilAgent, Talk, honest, stalling
+
+SITES, CRAWLERS = 8, 2
+EVIL = Crawler(name="evil", address=ip_address("193.0.6.139"))
+PROBES = [Probe(crawler="evil", address=ip_address(f"193.0.6.{i}")) for i in range(1, 6)]
+CLIENT = ClientConfig(head_s=0.5, slack_s=0.5, grace_s=0.5)
+QUICK = DeskConfig(timeout_ms=50.0, wait_ms=0.0, client=CLIENT)
+"""An exchange may last 1.3 s, and its repetition half a second more."""
+BROKEN: dict[str, Talk] = {
+    "an infinite version": stalling(
+        lambda _: [b'HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n{"error":"x","versions":[1e999]}']
+    ),
+    "a redirect": stalling(lambda _: [b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"]),
+    "a round trip of 1e-300 ms": lambda request: honest(request, rtt_ms=1e-300, all_ms=[1e-300]),
+    "a round trip of 1e999 ms": stalling(
+        lambda request: [
+            HEAD + b'{"version":1,"kind":"answer","order":"a","rtt_ms":1e999}\n' for _ in request
+        ]
+    ),
+}
+"""Answers that are wrong at once."""
+
+
+def desk_for(store: Store, url: str, config: DeskConfig = QUICK, **more: Any) -> OrderDesk:
+    return OrderDesk(store, {"evil": replace(EVIL, agent_url=url)}, AgentAccess(token=TOKEN), config, **more)
+
+
+async def taken(desk: OrderDesk) -> list[Sample]:
+    async with desk, asyncio.timeout(PATIENCE_S):
+        return [sample async for sample in desk.probe(PROBES)]
+
+
+async def recovered(desk: OrderDesk) -> list[Sample]:
+    async with desk, asyncio.timeout(PATIENCE_S):
+        return [sample async for sample in desk.recover()]
+
+
+@pytest.fixture
+def memory() -> Iterator[Store]:
+    with Store.open("sqlite://") as opened:
+        opened.budget.open("probes", 100)
+        yield opened
+
+
+@pytest.mark.parametrize("mode", STALLS)
+def test_stalling_agent_costs_a_deadline_and_is_dropped(mode: str, memory: Store) -> None:
+    states: list[CrawlerState] = []
+    with EvilAgent(STALLS[mode]) as agent:
+        desk = desk_for(memory, agent.url, on_state=lambda _name, state: states.append(state))
+        samples = asyncio.run(taken(desk))
+    losses = [sample for sample in samples if sample.loss is Loss.AGENT]
+    assert len(samples) == 5
+    assert len(losses) == (3 if mode == "answers one order and stops" else 5), "and one when asked to repeat"
+    assert any(word in losses[0].detail for word in ("within", "slower than")), losses[0].detail
+    assert states == [CrawlerState.UNREACHABLE]
+    assert memory.budget.unanswered("probes") == []
+
+
+@pytest.mark.parametrize("mode", STALLS)
+def test_stalling_agent_does_not_hold_up_a_restart(mode: str, memory: Store) -> None:
+    orders = [OrderRecord(id=f"o{i}", crawler="evil", address=one.address) for i, one in enumerate(PROBES)]
+    memory.budget.reserve("probes", orders, time.time())
+    with EvilAgent(STALLS[mode]) as agent:
+        samples = asyncio.run(recovered(desk_for(memory, agent.url)))
+    assert len(samples) == 5
+    assert memory.budget.unanswered("probes") == []
+
+
+def test_silent_agent_costs_a_few_probe_timeouts_by_default(memory: Store) -> None:
+    """It takes the connection and the orders, and says nothing: the headers are waited for twice."""
+    config = DeskConfig()
+    assert 2 * config.client.head_s <= 6 * config.timeout_ms / 1e3
+
+
+def test_agent_that_failed_is_not_asked_while_it_is_avoided(memory: Store) -> None:
+    config = replace(QUICK, avoiding=AvoidingConfig(first_s=PATIENCE_S))
+
+    async def twice(desk: OrderDesk) -> list[Sample]:
+        async with desk:
+            assert len([sample async for sample in desk.probe(PROBES)]) == len(PROBES)
+            return [sample async for sample in desk.probe(PROBES)]
+
+    with EvilAgent(STALLS["says nothing"]) as agent:
+        samples = asyncio.run(twice(desk_for(memory, agent.url, config)))
+        assert len(agent.requests) == 2, "the orders and the request to repeat them, and nothing after that"
+    assert "not asked for a while" in samples[0].detail
+    assert memory.budget.state("probes").spent == 5
+
+
+def test_agent_that_fails_again_is_avoided_for_twice_as_long() -> None:
+    avoided = Avoided(AvoidingConfig(first_s=100.0, longest_s=300.0))
+    times_s: list[float] = []
+    for _ in range(4):
+        avoided.note_failure("a")
+        avoided.note_failure("a")  # a second request that was under way
+        times_s.append(round(avoided.left_s("a")))
+        avoided.forgive("a")
+    assert times_s == [100, 200, 300, 300]
+    avoided.note_success("a")
+    avoided.note_failure("a")
+    assert round(avoided.left_s("a")) == 100
+    assert avoided.left_s("b") == 0.0
+
+
+# --- whole batches
+
+
+@pytest.fixture(scope="module")
+def internet() -> Iterator[LoopbackInternet]:
+    with LoopbackInternet(split_world(SITES, CRAWLERS, step_ms=20.0)) as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path, internet: LoopbackInternet) -> Iterator[Store]:
+    hierarchy_of(tmp_path, SITES)
+    with Store.open(str(tmp_path / "state.db")) as opened:
+        enrol(opened, list(internet.crawlers.values()))
+        yield opened
+
+
+def delegated(
+    folder: Path, store: Store, internet: LoopbackInternet, policy: str
+) -> tuple[dict[str, str], BatchReport]:
+    found: dict[str, str] = {}
+    wanted = DelegateOptions(
+        policy=policy,
+        threshold_ms=0.1,  # nobody is so near: `paper` asks one after the other, the hostile one too
+        location="none",
+        desk=DeskConfig(
+            samples=1,
+            first_rung=Rung.HEAD,
+            timeout_ms=1_000.0,
+            wait_ms=0.0,
+            client=replace(CLIENT, connect_s=PATIENCE_S, head_s=2.0, slack_s=0.0),
+        ),
+        access=internet.access,
+        driving=DrivingConfig(health_s=0.2),
+    )
+    seeds = seeds_of(SITES, internet.port)
+    with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy:
+        batch = Batch(store, hierarchy, wanted, lambda result: found.update({result.host: result.crawler}))
+        return found, batch.run(seeds, seeds)
+
+
+@pytest.mark.parametrize("policy", ["everyone", "paper"])
+@pytest.mark.parametrize("mode", ["repeats status 103", "drips a body", *BROKEN])
+def test_every_site_is_answered_beside_a_hostile_agent(
+    mode: str, policy: str, tmp_path: Path, store: Store, internet: LoopbackInternet
+) -> None:
+    with EvilAgent((STALLS | BROKEN)[mode]) as agent:
+        enrol(store, [replace(EVIL, agent_url=agent.url)])
+        found, report = delegated(tmp_path, store, internet, policy)
+        assert any("orders" in request for request in agent.requests)
+    assert report.is_complete
+    assert found.keys() == {str(site_address(i)) for i in range(SITES)}
+    assert "evil" not in found.values()
+
+
+def test_batch_that_was_killed_resumes_beside_an_agent_that_drips(
+    tmp_path: Path, store: Store, internet: LoopbackInternet
+) -> None:
+    """An order of the killed run is open at the agent, which now drips when it is asked to repeat."""
+    with EvilAgent(STALLS["drips headers"]) as agent:
+        enrol(store, [replace(EVIL, agent_url=agent.url)])
+        store.budget.open("delegate 1", None)
+        open_order = OrderRecord(id="o1", crawler="evil", address=site_address(0))
+        store.budget.reserve("delegate 1", [open_order], time.time())
+        found, report = delegated(tmp_path, store, internet, "everyone")
+        repeats = [request for request in agent.requests if request.get("only_repeat")]
+        assert [order["id"] for order in repeats[0]["orders"]] == ["o1"]
+    assert report.is_complete
+    assert report.recovered == 1
+    assert len(found) == SITES
+
+
+# --- redirects
+
+
+def test_redirect_of_the_health_check_is_not_followed() -> None:
+    with EvilAgent(honest) as inside:
+        to_inside = b"HTTP/1.1 302 Found\r\nLocation: %b/secret\r\n\r\n" % inside.url.encode()
+
+        async def check(url: str) -> bool:
+            async with aiohttp.ClientSession() as session:
+                return await is_healthy(url, session, AgentAccess(token=TOKEN))
+
+        with EvilAgent(lambda _: to_inside) as agent:
+            assert asyncio.run(check(agent.url)) is False
+            wait_until(lambda: agent.requests, "the health check")
+        assert inside.requests == []
