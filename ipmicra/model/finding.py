@@ -57,6 +57,7 @@ class Reason(IntEnum):
     # of the hierarchy rather than of one paragraph
     DUPLICATE = 20, "another registration has the same range; the more detailed and newer one was kept"
     OVERLAP = 21, "the range partly overlaps a wider one and was cut at its end"
+    TOO_MANY_OVERLAPS = 22, "the range partly overlaps so many wider ones that it was left out"
 
 
 FATE_OF: dict[Reason, Fate] = {

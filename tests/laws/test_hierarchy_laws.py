@@ -21,15 +21,20 @@ from ipmicra.hierarchy.hierarchy import Hierarchy as CoreHierarchy
 from ipmicra.model.organisation import Organisation
 from ipmicra.native import kernels
 from tests.examples import at_most
-from tests.reference.fast_building import META, assembled, built, dump_of, file_bytes
+from tests.reference.fast_building import META, assembled, built, dump_of, file_bytes, spelled_address
 from tests.reference.slow_hierarchy import (
     BITS,
+    SlowRange,
     SlowRow,
+    bearable,
     holder_key,
     holder_of,
+    lineage,
     merged,
     narrowest,
     nested,
+    pieces,
+    with_root,
 )
 from tests.reference.slow_parser import SlowRegistration, read_paragraphs
 from tests.strategies import addresses, many_registrations
@@ -241,6 +246,33 @@ def test_each_duplicate_and_each_cut_is_counted(registrations: list[SlowRegistra
         assert len({int(loser) for loser, _winner in tree.cuts}) == len(cut)
         assert (len(tree.cuts) == 0) == (len(rows) == len(wholes))
         assert tree.deepest == max(row.depth for row in rows)
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@at_most(20)
+@given(
+    ends=st.sets(
+        st.tuples(st.integers(0, 150), st.integers(0, 150)).map(lambda ends: (min(ends), max(ends))),
+        min_size=70,
+        max_size=200,
+    )
+)
+def test_ranges_with_too_many_pieces_are_left_out_and_no_others(
+    family: int, ends: set[tuple[int, int]]
+) -> None:
+    ranges = with_root([SlowRange(first, last) for first, last in ends], BITS[family])
+    kept = bearable(ranges)
+    lines = [" - ".join(spelled_address(end, family) for end in pair) for pair in ends]
+    text = "\n".join(f"{'inetnum' if family == 4 else 'inet6num'}: {line}\n" for line in lines).encode()
+    made = assembled(text)
+    assert len((made.tree4 if family == 4 else made.tree6).left_out) == len(ranges) - len(kept)
+    assert made.registered == sum(len(pieces(kept, whole)) for whole in kept) - 1
+    hierarchy = built(text)
+    for address in range(151):
+        found = [hierarchy.registered_range(each.row) for each in hierarchy.lineage(TYPES[family](address))]
+        assert [(int(first), int(last)) for first, last in found] == [
+            (whole.first, whole.last) for whole in lineage(kept, address)
+        ]
 
 
 @given(registrations=many_registrations())

@@ -46,16 +46,18 @@ class FindingList(Sequence[Finding]):
         """Store the columns; create no finding yet."""
         self._columns = columns
         self._origins = origins
-        self._pairs = (
+        self._rows = (
             (Reason.DUPLICATE, assembled.tree4.duplicates, 4),
             (Reason.DUPLICATE, assembled.tree6.duplicates, 6),
             (Reason.OVERLAP, assembled.tree4.cuts, 4),
             (Reason.OVERLAP, assembled.tree6.cuts, 6),
+            (Reason.TOO_MANY_OVERLAPS, assembled.tree4.left_out[:, np.newaxis], 4),
+            (Reason.TOO_MANY_OVERLAPS, assembled.tree6.left_out[:, np.newaxis], 6),
         )
 
     def __len__(self) -> int:
         """Count the findings."""
-        return len(self._columns.findings.line) + sum(len(pairs) for _reason, pairs, _family in self._pairs)
+        return len(self._columns.findings.line) + sum(len(rows) for _reason, rows, _family in self._rows)
 
     @overload
     def __getitem__(self, i: int) -> Finding: ...
@@ -71,17 +73,17 @@ class FindingList(Sequence[Finding]):
         if i < len(self._columns.findings.line):
             return self._columns.spell_finding(i, self._origins.of_finding(i))
         i -= len(self._columns.findings.line)
-        for reason, pairs, family in self._pairs:
-            if i < len(pairs):
-                return self._spell_pair(reason, pairs[i], family)
-            i -= len(pairs)
+        for reason, rows, family in self._rows:
+            if i < len(rows):
+                return self._spell_rows(reason, rows[i], family)
+            i -= len(rows)
         raise IndexError(i)
 
     def counts(self) -> dict[Reason, int]:
         """Return the number of findings by reason, most frequent first."""
         counts = np.bincount(self._columns.findings.reason, minlength=len(Reason) + 1)
-        for reason, pairs, _family in self._pairs:
-            counts[reason] += len(pairs)
+        for reason, rows, _family in self._rows:
+            counts[reason] += len(rows)
         return {
             Reason(int(code)): int(counts[code])
             for code in np.argsort(-counts, kind="stable")
@@ -94,21 +96,16 @@ class FindingList(Sequence[Finding]):
         if len(found):
             return self[int(found[0])]
         return next(
-            self._spell_pair(reason, pairs[0], family)
-            for pair_reason, pairs, family in self._pairs
-            if pair_reason is reason and len(pairs)
+            self._spell_rows(reason, rows[0], family)
+            for rows_reason, rows, family in self._rows
+            if rows_reason is reason and len(rows)
         )
 
-    def _spell_pair(self, reason: Reason, pair: NDArray[np.int64], family: int) -> Finding:
-        """Return a finding that names both registrations."""
-        loser, winner = (self._origins.of_row(family, int(row)) for row in pair)
-        return Finding(
-            dump=loser[0],
-            line=loser[1],
-            fate=Fate.KEPT,
-            reason=reason,
-            detail=f"{winner[0]}:{winner[1]}",
-        )
+    def _spell_rows(self, reason: Reason, rows: NDArray[np.int64], family: int) -> Finding:
+        """Return a finding that names the registration and, if there is one, the other."""
+        (dump, line), *others = (self._origins.of_row(family, int(row)) for row in rows)
+        detail = "".join(f"{other_dump}:{other_line}" for other_dump, other_line in others)
+        return Finding(dump=dump, line=line, fate=Fate.KEPT, reason=reason, detail=detail)
 
 
 def write_findings(findings: FindingList, path: Path) -> None:

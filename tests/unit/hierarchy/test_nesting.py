@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.hierarchy.nesting import _nest, sort_order
+from ipmicra.hierarchy.nesting import MOST_PIECES, sort_order
 from tests.reference.fast_building import assembled, built, spelled_address
 
 Named = tuple[int, int]
@@ -69,19 +69,37 @@ def test_each_cut_names_the_range_whose_bound_it_was_cut_at() -> None:
     assert sorted(made.tree4.cuts.tolist()) == [[1, 0], [2, 0], [2, 1]]
 
 
-def test_room_for_cuts_grows_no_faster_than_the_cuts() -> None:
-    """1,000 ranges, a step apart each, make half a million pieces; the room is of their order."""
-    count = 1000
-    start = np.arange(count + 1, dtype=np.uint64)
-    end = start + np.uint64(count)
-    end[0] = 1 << 32
-    origin, _first, _end, _parent, cuts = _nest(start, end, np.empty(0, np.uint64))
-    pairs = count * (count - 1) // 2
-    assert (len(origin), len(cuts)) == (count + 1 + pairs, pairs)
-    assert origin.base is not None
-    assert cuts.base is not None
-    assert len(origin.base) <= 4 * len(origin)
-    assert len(cuts.base) <= 2 * len(cuts)
+def staircase(count: int, base: int = 10 << 24) -> dict[str, Named]:
+    """Make ranges of equal width, each one address behind the one before."""
+    return {f"S{i}": (base + i, base + i + count) for i in range(count)}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("count", [1000, 20_000])
+def test_output_does_not_grow_with_the_square_of_overlapping_ranges(family: int, count: int) -> None:
+    """The first 64 are cut into 1, 2, … 64 pieces; each later one would have more."""
+    made = assembled(text_of(family, **staircase(count)).encode())
+    tree = made.tree4 if family == 4 else made.tree6
+    assert made.registered == MOST_PIECES * (MOST_PIECES + 1) // 2
+    assert sorted(tree.left_out.tolist()) == list(range(MOST_PIECES, count))
+
+
+def test_ranges_that_overlap_in_many_places_are_all_kept() -> None:
+    """More cuts than the kernel gets room for at first, but few for each range."""
+    steps, places = 40, 200
+    stairs = [staircase(steps, place << 16) for place in range(places)]
+    ranges = {f"P{i}{name}": ends for i, stair in enumerate(stairs) for name, ends in stair.items()}
+    made = assembled(text_of(4, **ranges).encode())
+    assert made.registered == places * steps * (steps + 1) // 2
+    assert len(made.tree4.left_out) == 0
+    assert len(made.tree4.cuts) == places * steps * (steps - 1) // 2
+
+
+def test_narrow_ranges_cannot_push_out_a_wide_one() -> None:
+    across = {f"N{i}": (900 + i, 1100) for i in range(100)}
+    hierarchy = nested(WIDE=(0, 999), **across)
+    assert names(hierarchy, 999)[0] == "WIDE"
+    assert len(names(hierarchy, 999)) == 1 + len(across)
 
 
 def test_cut_subnets_remember_what_was_registered() -> None:
