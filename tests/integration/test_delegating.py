@@ -298,11 +298,11 @@ def test_disk_that_is_full_ends_the_batch_with_a_message_and_nothing_is_lost(
 ) -> None:
     """The store may not grow; when it may again, the same command goes on."""
     seeds = seeds_of(SITES, internet.port)
-    (pages,) = store.connection.rows("PRAGMA page_count")[0]
-    store.connection.rows(f"PRAGMA max_page_count = {pages}")
+    (pages,) = store.connection.row("PRAGMA page_count") or (0,)
+    store.connection.row(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreError, match="make room"):
         delegated(tmp_path, store, options(internet), [*seeds, *(f"192.0.2.{i}" for i in range(200))])
-    store.connection.rows("PRAGMA max_page_count = 1000000")
+    store.connection.row("PRAGMA max_page_count = 1000000")
     found, report = delegated(tmp_path, store, options(internet), seeds)
     assert report.is_complete
     assert len(found) == SITES
@@ -311,7 +311,7 @@ def test_disk_that_is_full_ends_the_batch_with_a_message_and_nothing_is_lost(
 def test_store_locked_by_another_process_is_told(
     tmp_path: Path, store: Store, internet: LoopbackInternet
 ) -> None:
-    store.connection.rows("PRAGMA busy_timeout = 50")
+    store.connection.row("PRAGMA busy_timeout = 50")
     with Store.open(str(tmp_path / "state.db")) as other:
         other.connection.raw.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="another process"):

@@ -8,13 +8,27 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.assignment import Assignment
 
-_NAMES = "host, piece, of, address, crawler, reason, backend, expected_ms, pages, filters, assigned_s"
-_PUT = f"INSERT OR REPLACE INTO assignments ({_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-_GET = f"SELECT {_NAMES} FROM assignments"  # noqa: S608 - our own names
+_ASSIGNMENT = Shape(
+    "assignments",
+    {
+        "host": str,
+        "piece": int,
+        "of": int,
+        "address": bytes,
+        "crawler": str | None,
+        "reason": str,
+        "backend": str,
+        "expected_ms": float | None,
+        "pages": int | None,
+        "filters": str,
+        "assigned_s": float,
+    },
+)
+_PUT = f"INSERT OR REPLACE INTO assignments ({_ASSIGNMENT.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 
 
 def create_assignments(database: Database) -> None:
@@ -53,14 +67,11 @@ class AssignmentTable:
 
     def all(self) -> list[Assignment]:
         """Return all, by host and piece."""
-        return [_assignment_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
+        return self._connection.read(_ASSIGNMENT, _assignment_of, "ORDER BY host, piece")
 
     def of(self, host: str) -> list[Assignment]:
         """Return those of a host, by piece."""
-        return [
-            _assignment_of(row)
-            for row in self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))
-        ]
+        return self._connection.read(_ASSIGNMENT, _assignment_of, "WHERE host = ? ORDER BY piece", (host,))
 
 
 def _row_of(one: Assignment) -> tuple[object, ...]:
@@ -90,6 +101,6 @@ def _assignment_of(row: Row) -> Assignment:
         backend=row[6],
         expected_ms=row[7],
         pages=row[8],
-        filters=tuple(json.loads(row[9])),
+        filters=tuple(map(str, json.loads(row[9]))),
         assigned_s=row[10],
     )

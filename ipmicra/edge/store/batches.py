@@ -7,15 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
 from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
+from ipmicra.errors import StoreError
 from ipmicra.model.delegation import Decision, Evidence
 
-_BATCH = "id, key, words, started_s, ended_s"
-_RESULT = "host, address, first, last, crawler, evidence, rtt_ms, probes"
-_GET_RESULT = f"SELECT {_RESULT} FROM results"  # noqa: S608 - our own names
-_ADD = f"INSERT OR IGNORE INTO results (batch, {_RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_BATCH = Shape("batches", {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float | None})
+_RESULT = Shape(
+    "results",
+    {
+        "host": str,
+        "address": bytes,
+        "first": bytes,
+        "last": bytes,
+        "crawler": str,
+        "evidence": str,
+        "rtt_ms": float | None,
+        "probes": int,
+    },
+)
+_ADD = f"INSERT OR IGNORE INTO results (batch, {_RESULT.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
 
@@ -53,17 +65,19 @@ class BatchTable:
 
     def begin(self, key: str, words: str, at_s: float) -> BatchRecord:
         """Resume the unfinished batch of a key, or begin one."""
-        sql = f"SELECT {_BATCH} FROM batches WHERE key = ? AND ended_s IS NULL"  # noqa: S608 - our own names
         with self._connection.transaction():
-            found = self._connection.row(sql, (key,))
+            found = self._open(key)
             if found is not None:
-                return _batch_of(found)
+                return found
             self._connection.execute(
                 "INSERT INTO batches (key, words, started_s) VALUES (?, ?, ?)", (key, words, at_s)
             )
-            made = self._connection.row(sql, (key,))
+            made = self._open(key)
         assert made is not None  # noqa: S101 - inserted above
-        return _batch_of(made)
+        return made
+
+    def _open(self, key: str) -> BatchRecord | None:
+        return self._connection.read_one(_BATCH, _batch_of, "WHERE key = ? AND ended_s IS NULL", (key,))
 
     def end(self, number: int, at_s: float) -> None:
         """Mark a batch as finished."""
@@ -71,8 +85,7 @@ class BatchTable:
 
     def all(self) -> list[BatchRecord]:
         """Return all batches, oldest first."""
-        rows = self._connection.rows(f"SELECT {_BATCH} FROM batches ORDER BY id")  # noqa: S608 - our own names
-        return [_batch_of(row) for row in rows]
+        return self._connection.read(_BATCH, _batch_of, "ORDER BY id")
 
 
 class ResultTable:
@@ -105,22 +118,26 @@ class ResultTable:
         found: dict[str, Decision] = {}
         for start in range(0, len(hosts), _AT_ONCE):
             part = hosts[start : start + _AT_ONCE]
-            sql = f"{_GET_RESULT} WHERE batch = ? AND host IN ({', '.join('?' * len(part))})"
-            found.update((row[0], _result_of(row)) for row in self._connection.rows(sql, [batch, *part]))
+            rest = f"WHERE batch = ? AND host IN ({', '.join('?' * len(part))})"
+            results = self._connection.read(_RESULT, _result_of, rest, [batch, *part])
+            found.update((one.host, one) for one in results)
         return found
 
     def all(self, batch: int) -> Iterator[Decision]:
         """Return all results of a batch, by host."""
         after = ""
-        sql = f"{_GET_RESULT} WHERE batch = ? AND host > ? ORDER BY host LIMIT 10000"
-        while rows := self._connection.rows(sql, (batch, after)):
-            yield from map(_result_of, rows)
-            after = rows[-1][0]
+        rest = "WHERE batch = ? AND host > ? ORDER BY host LIMIT 10000"
+        while results := self._connection.read(_RESULT, _result_of, rest, (batch, after)):
+            for one in results:
+                if one.host <= after:  # a damaged index would send us round and round
+                    raise StoreError(self._connection.path, f"the index of results is damaged: {DAMAGED}")
+                after = one.host
+                yield one
 
     def latest(self, host: str) -> Decision | None:
         """Return the last result of a host."""
-        found = self._connection.row(f"{_GET_RESULT} WHERE host = ? ORDER BY batch DESC LIMIT 1", (host,))
-        return None if found is None else _result_of(found)
+        rest = "WHERE host = ? ORDER BY batch DESC LIMIT 1"
+        return self._connection.read_one(_RESULT, _result_of, rest, (host,))
 
     def count(self, batch: int) -> int:
         """Count the results of a batch."""

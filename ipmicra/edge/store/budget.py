@@ -7,10 +7,13 @@ from collections.abc import Iterable, Sequence
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed_or_none, unpacked_or_none
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import BudgetState, OrderRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError
+
+_BUDGET = Shape("budgets", {"total": int | None, "spent": int})
+_ORDER = Shape("orders", {"id": str, "crawler": str, "address": bytes | None, "reserved_s": float})
 
 
 def create_budget(database: Database) -> None:
@@ -80,21 +83,23 @@ class BudgetTable:
         return self._orders(name, "IS NOT NULL")
 
     def _orders(self, name: str, condition: str) -> list[OrderRecord]:
-        sql = (
-            "SELECT id, crawler, address, reserved_s FROM orders "  # noqa: S608 - one of two conditions
-            f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
-        )
-        return [
-            OrderRecord(id=one, crawler=crawler, address=unpacked_or_none(address), reserved_s=reserved_s)
-            for one, crawler, address, reserved_s in self._connection.rows(sql, (name,))
-        ]
+        rest = f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
+        return self._connection.read(_ORDER, _order_of, rest, (name,))
 
     def state(self, name: str) -> BudgetState:
         """Return how much of a budget is used."""
-        found = self._connection.row("SELECT total, spent FROM budgets WHERE name = ?", (name,))
+        found = self._connection.read_one(_BUDGET, _budget_of, "WHERE name = ?", (name,))
         if found is None:
             raise InputError(f"there is no probe budget named {name!r}")
-        return BudgetState(total=found[0], spent=found[1])
+        return found
 
     def _spend(self, name: str, probes: int) -> None:
         self._connection.execute("UPDATE budgets SET spent = spent + ? WHERE name = ?", (probes, name))
+
+
+def _budget_of(row: Row) -> BudgetState:
+    return BudgetState(total=row[0], spent=row[1])
+
+
+def _order_of(row: Row) -> OrderRecord:
+    return OrderRecord(id=row[0], crawler=row[1], address=unpacked_or_none(row[2]), reserved_s=row[3])

@@ -15,22 +15,36 @@ The write-ahead log (WAL) lets readers read the last committed state while one p
 = FULL` syncs the log at each commit: a reservation of probes must survive a power cut, or the budget would
 be spent twice. So a commit costs a sync, and callers write many rows per transaction (`execute_many`).
 
+A file may be damaged: by a disk, by a copy taken while somebody wrote. What SQLite notices is a
+`StoreError`. What it does not notice is caught in two places: a file of moderate size is checked when it is
+opened, and rows are read by `read`, `read_one` and `stream` alone, which check their types (`Shape`) and
+turn whatever fails while something is made of them into a `StoreError` that names the table.
+
 A SQLite connection belongs to the thread that opened it; so do a `Store` and its tables.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 from urllib.parse import unquote, urlsplit
 
 from ipmicra.errors import InputError, StoreError
 
+T = TypeVar("T")
 Row = tuple[Any, ...]
+LATEST_S = 253_402_300_800.0
+"""The end of the year 9999 in seconds since 1970: the last time that can be written as a date."""
+GREATEST = 1e100
+"""Numbers beyond are no measurements; squares and sums of those below are finite."""
+DAMAGED = "restore the file from a copy, or move it away and begin with an empty store"
+_OF_DAMAGE = (ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error)
+"""What making something of a damaged row raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +57,39 @@ class ConnectionConfig:
     """A reservation of probes must survive a power cut, so each commit reaches the disk [1]."""
     cache_kib: int = 16_384
     """Page cache in KiB; pages of the indices of samples stay in memory."""
+    checked_bytes: int = 16 << 20
+    """Files up to this size are checked when they are opened, which takes up to 0.1 s; larger ones would
+    delay every command."""
+
+
+class Shape:
+    """The columns of a table that are read together, with their types.
+
+    SQLite enforces no types: a file with a flipped bit may have bytes where a name was, or a time in a year
+    that no calendar has, and they are handed over without complaint.
+    """
+
+    def __init__(self, table: str, columns: Mapping[str, Any]) -> None:
+        """Name columns in the order in which they are read; `float | None` may be NULL.
+
+        Columns that end in `_s` are seconds and must be times that a calendar has.
+        """
+        self.table = table
+        self.names = ", ".join(columns)
+        self.select = f"SELECT {self.names} FROM {table}"  # noqa: S608 - our own names
+        self._columns = [
+            (name, frozenset(get_args(kind) or (kind,)), LATEST_S if name.endswith("_s") else GREATEST)
+            for name, kind in columns.items()
+        ]
+
+    def check(self, row: Row) -> Row:
+        """Return a row whose values are what its columns promise; `ValueError` names the first other."""
+        for value, (name, types, most) in zip(row, self._columns, strict=True):
+            if type(value) not in types:
+                raise ValueError(f"{name} is {type(value).__name__}")
+            if type(value) is float and not -most <= value <= most:
+                raise ValueError(f"{name} is {value}")
+        return row
 
 
 class Connection:
@@ -59,9 +106,18 @@ class Connection:
                 self.raw.execute(f"PRAGMA synchronous = {config.synchronous}")
                 self.raw.execute(f"PRAGMA cache_size = -{config.cache_kib}")
                 self.raw.execute("PRAGMA foreign_keys = ON")
-            except sqlite3.Error:
+                self._check(config.checked_bytes)
+            except BaseException:
                 self.raw.close()
                 raise
+
+    def _check(self, most_bytes: int) -> None:
+        """Look for damage in a file that is not too large."""
+        if self.path == ":memory:" or Path(self.path).stat().st_size > most_bytes:
+            return
+        (found,) = self.raw.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise StoreError(self.path, f"it is damaged ({found}): {DAMAGED}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -96,21 +152,42 @@ class Connection:
         with self.transaction():
             self.raw.executemany(sql, rows)
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Query; return all rows."""
-        with translated(self.path):
-            return self.raw.execute(sql, values).fetchall()
-
-    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """Query; yield rows as they are read, for answers that may not fit into memory."""
-        with translated(self.path):
-            yield from self.raw.execute(sql, values)
-
     def row(self, sql: str, values: Sequence[Any] = ()) -> Row | None:
-        """Query; return the first row."""
+        """Query; return the first row as SQLite has it: for counts and sums."""
         with translated(self.path):
             found: Row | None = self.raw.execute(sql, values).fetchone()
             return found
+
+    def stream(
+        self, shape: Shape, make: Callable[[Row], T], rest: str = "", values: Sequence[Any] = ()
+    ) -> Iterator[T]:
+        """Yield what `make` makes of rows as they are read, for answers that may not fit into memory.
+
+        `rest` is what follows the table's name: WHERE, ORDER BY, LIMIT.
+        """
+        with translated(self.path, shape.table):
+            rows = self.raw.execute(f"{shape.select} {rest}", values)
+        while True:
+            with translated(self.path, shape.table):
+                row = next(rows, None)
+                if row is None:
+                    return
+                made = make(shape.check(row))
+            yield made
+
+    def read(
+        self, shape: Shape, make: Callable[[Row], T], rest: str = "", values: Sequence[Any] = ()
+    ) -> list[T]:
+        """Return what `make` makes of each row."""
+        with translated(self.path, shape.table):
+            rows = self.raw.execute(f"{shape.select} {rest}", values)
+            return [make(shape.check(row)) for row in rows]
+
+    def read_one(
+        self, shape: Shape, make: Callable[[Row], T], rest: str = "", values: Sequence[Any] = ()
+    ) -> T | None:
+        """Return what `make` makes of the first row; None if there is none."""
+        return next(self.stream(shape, make, rest, values), None)
 
     def close(self) -> None:
         """Close the file."""
@@ -118,12 +195,18 @@ class Connection:
 
 
 @contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn errors of SQLite into ours."""
+def translated(path: str, table: str | None = None) -> Iterator[None]:
+    """Turn errors of SQLite into ours and, while a table is read, those of damaged rows too."""
     try:
         yield
     except sqlite3.Error as error:
         raise StoreError(path, _with_advice(str(error))) from error
+    except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message, byte by byte
+        raise StoreError(path, f"it is damaged ({error}): {DAMAGED}") from error
+    except _OF_DAMAGE as error:
+        if table is None:
+            raise
+        raise StoreError(path, f"the table {table} is damaged ({error}): {DAMAGED}") from error
 
 
 def _with_advice(message: str) -> str:
@@ -132,6 +215,8 @@ def _with_advice(message: str) -> str:
         return f"{message}: another process writes to it; try again when that is done"
     if "full" in message or "disk I/O error" in message:
         return f"{message}: make room and run the same command again; nothing that was written is lost"
+    if "malformed" in message or "decode" in message:
+        return f"{message}: {DAMAGED}"
     return message
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import Member, StateChange
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
@@ -36,13 +36,17 @@ _COLUMNS: dict[str, type] = {
 }
 _NAMES = ", ".join(_COLUMNS)
 _PUT = f"INSERT OR REPLACE INTO crawlers ({_NAMES}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
-_GET = f"SELECT {_NAMES} FROM crawlers"  # noqa: S608 - our own names
+_NEEDED = ("address", "labels", "state", "joined_s", "changed_s")
+_CRAWLER = Shape(
+    "crawlers",
+    {name: kind if name in {"name", *_NEEDED} else kind | None for name, kind in _COLUMNS.items()},
+)
+_CHANGE = Shape("crawler_history", {"state": str, "at_s": float})
 
 
 def create_crawlers(database: Database) -> None:
     """Make the tables of the fleet."""
-    needed = ("address", "labels", "state", "joined_s", "changed_s")
-    make_table(database, "crawlers", _COLUMNS, key="name", needed=needed)
+    make_table(database, "crawlers", _COLUMNS, key="name", needed=_NEEDED)
     history = {"crawler": str, "state": str, "at_s": float}
     make_table(database, "crawler_history", history, needed=tuple(history), index=("crawler", "at_s"))
 
@@ -64,12 +68,11 @@ class CrawlerTable:
 
     def get(self, name: str) -> Member | None:
         """Return the crawler of a name."""
-        found = self._connection.row(f"{_GET} WHERE name = ?", (name,))
-        return None if found is None else _member_of(found)
+        return self._connection.read_one(_CRAWLER, _member_of, "WHERE name = ?", (name,))
 
     def all(self, states: Sequence[CrawlerState] = ()) -> list[Member]:
         """Return crawlers in the order of their names; only those in the given states, if any are given."""
-        members = [_member_of(row) for row in self._connection.rows(f"{_GET} ORDER BY name")]
+        members = self._connection.read(_CRAWLER, _member_of, "ORDER BY name")
         return [member for member in members if not states or member.crawler.state in states]
 
     def set_state(self, name: str, state: CrawlerState, at_s: float) -> bool:
@@ -83,9 +86,7 @@ class CrawlerTable:
 
     def history(self, name: str) -> list[StateChange]:
         """Return a crawler's states, oldest first."""
-        sql = "SELECT state, at_s FROM crawler_history WHERE crawler = ? ORDER BY rowid"
-        rows = self._connection.rows(sql, (name,))
-        return [StateChange(state=CrawlerState(state), at_s=at_s) for state, at_s in rows]
+        return self._connection.read(_CHANGE, _change_of, "WHERE crawler = ? ORDER BY rowid", (name,))
 
     def _note(self, name: str, state: CrawlerState, at_s: float) -> None:
         self._connection.execute("INSERT INTO crawler_history VALUES (?, ?, ?)", (name, state.value, at_s))
@@ -126,10 +127,18 @@ def _member_of(row: Row) -> Member:
         address=unpacked(row[1]),
         agent_url=row[2],
         location=place,
-        labels=json.loads(row[10]),
+        labels=_labels_of(row[10]),
         capacity=Capacity(bandwidth_mbps=row[11], memory_gb=row[12], max_pieces=row[13], connections=row[14]),
         state=CrawlerState(row[15]),
         joined_s=row[16],
         changed_s=row[17],
     )
     return Member(crawler=crawler, first=unpacked_or_none(row[3]), last=unpacked_or_none(row[4]))
+
+
+def _labels_of(text: str) -> dict[str, str]:
+    return {str(key): str(value) for key, value in dict(json.loads(text)).items()}
+
+
+def _change_of(row: Row) -> StateChange:
+    return StateChange(state=CrawlerState(row[0]), at_s=row[1])

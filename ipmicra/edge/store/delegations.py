@@ -8,7 +8,7 @@ from sqlite_utils import Database
 
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
@@ -36,7 +36,6 @@ _NAMES = ", ".join(_COLUMNS)
 _VALUES = ", ".join("?" * len(_COLUMNS))
 _CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS if name not in {"first", "last"})
 _PUT = f"INSERT INTO delegations ({_NAMES}) VALUES ({_VALUES}) ON CONFLICT DO UPDATE SET {_CHANGES}"  # noqa: S608 - our own names
-_GET = f"SELECT {_NAMES} FROM delegations"  # noqa: S608 - our own names
 _ARCHIVE = (
     f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "  # noqa: S608 - our own names
     f"SELECT {_NAMES}, ?, ? FROM delegations WHERE first = ? AND last = ?"
@@ -47,7 +46,12 @@ _NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
 _EVIDENCE = {one: one.value for one in Evidence}
 NOTHING = "None"
 """Stands for what is unknown in an account."""
-_WITHOUT_ACCOUNT = _NAMES.removesuffix(", account")
+_KINDS = {
+    name: kind if name in {"first", "last", *_NEEDED} else kind | None for name, kind in _COLUMNS.items()
+}
+_DELEGATION = Shape("delegations", _KINDS)
+_WITHOUT_ACCOUNT = Shape("delegations", {name: kind for name, kind in _KINDS.items() if name != "account"})
+_ENDED = Shape("delegation_history", {**_KINDS, "ended_s": float, "reason": str})
 
 
 def create_delegations(database: Database) -> None:
@@ -97,23 +101,19 @@ class DelegationTable:
 
     def get(self, first: Address, last: Address) -> DelegationRecord | None:
         """Return the delegation of a subnet."""
-        found = self._connection.row(f"{_GET} WHERE first = ? AND last = ?", (packed(first), packed(last)))
-        return None if found is None else _record_of(found)
+        bounds = packed(first), packed(last)
+        return self._connection.read_one(_DELEGATION, _record_of, "WHERE first = ? AND last = ?", bounds)
 
     def all(self) -> Iterator[DelegationRecord]:
         """Return all delegations, by address, the wider before the narrower; accounts are left out."""
-        sql = f"SELECT {_WITHOUT_ACCOUNT} FROM delegations ORDER BY first, last DESC"  # noqa: S608 - our own names
-        for row in self._connection.stream(sql):
-            yield _record_of((*row, ""))
+        return self._connection.stream(
+            _WITHOUT_ACCOUNT, lambda row: _record_of((*row, "")), "ORDER BY first, last DESC"
+        )
 
     def history(self, first: Address, last: Address) -> list[EndedDelegation]:
         """Return what held a subnet before, oldest first."""
-        sql = (
-            f"SELECT {_NAMES}, ended_s, reason FROM delegation_history "  # noqa: S608 - our own names
-            "WHERE first = ? AND last = ? ORDER BY id"
-        )
-        rows = self._connection.rows(sql, (packed(first), packed(last)))
-        return [EndedDelegation(record=_record_of(row[:-2]), ended_s=row[-2], reason=row[-1]) for row in rows]
+        rest = "WHERE first = ? AND last = ? ORDER BY id"
+        return self._connection.read(_ENDED, _ended_of, rest, (packed(first), packed(last)))
 
     def count(self) -> int:
         """Count what is delegated now."""
@@ -167,6 +167,10 @@ def _record_of(row: Row) -> DelegationRecord:
         location=place,
         account=_account_of(row[13]),
     )
+
+
+def _ended_of(row: Row) -> EndedDelegation:
+    return EndedDelegation(record=_record_of(row[:-2]), ended_s=row[-2], reason=row[-1])
 
 
 def _account_text(account: Iterable[Considered]) -> str:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import Graft
 from ipmicra.edge.store.schema import make_table
+
+_GRAFT = Shape(
+    "grafts",
+    {
+        "first": bytes,
+        "last": bytes,
+        "handle": str | None,
+        "name": str | None,
+        "country": str | None,
+        "asked_s": float,
+    },
+)
 
 
 def create_grafts(database: Database) -> None:
@@ -51,15 +63,15 @@ class GraftTable:
 
     def all(self) -> list[Graft]:
         """Return all grafts, the wider before the narrower."""
-        sql = "SELECT first, last, handle, name, country, asked_s FROM grafts ORDER BY first, last DESC"
-        return [
-            Graft(
-                first=unpacked(first),
-                last=unpacked(last),
-                handle=handle,
-                name=name,
-                country=country,
-                asked_s=asked_s,
-            )
-            for first, last, handle, name, country, asked_s in self._connection.rows(sql)
-        ]
+        return self._connection.read(_GRAFT, _graft_of, "ORDER BY first, last DESC")
+
+
+def _graft_of(row: Row) -> Graft:
+    return Graft(
+        first=unpacked(row[0]),
+        last=unpacked(row[1]),
+        handle=row[2],
+        name=row[3],
+        country=row[4],
+        asked_s=row[5],
+    )

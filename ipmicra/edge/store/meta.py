@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.schema import make_table
+
+_META = Shape("meta", {"value": str})
 
 
 def create_meta(database: Database) -> None:
@@ -23,8 +27,7 @@ class MetaTable:
 
     def get(self, key: str) -> str | None:
         """Return a word; None if there is none."""
-        found = self._connection.row("SELECT value FROM meta WHERE key = ?", (key,))
-        return None if found is None else str(found[0])
+        return self._connection.read_one(_META, itemgetter(0), "WHERE key = ?", (key,))
 
     def set(self, key: str, value: str) -> None:
         """Keep a word in place of the one before."""

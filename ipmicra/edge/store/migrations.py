@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from sqlite_utils import Database
 
 from ipmicra.edge.store.assignments import create_assignments
 from ipmicra.edge.store.batches import create_batches
 from ipmicra.edge.store.budget import create_budget
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.crawlers import create_crawlers
 from ipmicra.edge.store.delegations import create_delegations
 from ipmicra.edge.store.grafts import create_grafts
@@ -23,6 +24,8 @@ from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
 from ipmicra.edge.store.track_records import create_marks, create_track_records
 from ipmicra.errors import StoreError
+
+_STEP = Shape("migrations", {"number": int})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,5 +75,4 @@ def _version(connection: Connection) -> int:
     """Return the number of the last step that was taken."""
     if not connection.row("SELECT 1 FROM sqlite_master WHERE name = 'migrations'"):
         return 0
-    found = connection.row("SELECT max(number) FROM migrations")
-    return int(found[0] or 0) if found else 0
+    return max(connection.read(_STEP, itemgetter(0)), default=0)

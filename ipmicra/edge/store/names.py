@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
@@ -15,6 +15,7 @@ from ipmicra.model.address import Address
 _AT_ONCE = 500
 """Names in one question to SQLite, which takes 999 variables in its oldest form."""
 _SIZE = 16
+_NAME = Shape("names", {"name": str, "status": str, "addresses": bytes, "expires_s": float})
 
 
 def create_names(database: Database) -> None:
@@ -37,14 +38,9 @@ class NameTable:
         found: dict[str, NameAnswer] = {}
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
-            sql = (
-                "SELECT name, status, addresses, expires_s FROM names "  # noqa: S608 - only question marks are put in
-                f"WHERE expires_s > ? AND name IN ({', '.join('?' * len(part))})"
-            )
-            for name, status, addresses, expires_s in self._connection.rows(sql, [now_s, *part]):
-                found[name] = NameAnswer(
-                    name=name, status=NameStatus(status), addresses=_read(addresses), expires_s=expires_s
-                )
+            rest = f"WHERE expires_s > ? AND name IN ({', '.join('?' * len(part))})"
+            answers = self._connection.read(_NAME, _answer_of, rest, [now_s, *part])
+            found.update((answer.name, answer) for answer in answers)
         return found
 
     def put_many(self, answers: Iterable[NameAnswer]) -> None:
@@ -58,6 +54,10 @@ class NameTable:
     def prune(self, now_s: float) -> int:
         """Drop what has expired; return how many."""
         return self._connection.execute("DELETE FROM names WHERE expires_s <= ?", (now_s,))
+
+
+def _answer_of(row: Row) -> NameAnswer:
+    return NameAnswer(name=row[0], status=NameStatus(row[1]), addresses=_read(row[2]), expires_s=row[3])
 
 
 def _read(addresses: bytes) -> tuple[Address, ...]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, fields
+from dataclasses import astuple
+from typing import get_type_hints
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.recrawl import Recrawl
 
-_FIELDS = tuple(field.name for field in fields(Recrawl))
-_NAMES = ", ".join(_FIELDS)
-_PUT = f"INSERT OR REPLACE INTO recrawls ({_NAMES}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
-_GET = f"SELECT {_NAMES} FROM recrawls"  # noqa: S608 - our own names
+_FIELDS = get_type_hints(Recrawl)
+_RECRAWL = Shape("recrawls", _FIELDS)
+_PUT = f"INSERT OR REPLACE INTO recrawls ({_RECRAWL.names}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 _TAKE = (
     "INSERT INTO recrawls (host, piece, of, first_s, submitted_s, crawls) "
     "SELECT host, piece, of, assigned_s, assigned_s, 0 FROM assignments WHERE crawler IS NOT NULL"
@@ -57,12 +57,11 @@ class RecrawlTable:
 
     def all(self) -> list[Recrawl]:
         """Return all, by host and piece."""
-        return [_recrawl_of(row) for row in self._connection.rows(f"{_GET} ORDER BY host, piece")]
+        return self._connection.read(_RECRAWL, _recrawl_of, "ORDER BY host, piece")
 
     def of(self, host: str) -> list[Recrawl]:
         """Return those of a host, by piece."""
-        rows = self._connection.rows(f"{_GET} WHERE host = ? ORDER BY piece", (host,))
-        return [_recrawl_of(row) for row in rows]
+        return self._connection.read(_RECRAWL, _recrawl_of, "WHERE host = ? ORDER BY piece", (host,))
 
 
 def _recrawl_of(row: Row) -> Recrawl:

@@ -9,16 +9,29 @@ from operator import itemgetter
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 
-_NAMES = (
-    "crawler, address, rtt_ms, loss, rung, all_ms, dns_ms, tcp_ms, tls_ms, first_byte_ms, detail, taken_s"
+_SAMPLE = Shape(
+    "samples",
+    {
+        "crawler": str,
+        "address": bytes,
+        "rtt_ms": float | None,
+        "loss": str | None,
+        "rung": str | None,
+        "all_ms": bytes,
+        "dns_ms": float | None,
+        "tcp_ms": float | None,
+        "tls_ms": float | None,
+        "first_byte_ms": float | None,
+        "detail": str,
+        "taken_s": float,
+    },
 )
-_ADD = f"INSERT INTO samples ({_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
-_GET = f"SELECT {_NAMES} FROM samples"  # noqa: S608 - our own names
+_ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
 _PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
 """For the usual numbers of round trips."""
 _WORDS: dict[Loss | Rung | None, str | None] = {None: None, **{word: word.value for word in (*Loss, *Rung)}}
@@ -69,10 +82,10 @@ class SampleTable:
 
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]:
         """Return the samples of an address, oldest first: by one crawler or by all, from a time on."""
-        sql, values = f"{_GET} WHERE address = ? AND taken_s >= ?", [packed(address), since_s]
+        rest, values = "WHERE address = ? AND taken_s >= ?", [packed(address), since_s]
         if crawler is not None:
-            sql, values = f"{sql} AND crawler = ?", [*values, crawler]
-        return [_sample_of(row) for row in self._connection.rows(f"{sql} ORDER BY id", values)]
+            rest, values = f"{rest} AND crawler = ?", [*values, crawler]
+        return self._connection.read(_SAMPLE, _sample_of, f"{rest} ORDER BY id", values)
 
     def latest(self, address: Address) -> dict[str, Sample]:
         """Return the last sample of each crawler that probed an address."""
@@ -80,8 +93,8 @@ class SampleTable:
 
     def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
         """Return the last samples of all addresses, oldest first: so many at most, from a time on."""
-        rows = self._connection.rows(f"{_GET} WHERE taken_s >= ? ORDER BY id DESC LIMIT ?", (since_s, count))
-        return [_sample_of(row) for row in reversed(rows)]
+        rest = "WHERE taken_s >= ? ORDER BY id DESC LIMIT ?"
+        return self._connection.read(_SAMPLE, _sample_of, rest, (since_s, count))[::-1]
 
     def count(self) -> int:
         """Count all samples."""

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection, Row
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
-_GET = "SELECT host, address, scheme, port FROM sites"
+_SITE = Shape("sites", {"host": str, "address": bytes, "scheme": str | None, "port": int | None})
 
 
 def create_sites(database: Database) -> None:
@@ -37,17 +37,15 @@ class SiteTable:
 
     def get(self, host: str) -> Site | None:
         """Return the site of a host."""
-        found = self._connection.row(f"{_GET} WHERE host = ?", (host,))
-        return None if found is None else _site_of(found)
+        return self._connection.read_one(_SITE, _site_of, "WHERE host = ?", (host,))
 
     def all(self) -> list[Site]:
         """Return all sites, oldest first."""
-        return [_site_of(row) for row in self._connection.rows(f"{_GET} ORDER BY rowid")]
+        return self._connection.read(_SITE, _site_of, "ORDER BY rowid")
 
     def at(self, address: Address) -> list[Site]:
         """Return the sites that share an address, oldest first."""
-        rows = self._connection.rows(f"{_GET} WHERE address = ? ORDER BY rowid", (packed(address),))
-        return [_site_of(row) for row in rows]
+        return self._connection.read(_SITE, _site_of, "WHERE address = ? ORDER BY rowid", (packed(address),))
 
     def forget(self, host: str) -> bool:
         """Remove a host's pin, so that it is resolved again; return whether there was one."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.schema import make_table
+
+_STATE = Shape("states", {"data": bytes})
 
 
 def create_states(database: Database) -> None:
@@ -23,8 +27,7 @@ class StateTable:
 
     def get(self, name: str) -> bytes | None:
         """Return a saved state; None if there is none."""
-        found = self._connection.row("SELECT data FROM states WHERE name = ?", (name,))
-        return None if found is None else bytes(found[0])
+        return self._connection.read_one(_STATE, itemgetter(0), "WHERE name = ?", (name,))
 
     def put(self, name: str, data: bytes, at_s: float) -> None:
         """Save a state in place of the one before."""

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from ipmicra.edge.store.addresses import packed, unpacked
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.sample import ImplausibleSample
+
+_RECORD = Shape("track_records", {"crawler": str, "since_s": float, "checked": int, "implausible": int})
+_MARK = Shape("marks", {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float})
 
 
 def create_marks(database: Database) -> None:
@@ -53,11 +56,7 @@ class TrackRecordTable:
 
     def all(self) -> dict[str, TrackRecord]:
         """Return the record of each crawler that has one."""
-        rows = self._connection.rows("SELECT crawler, since_s, checked, implausible FROM track_records")
-        return {
-            crawler: TrackRecord(since_s=since_s, checked=checked, implausible=implausible)
-            for crawler, since_s, checked, implausible in rows
-        }
+        return dict(self._connection.read(_RECORD, _record_of))
 
     def reject_many(self, samples: Iterable[ImplausibleSample]) -> None:
         """Keep implausible samples, the first of each crawler and address."""
@@ -66,10 +65,14 @@ class TrackRecordTable:
 
     def rejected(self) -> list[ImplausibleSample]:
         """Return all implausible samples, oldest first."""
-        sql = "SELECT crawler, address, rtt_ms, least_ms, at_s FROM marks ORDER BY rowid"
-        return [
-            ImplausibleSample(
-                crawler=crawler, address=unpacked(address), rtt_ms=rtt_ms, least_ms=least_ms, at_s=at_s
-            )
-            for crawler, address, rtt_ms, least_ms, at_s in self._connection.rows(sql)
-        ]
+        return self._connection.read(_MARK, _implausible_of, "ORDER BY rowid")
+
+
+def _record_of(row: Row) -> tuple[str, TrackRecord]:
+    return row[0], TrackRecord(since_s=row[1], checked=row[2], implausible=row[3])
+
+
+def _implausible_of(row: Row) -> ImplausibleSample:
+    return ImplausibleSample(
+        crawler=row[0], address=unpacked(row[1]), rtt_ms=row[2], least_ms=row[3], at_s=row[4]
+    )
