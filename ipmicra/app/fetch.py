@@ -14,6 +14,7 @@ import requests
 from ipmicra.edge.fetch.download import DEFAULT_OPTIONS, fetch
 from ipmicra.edge.fetch.options import Progress as FetchProgress
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.pace.blocking import guarded_session
 from ipmicra.errors import FetchError, InputError
 from ipmicra.model.dump_source import DUMP_SOURCES, DumpKind, DumpSource
 from ipmicra.model.registry import Registry
@@ -220,7 +221,7 @@ def _work_off(
     try:
         while True:
             group = groups.get_nowait()
-            with requests.Session() as session:
+            with guarded_session() as session:
                 for source in group:
                     done.put((source.name, work(source, session)))
     except Empty:

@@ -29,6 +29,8 @@ from urllib.error import URLError
 from urllib.request import BaseHandler, Request, build_opener
 
 from ipmicra.edge.fetch.answer import retry_after_s
+from ipmicra.edge.pace.blocking import BoundedResponse, GuardedHttpHandler, GuardedHttpsHandler, guard
+from ipmicra.edge.pace.meter import TooSlowError
 from ipmicra.edge.store.ports import Graft
 from ipmicra.errors import FetchError
 from ipmicra.model.address import Address
@@ -51,6 +53,11 @@ class RdapConfig:
     interval_s: float = 1.0
     """Time between two questions [1]."""
     timeout_s: int = 10
+    """Longest silence of a registry."""
+    total_s: float = 30.0
+    """Longest time for one question, redirects included, however the bytes trickle in."""
+    max_bytes: int = 4 << 20
+    """Largest answer that is read; most have a few kilobytes."""
     tries: int = 2
     """Tries beyond the first."""
     pause_s: float = 60.0
@@ -83,6 +90,8 @@ class _Registries(BaseHandler):
     def http_response(self, _request: Request, response: HTTPResponse) -> HTTPResponse:
         """Note that a registry answered, and how long to wait if it was asked too often."""
         self.is_answered = True
+        if isinstance(response, BoundedResponse):
+            response.max_bytes = self._config.max_bytes
         if response.status in _TOO_OFTEN:
             headers = {name: response.headers.get(name, "") for name in ("Retry-After", "Date")}
             self.leave_alone(retry_after_s(headers))
@@ -155,15 +164,21 @@ class RdapSource:
         from ipwhois import IPWhois
 
         logging.getLogger("ipwhois").setLevel(logging.ERROR)
-        opener = build_opener(self._registries)
-        answer: dict[str, Any] = IPWhois(
-            address, timeout=self._config.timeout_s, proxy_opener=opener
-        ).lookup_rdap(
-            bootstrap=True,
-            retry_count=0,
-            inc_nir=False,
-            get_asn_description=False,
-        )
+        opener = build_opener(self._registries, GuardedHttpHandler, GuardedHttpsHandler)
+        with guard(self._config.total_s) as limit:
+            try:
+                answer: dict[str, Any] = IPWhois(
+                    address, timeout=self._config.timeout_s, proxy_opener=opener
+                ).lookup_rdap(
+                    bootstrap=True,
+                    retry_count=0,
+                    inc_nir=False,
+                    get_asn_description=False,
+                )
+            except Exception as error:
+                if limit.is_over:
+                    raise TooSlowError(f"not answered within {self._config.total_s:g} s") from error
+                raise
         return answer
 
 

@@ -8,7 +8,7 @@ import logging
 import random
 import traceback
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 import requests
@@ -16,6 +16,7 @@ import requests
 from ipmicra.edge.fetch.download import fetch
 from ipmicra.edge.fetch.options import FetchOptions, FetchResult, Progress
 from ipmicra.edge.fetch.partial import partial_file
+from ipmicra.edge.pace.blocking import guarded_session
 from ipmicra.errors import FetchError
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
@@ -80,7 +81,7 @@ def server() -> Iterator[DumpServer]:
 @pytest.fixture
 def client(server: DumpServer, tmp_path: Path) -> Iterator[Client]:
     source = DumpSource(name=NAME, registry=Registry.RIPE, kind=DumpKind.WHOIS, url=f"{server.url}{PATH}")
-    with requests.Session() as session:
+    with guarded_session() as session:
         session.trust_env = False
         yield Client(source=source, folder=tmp_path / "dumps", session=session)
 
@@ -237,6 +238,26 @@ def test_attempts_are_bounded_and_the_old_dump_stays(server: DumpServer, client:
     assert client.dump.read_bytes() == OLD
     assert client.fetch(attempts=6).status == "resumed"
     assert client.dump.read_bytes() == NEW
+
+
+@pytest.mark.parametrize("what", ["headers", "body"])
+def test_server_that_drips_is_left_and_asked_again(
+    server: DumpServer, client: Client, what: Literal["headers", "body"]
+) -> None:
+    server.publish(PATH, OLD)
+    server.expect(PATH, Mood(drips=what))
+    assert client.fetch(timeout_s=0.3, bytes_per_s=1e6).bytes_total == len(OLD)
+    assert len(client.naps) == 1
+
+
+@pytest.mark.parametrize(("what", "reason"), [("headers", "no complete headers"), ("body", "slower than")])
+def test_server_that_drips_for_ever_is_given_up(
+    server: DumpServer, client: Client, what: Literal["headers", "body"], reason: str
+) -> None:
+    server.publish(PATH, OLD)
+    server.expect(PATH, Mood(drips=what), Mood(drips=what))
+    with pytest.raises(FetchError, match=f"gave up after 2 attempts: .*{reason}"):
+        client.fetch(timeout_s=0.3, bytes_per_s=1e6, attempts=2)
 
 
 def test_silent_server_is_left_and_asked_again(server: DumpServer, client: Client) -> None:
@@ -661,13 +682,14 @@ def test_key_is_sent_and_then_found_nowhere(
 
 
 @pytest.mark.parametrize(
-    "trouble", ["refused", "status", "cut", "silent", "redirect", "circle", "no port", "checksum"]
+    "trouble", ["refused", "status", "cut", "silent", "dripping", "redirect", "circle", "no port", "checksum"]
 )
 def test_no_error_shows_the_key(server: DumpServer, keyed: Client, trouble: str) -> None:
     moods = {
         "status": Mood(status=500, body=KEY.encode()),
         "cut": Mood(cut_after=10),
         "silent": Mood(stops_after=-1),
+        "dripping": Mood(drips="headers"),
         "redirect": Mood(status=302, headers={"Location": f"ftp://u:{KEY}@h/{KEY}?apikey={KEY}"}),
         "circle": Mood(status=302, headers={"Location": f"{PATH}?apikey={KEY}"}),
     }

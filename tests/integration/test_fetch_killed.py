@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import requests
 
 from ipmicra.edge.fetch.download import fetch
 from ipmicra.edge.fetch.options import FetchOptions, FetchResult
+from ipmicra.edge.pace.blocking import guarded_session
 from ipmicra.errors import FetchError
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
@@ -34,14 +34,14 @@ OLD, NEW = random.Random(1).randbytes(600_000), random.Random(2).randbytes(600_0
 CHILD = """
 import json, os, signal, sys, time
 from pathlib import Path
-import requests
 from ipmicra.edge.fetch.download import fetch
+from ipmicra.edge.pace.blocking import guarded_session
 from ipmicra.model.dump_source import DumpKind, DumpSource
 from ipmicra.model.registry import Registry
 
 def fetch_into(folder):
     source = DumpSource(name="dump.db.gz", registry=Registry.RIPE, kind=DumpKind.WHOIS, url=sys.argv[1])
-    with requests.Session() as session:
+    with guarded_session() as session:
         session.trust_env = False
         fetch(source, Path(folder), session=session, sleep=time.sleep)
 
@@ -83,7 +83,7 @@ def server() -> Iterator[DumpServer]:
 def fetch_here(server: DumpServer, folder: Path, attempts: int = 5) -> FetchResult:
     url = f"{server.url}{PATH}"
     source = DumpSource(name=NAME, registry=Registry.RIPE, kind=DumpKind.WHOIS, url=url)
-    with requests.Session() as session:
+    with guarded_session() as session:
         session.trust_env = False
         options = FetchOptions(attempts=attempts)
         return fetch(source, folder, session=session, sleep=time.sleep, options=options)

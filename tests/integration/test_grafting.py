@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from email.utils import formatdate
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -65,6 +67,18 @@ def test_registry_that_does_not_know_is_an_error_of_its_own(registry: RdapServer
     with pytest.raises(FetchError, match=r"80\.9\.9\.9"):
         RdapSource(QUICK).ask(NOBODYS)
     assert registry.asked == ["80.9.9.9"]
+
+
+@pytest.mark.parametrize("what", ["headers", "body"])
+def test_registry_that_drips_is_given_up(registry: RdapServer, what: Literal["headers", "body"]) -> None:
+    registry.drips = what
+    with pytest.raises(FetchError, match=r"not answered within 0\.3 s"):
+        RdapSource(replace(QUICK, total_s=0.3)).ask(OUTSIDE)
+
+
+def test_answer_of_a_registry_is_read_up_to_a_limit(registry: RdapServer) -> None:
+    with pytest.raises(FetchError):
+        RdapSource(replace(QUICK, max_bytes=50)).ask(OUTSIDE)
 
 
 def test_questions_keep_their_distance(registry: RdapServer) -> None:

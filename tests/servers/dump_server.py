@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from tests.patience import PATIENCE_S
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MODIFIED = "Mon, 28 Sep 2026 22:11:50 GMT"
 PIECE = 1 << 16
 """Bytes that are sent at a time."""
+DRIP_S = 0.02
+"""Between two bytes of an answer that drips."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,8 @@ class Mood:
     """Announce no size at all: the body lasts until the connection is closed."""
     stops_after: int | None = None
     """Send nothing more after this many bytes of the body; at -1 not even the head."""
+    drips: Literal["", "headers", "body"] = ""
+    """Send this byte by byte, for ever: quicker than any timeout for silence, slower than any download."""
     then: Callable[[], None] = lambda: None
     """Done once the answer is sent."""
 
@@ -182,17 +186,30 @@ class _Handler(BaseHTTPRequestHandler):
             sizes = {"Connection": "close"}
         elif status == 304:
             sizes = {}
+        if mood.drips == "headers":
+            self._drip(b"HTTP/1.1 200 OK\r\nX-Long: ")
+            return
         self.send_response_only(status)
         for name, value in ({"Date": self.date_time_string()} | headers | sizes | mood.headers).items():
             if value is not None:
                 self.send_header(name, value)
         self.end_headers()
+        if mood.drips == "body":
+            self._drip(b"")
+            return
         ends = [end for end in (mood.cut_after, mood.stops_after) if end is not None]
         self._send_body(body[: min(ends, default=len(body))], mood)
         if mood.stops_after is not None:
             self._say_nothing_more()
         if mood.cut_after is not None or mood.ends_with_connection or "Content-Length" in mood.headers:
             self.close_connection = True
+
+    def _drip(self, start: bytes) -> None:
+        """Send a byte every few milliseconds until the client or the test has had enough."""
+        self.close_connection = True
+        self.wfile.write(start)
+        while not self.server.dumps.is_closed.wait(DRIP_S):
+            self.wfile.write(b"x")
 
     def _say_nothing_more(self) -> None:
         """Keep the connection open and still."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from io import BufferedIOBase
+from typing import Any, Literal, Self
 
 
 class RdapServer:
@@ -15,6 +17,9 @@ class RdapServer:
         self.asked: list[str] = []
         self.refusals: list[tuple[int, dict[str, str]]] = []
         """Statuses and headers of the next answers, in place of the good ones."""
+        self.drips: Literal["", "headers", "body"] = ""
+        """Send this byte by byte, for ever."""
+        self.is_closed = threading.Event()
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -27,6 +32,9 @@ class RdapServer:
                 if server.refusals:
                     status, headers = server.refusals.pop(0)
                 body = json.dumps(answer or {"errorCode": status}).encode()
+                if server.drips:
+                    server.drip(self.wfile)
+                    return
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
@@ -49,7 +57,15 @@ class RdapServer:
         self._thread.start()
         return self
 
+    def drip(self, to: BufferedIOBase) -> None:
+        body = b"Content-Type: application/rdap+json\r\n\r\n" if self.drips == "body" else b""
+        to.write(b"HTTP/1.1 200 OK\r\n" + (body or b"X-Long: "))
+        with contextlib.suppress(OSError):
+            while not self.is_closed.wait(0.02):
+                to.write(b" ")
+
     def __exit__(self, *_: object) -> None:
+        self.is_closed.set()
         self._server.shutdown()
         self._thread.join(5)
         self._server.server_close()

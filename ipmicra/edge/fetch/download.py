@@ -153,7 +153,7 @@ class _Download:
         if is_whole:
             self.part.start(state)
         self._report(state)
-        for piece in body(self.link, answer):
+        for piece in body(self.link, answer, self.requester.options.pace):
             if isinstance(piece, Trouble):
                 return self._cut(state, piece.reason)
             self._check_size(self.part.size + len(piece))

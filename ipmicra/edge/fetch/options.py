@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ipmicra.edge.pace.meter import Pace
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ class FetchOptions:
     """Patience and limits of a download."""
 
     timeout_s: float = 60.0
-    """Seconds without a single byte after which a connection counts as lost."""
+    """Seconds without a single byte, or without complete headers, after which a connection counts as lost."""
+    bytes_per_s: float = 1_000.0
+    """Slowest speed of a download; one that is slower for longer than `timeout_s` counts as lost."""
     attempts: int = 5
     """Requests for one file before giving up; what was received stays for the next run."""
     backoff_s: float = 1.0
@@ -30,9 +33,14 @@ class FetchOptions:
     at_once: int = 4
     """Registries in parallel; one file at a time from each."""
 
+    @property
+    def pace(self) -> Pace:
+        """How slow a server may be."""
+        return Pace(head_s=self.timeout_s, bytes_per_s=self.bytes_per_s, grace_s=self.timeout_s)
+
     def __post_init__(self) -> None:
         """Refuse invalid numbers."""
-        for name in ("timeout_s", "attempts", "max_bytes", "at_once"):
+        for name in ("timeout_s", "bytes_per_s", "attempts", "max_bytes", "at_once"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
         for name in ("backoff_s", "max_wait_s"):

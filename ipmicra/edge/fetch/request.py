@@ -19,12 +19,14 @@ from ipmicra.edge.fetch.answer import MISSING, OK, PASSING, content_length, retr
 from ipmicra.edge.fetch.options import FetchOptions, Trouble
 from ipmicra.edge.fetch.redact import without_secrets
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.pace.blocking import guard, sockets_of
 from ipmicra.errors import FetchError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ipmicra.edge.fetch.redact import Link
+    from ipmicra.edge.pace.meter import Pace
 
 CHUNK_BYTES = 1 << 16
 SMALL_BYTES = 1 << 16
@@ -99,20 +101,25 @@ class Requester:
     def _send(self, link: Link, url: str, headers: dict[str, str]) -> requests.Response | Trouble:
         """Send one GET; what fails for good raises."""
         always = {"Accept-Encoding": "identity", "User-Agent": user_agent()}
-        try:
-            return self.session.get(
-                url,
-                headers=always | headers,
-                timeout=self.options.timeout_s,
-                stream=True,
-                allow_redirects=False,
-            )
-        except (OSError, ValueError) as error:  # the library's own errors are of both kinds
-            reason = link.redact(root_reason(error))
-            passes = isinstance(error, requests.RequestException) and not isinstance(error, ValueError)
+        reason, passes = "", True
+        answer: requests.Response | None = None
+        with guard(self.options.pace.head_s) as limit:
+            try:
+                answer = self.session.get(
+                    url,
+                    headers=always | headers,
+                    timeout=self.options.timeout_s,
+                    stream=True,
+                    allow_redirects=False,
+                )
+            except (OSError, ValueError) as error:  # the library's own errors are of both kinds
+                reason = link.redact(root_reason(error))
+                passes = isinstance(error, requests.RequestException) and not isinstance(error, ValueError)
+        if limit.is_over:
+            return Trouble(reason=f"no complete headers within {self.options.pace.head_s:g} s")
         if not passes or "CERTIFICATE_VERIFY_FAILED" in reason:
             raise FetchError(link.shown, reason)
-        return Trouble(reason=reason)
+        return Trouble(reason=reason) if answer is None else answer
 
     def read_small(self, link: Link) -> str | None:
         """Read a small text file; None if there is none."""
@@ -128,7 +135,7 @@ class Requester:
                 return None
             if answer.status_code != OK:
                 return refusal(link, answer)
-            return _decoded(body(link, answer))
+            return _decoded(body(link, answer, self.options.pace))
 
 
 def _decoded(pieces: Iterator[bytes | Trouble]) -> str | Trouble:
@@ -165,20 +172,27 @@ def refusal(link: Link, answer: requests.Response) -> Trouble:
     raise FetchError(link.shown, reason)
 
 
-def body(link: Link, answer: requests.Response) -> Iterator[bytes | Trouble]:
-    """Return the bytes of a body exactly as they were sent; a cut connection ends them with trouble."""
+def body(link: Link, answer: requests.Response, pace: Pace) -> Iterator[bytes | Trouble]:
+    """Return the bytes of a body exactly as they were sent; a connection lost or slow ends in trouble."""
     pieces = answer.raw.stream(CHUNK_BYTES, decode_content=False)
     received, announced = 0, content_length(answer.headers) or 0
     while True:
-        try:
-            piece: bytes | None = next(pieces, None)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            yield Trouble(reason=link.redact(root_reason(error)))
+        trouble = piece = None
+        with guard(pace.seconds_for(CHUNK_BYTES), *sockets_of(answer)) as limit:
+            try:
+                piece = next(pieces, None)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                trouble = Trouble(reason=link.redact(root_reason(error)))
+        if limit.is_over:
+            trouble = Trouble(reason=f"slower than {pace.bytes_per_s:g} bytes per second")
+        if piece is not None:
+            received += len(piece)
+            yield piece
+        if trouble is not None:
+            yield trouble
             return
         if piece is None:
             break
-        received += len(piece)
-        yield piece
     if received < announced:  # urllib3 1.x does not mind
         yield Trouble(reason="the connection was closed")
 

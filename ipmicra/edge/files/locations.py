@@ -17,6 +17,9 @@ from ipmicra.model.sample import Loss, Sample
 SITE_RADIUS_KM = 5.0
 """How far a site may be from coordinates without a radius: as in worlds, they mean a building."""
 FEED_TIMEOUT_S = 10.0
+"""Longest silence of a server."""
+FEED_TOTAL_S = 60.0
+"""Longest time for a geofeed, however its bytes trickle in."""
 FEED_LIMIT_BYTES = 8 << 20
 """Larger geofeeds are refused."""
 
@@ -70,17 +73,22 @@ def fetch_feed(url: str, schemes: tuple[str, ...] = ("https",)) -> list[str]:
     """Download a geofeed; only over the schemes allowed, of limited size."""
     import requests  # loaded where a feed is fetched
 
+    from ipmicra.edge.pace.blocking import guard, guarded_session
+
     if url.split(":", 1)[0].lower() not in schemes:
         raise FetchError(url, f"only {' and '.join(schemes)} is fetched")
-    try:
-        with requests.get(url, timeout=FEED_TIMEOUT_S, stream=True, allow_redirects=False) as answer:
-            if answer.status_code != requests.codes.ok:
-                raise FetchError(url, f"the server answered {answer.status_code}")
-            content = b""
-            for piece in answer.iter_content(1 << 16):
-                content += piece
-                if len(content) > FEED_LIMIT_BYTES:
-                    raise FetchError(url, f"the geofeed is larger than {FEED_LIMIT_BYTES >> 20} MiB")
-    except requests.RequestException as error:
-        raise FetchError(url, str(error)) from error
+    content, reason = b"", ""
+    with guard(FEED_TOTAL_S) as limit, guarded_session() as session:
+        try:
+            with session.get(url, timeout=FEED_TIMEOUT_S, stream=True, allow_redirects=False) as answer:
+                if answer.status_code != requests.codes.ok:
+                    raise FetchError(url, f"the server answered {answer.status_code}")
+                for piece in answer.iter_content(1 << 16):
+                    content += piece
+                    if len(content) > FEED_LIMIT_BYTES:
+                        raise FetchError(url, f"the geofeed is larger than {FEED_LIMIT_BYTES >> 20} MiB")
+        except requests.RequestException as error:
+            reason = str(error)
+    if limit.is_over or reason:
+        raise FetchError(url, f"not finished within {FEED_TOTAL_S:g} s" if limit.is_over else reason)
     return content.decode("utf-8", "replace").splitlines()

@@ -31,6 +31,16 @@ def test_state_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [".dump.gz.json"]
 
 
+def test_draft_that_is_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / ".dump.gz.json.new").symlink_to(victim)
+    write_state(tmp_path / "dump.gz", STATE)
+    assert victim.read_text() == "precious"
+    assert read_state(tmp_path / "dump.gz") == STATE
+    assert not sidecar_of(tmp_path / "dump.gz").is_symlink()
+
+
 def test_forgotten_state_is_gone(tmp_path: Path) -> None:
     write_state(tmp_path / "dump.gz", STATE)
     forget_state(tmp_path / "dump.gz")

@@ -12,6 +12,7 @@ import pytest
 from ipmicra.edge.files import locations as location_files
 from ipmicra.edge.files.locations import fetch_feed, read_crawler_places, read_samples
 from ipmicra.errors import FetchError, InputError
+from tests.servers.dump_server import DumpServer, Mood
 
 
 class _Feeds(BaseHTTPRequestHandler):
@@ -55,6 +56,16 @@ def test_geofeed_over_plain_http_elsewhere_or_too_large_is_refused(
     ]:
         with pytest.raises(FetchError):
             fetch_feed(url, schemes)
+
+
+def test_geofeed_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(location_files, "FEED_TOTAL_S", 0.3)
+    with DumpServer() as server:
+        server.publish("/feed.csv", b"192.0.2.0/24,DE,,Berlin,\n")
+        server.expect("/feed.csv", Mood(drips="headers"), Mood(drips="body"))
+        for _ in range(2):
+            with pytest.raises(FetchError, match=r"not finished within 0\.3 s"):
+                fetch_feed(f"{server.url}/feed.csv", ("http",))
 
 
 def test_samples_and_crawlers_are_read_and_bad_rows_told(tmp_path: Path) -> None:
