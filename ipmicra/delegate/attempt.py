@@ -116,7 +116,7 @@ class Considered:
     expected_ms: float | None = None
     """The round trip that the policy expected before it asked, or at the end if it did not."""
     saving_ms: float | None = None
-    """What a probe promised to save."""
+    """Expected saving of a probe."""
     rtt_ms: float | None = None
     loss: Loss | None = None
 

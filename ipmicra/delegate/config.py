@@ -79,7 +79,7 @@ class PredictConfig:
     """The model behind `predict`; see `docs/delegation.md` for what was tried."""
 
     probe_price_ms: float = 0.15
-    """A probe must promise to save this; see `fixed_ms` for what saving means."""
+    """A probe is asked only if its expected saving exceeds this; see `fixed_ms` for what saving means."""
     probes_per_site: float | None = 1.9
     """Mean number of probes above which the price rises; None for a fixed price."""
     price_step: float = 0.03

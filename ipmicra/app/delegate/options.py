@@ -41,7 +41,7 @@ class DrivingConfig:
     taught: int = TAUGHT_SAMPLES
     """Samples of earlier runs, the newest, from which a policy learns at the start."""
     explained: int = 3
-    """Crawlers not asked that are written down for each subnet, those first that promised most."""
+    """Crawlers not asked that are kept for each subnet, the highest expected savings first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

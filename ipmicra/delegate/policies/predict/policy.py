@@ -55,7 +55,7 @@ class _Notes:
     taken_in: set[int] = field(default_factory=set)
     """Crawlers whose sample the belief has."""
     savings: Floats | None = None
-    """What each crawler promised when it was last looked at."""
+    """Expected saving of a probe by each crawler, when last computed."""
     expected: dict[int, tuple[float, float]] = field(default_factory=dict)
     """Expected round trip and saving of those asked."""
     density: float = 0.0
@@ -127,7 +127,7 @@ class Predict:
     # --- an attempt
 
     def decide(self, attempt: Attempt) -> Choice:
-        """Ask the crawler that promises most, or settle when none is worth its price."""
+        """Ask the crawler with the highest expected saving, or settle when none is worth its price."""
         notes = self.examined(attempt)
         free = self._free(attempt)
         best = attempt.best
@@ -167,14 +167,16 @@ class Predict:
         expected = self._expected_ms(notes, crawler)
         notes.expected[crawler] = expected, float(savings[crawler])
         doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
-        reason = f"expected at {expected:.1f} ms; a probe promises {savings[crawler]:.2f} ms{doubt}"
+        reason = (
+            f"expected at {expected:.1f} ms; expected saving of a probe: {savings[crawler]:.2f} ms{doubt}"
+        )
         return Ask((crawler,), reason)
 
     def _why_stop(self, notes: _Notes, best_ms: float, next_best: int, savings: Floats) -> str:
         if notes.prior.outlook.least[next_best] >= best_ms:
             return "light itself cannot be quicker from any other crawler"
         price = self.price_ms
-        return f"one more probe promises {savings[next_best]:.2f} ms, less than its price of {price:.2f} ms"
+        return f"expected saving of one more probe: {savings[next_best]:.2f} ms, price {price:.2f} ms"
 
     def _savings_over(self, notes: _Notes, best_ms: float) -> Floats:
         widening = notes.belief.widening(self.config.tail)
@@ -291,7 +293,7 @@ class Predict:
         return self._field(notes.prior.outlook.is_placed).forest.is_touched(notes.prior.branch)
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
-        """Return whether a newcomer promises more than a probe costs."""
+        """Return whether the expected saving of a probe by a newcomer exceeds its price."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
         best = attempt.best
@@ -330,4 +332,4 @@ class Predict:
 def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
     if best_ms is not None and least_ms >= best_ms:
         return f"light needs {least_ms:.1f} ms from there"
-    return f"a probe promises {saving_ms:.2f} ms, its price is {price_ms:.2f} ms"
+    return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"
