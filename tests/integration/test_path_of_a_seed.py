@@ -1,4 +1,4 @@
-"""The walk of a seed through the files of the package, traced from a real run."""
+"""The path of a seed through the files of the package, traced from a real run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_seed_walks_through_few_files_and_never_through_the_laboratory() -> None
     assert not [name for name in files if name.startswith("lab/")]
     assert "delegate/machine.py" in traced["delegate"]["walk"]
     assert "edge/agent/service.py" in traced["agent"]["walk"]
-    drawn = re.findall(r"`([a-z_/]+\.py)`", section("The walk of a seed"))
+    drawn = re.findall(r"`([a-z_/]+\.py)`", section("The path of a seed"))
     assert set(files) <= set(drawn), "docs/architecture.md does not draw the walk as it is"
 
 
