@@ -235,6 +235,24 @@ def test_endless_chunked_request_is_cut_off(agent: RunningAgent) -> None:
     assert agent.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize(("size", "expected"), [(15_000, 200), (17_000, 431), (60_000, 431)])
+@pytest.mark.parametrize("where", ["one header", "many headers", "path"])
+def test_headers_over_16_kilobytes_are_refused_although_they_come_in_one_piece(
+    agent: RunningAgent, size: int, expected: int, where: str
+) -> None:
+    lines = {
+        "one header": b"X-Long: %b\r\n" % (b"x" * size),
+        "many headers": b"".join(b"X-%03d: %b\r\n" % (i, b"x" * (size // 100 - 9)) for i in range(100)),
+        "path": b"",
+    }
+    query = b"?" + b"x" * size if where == "path" else b""
+    request = b"GET /health%b HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %b\r\n%b\r\n"
+    with socket.create_connection(("127.0.0.1", agent.server.bound_port), timeout=PATIENCE_S) as made:
+        made.sendall(request % (query, TOKEN.encode(), lines[where]))
+        assert int(made.recv(65_536).split()[1]) in {expected, 400 if expected == 431 else 200}
+    assert agent.get("/health").status_code == 200
+
+
 def test_header_injection_through_the_host_is_refused(agent: RunningAgent) -> None:
     evil = order("inject", "8.8.8.8", host="a.example\r\nX-Evil: 1")
     assert agent.post({"version": 1, "orders": [evil]}).status_code == 400

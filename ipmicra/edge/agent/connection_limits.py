@@ -51,6 +51,8 @@ class ConnectionLimits:
     """Time for TLS."""
     head_s: float = 10.0
     """From the connection to the end of its first request's headers."""
+    head_bytes: int = 16_384
+    """Most bytes of a request's first line and headers."""
     body_s: float = 10.0
     """For the body of a request."""
     keep_alive_s: float = 30.0

@@ -136,6 +136,7 @@ def make_server(
         check=TokenCheck(settings.token) if settings.token else None,
         started_s=time.time(),
         body_s=settings.limits.body_s,
+        head_bytes=settings.limits.head_bytes,
     )
     limiter = ConnectionLimiter(settings.limits, metrics.note_dropped)
     return AgentServer(_uvicorn_config(settings, parts), service, limiter)
@@ -169,7 +170,7 @@ def _uvicorn_config(settings: AgentSettings, parts: AgentParts) -> uvicorn.Confi
         server_header=False,
         proxy_headers=False,
         limit_concurrency=settings.limits.connections,
-        h11_max_incomplete_event_size=16_384,
+        h11_max_incomplete_event_size=settings.limits.head_bytes,
         timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
         timeout_graceful_shutdown=int(settings.stop_s),
         ssl_certfile=settings.certificate,

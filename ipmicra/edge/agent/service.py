@@ -28,6 +28,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Protocol
 
 from ipmicra.edge.prober.exchange import Exchange
@@ -63,6 +64,8 @@ class PolitenessConfig:
     """Time between two probes of one address, and of one block, in the long run."""
     burst: int = 3
     """Probes that may come at once after a pause."""
+    connections: int = 3
+    """Connections that count as one probe; an order for more round trips counts as several."""
     block_bits4: int = 24
     """Length of a block's prefix, IPv4: the narrowest that is routed on the Internet."""
     block_bits6: int = 48
@@ -81,17 +84,22 @@ class RateLimiter:
         self._due: dict[tuple[int, int], float] = {}
         """By block or address: when the next probe would be due if they came evenly."""
 
-    def reserve(self, address: Address, patience_s: float) -> float | None:
-        """Reserve a turn; return the seconds until then, or None (and no turn) if they exceed patience."""
+    def reserve(self, address: Address, patience_s: float, samples: int = 1) -> float | None:
+        """Reserve a turn; return the seconds until then, or None (and no turn) if they exceed patience.
+
+        A turn for many samples counts as several probes. It waits until that many may come at once, or as
+        many as may ever come at once.
+        """
         now = self._clock()
-        interval_s = self._config.interval_s
+        probes = max(1.0, samples / self._config.connections)
         one, block = self._keys(address)
-        due_one, due_block = self._due.get(one, 0.0), self._due.get(block, 0.0)
-        wait_s = max(0.0, max(due_one, due_block) - (self._config.burst - 1) * interval_s - now)
+        due_one, due_block = self._due.get(one, now), self._due.get(block, now)
+        room_s = (self._config.burst - min(probes, self._config.burst)) * self._config.interval_s
+        wait_s = max(0.0, max(due_one, due_block) - room_s - now)
         if wait_s > patience_s:
             return None
-        self._due[one] = max(due_one, now + wait_s) + interval_s
-        self._due[block] = max(due_block, now + wait_s) + interval_s
+        self._due[one] = max(due_one, now + wait_s) + probes * self._config.interval_s
+        self._due[block] = max(due_block, now + wait_s) + probes * self._config.interval_s
         if len(self._due) > self._config.prune_at:
             self._due = {key: due for key, due in self._due.items() if due > now}
         return wait_s
@@ -214,7 +222,7 @@ class ProbeService:
             detail = trouble.detail if trouble else "no address"
             loss = (trouble.loss if trouble else None) or Loss.UNREACHABLE
             return replace(_lost(order, loss, detail, self._clock()), address=address)
-        wait_s = self._turns.reserve(address, order.wait_ms / 1e3)
+        wait_s = self._turns.reserve(address, order.wait_ms / 1e3, order.samples)
         if wait_s is None:
             detail = "too many probes of this address or its block; wait, or order with a longer wait_ms"
             return replace(_lost(order, Loss.RATE_LIMITED, detail, self._clock()), address=address)
@@ -230,8 +238,7 @@ class ProbeService:
         async with self._slots:
             if self.is_stopping:
                 return _lost(order, Loss.AGENT, "the agent is stopping; nothing was sent", self._clock())
-            late_s = self._sent.reserve(order.address, float("inf")) if order.address else None
-            if late_s:
+            if order.address and (late_s := self._sent.reserve(order.address, inf, order.samples)):
                 await asyncio.sleep(late_s)
             return await self._prober.probe(order)
 

@@ -26,6 +26,7 @@ from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
 from ipmicra.wire.orders import ProbeRequest, decode_request
 
 OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
+LONG_HEADERS = 431
 events = EventLog("agent")
 
 
@@ -41,6 +42,8 @@ class AgentParts:
     started_s: float = 0.0
     body_s: float = 10.0
     """Seconds within which a request's body must arrive."""
+    head_bytes: int = 16_384
+    """Most bytes of a request's first line and headers."""
 
 
 def make_app(parts: AgentParts) -> ASGIApp:
@@ -72,14 +75,19 @@ def _digest(data: bytes) -> bytes:
 
 
 class _Gate:
-    """Refuses requests without the token before anything of their body is read."""
+    """Refuses requests with long headers or without the token, before anything of their body is read."""
 
     def __init__(self, app: ASGIApp, parts: AgentParts) -> None:
         self._app = app
         self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._admits(scope):
+        if scope["type"] == "http" and _head_bytes(scope) > self._parts.head_bytes:
+            self._parts.metrics.requests.labels(str(LONG_HEADERS)).inc()
+            refusal = _refused(LONG_HEADERS, f"the headers are over {self._parts.head_bytes:,} bytes")
+            refusal.headers["Connection"] = "close"
+            await refusal(scope, receive, send)
+        elif scope["type"] == "http" and not self._admits(scope):
             self._parts.metrics.requests.labels(str(UNAUTHORISED)).inc()
             events.debug(
                 "unauthenticated_refused", "a request without the token was refused", path=scope["path"]
@@ -99,6 +107,15 @@ class _Gate:
             return True
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(given) == 1 and self._parts.check.admits(given[0].decode("latin-1"))
+
+
+def _head_bytes(scope: Scope) -> int:
+    """Count the bytes of a request's first line and headers.
+
+    h11 bounds only headers that are not complete yet: those that arrive in one piece it takes at any length.
+    """
+    line = len(scope["raw_path"]) + len(scope["query_string"])
+    return line + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
 
 
 def _no_limiter() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,18 @@ def limiter(clock: Clock, **more: float) -> RateLimiter:
 def test_three_at_once_and_then_one_a_second() -> None:
     turns = limiter(Clock())
     assert [turns.reserve(A, 60) for _ in range(6)] == [0, 0, 0, 1, 2, 3]
+
+
+def test_order_for_many_samples_counts_as_several_probes() -> None:
+    """Three connections are one probe, so ten are a little more than the burst of three."""
+    turns = limiter(Clock())
+    waits = [turns.reserve(A, 60, samples) for samples in (3, 6, 1, 10, 1)]
+    assert waits[:3] == [0, 0, 1]
+    assert waits[3:] == pytest.approx([4, 5 + 1 / 3])
+
+
+def test_order_for_more_samples_than_the_burst_waits_only_for_others() -> None:
+    assert limiter(Clock(), burst=1).reserve(A, 0, 10) == 0
 
 
 def test_pause_brings_the_burst_back() -> None:
