@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
-from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
+from ipmicra.cli.output import DONE_IN_PART, RecordStream, print_table, say
 
 if TYPE_CHECKING:
     from ipmicra.app.lookup.lookup import Found
@@ -31,37 +33,46 @@ def lookup(
 
     Widest first. A host name is looked up for each of its addresses.
     """
-    from ipmicra.app.describe.hierarchy import describe_lineage, describe_narrowest
+    from ipmicra.app.describe.hierarchy import NARROWEST, LineageDescriber
     from ipmicra.app.lookup.lookup import Found, look_up
 
     print_format = chosen(output_format, as_json)
-    kept: list[Record] = []
     found = missing = 0
-    with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
-        for one in look_up(hierarchy, targets):
+    is_nested = print_format in {Format.JSON, Format.JSONL}
+    with ExitStack() as stack:
+        hierarchy = stack.enter_context(home_of(context, hierarchy=hierarchy_file).open_hierarchy())
+        answers = look_up(hierarchy, targets)
+        stream = stack.enter_context(_stream(print_format, NARROWEST))
+        describer = LineageDescriber(hierarchy)
+        for one in answers:
             if not isinstance(one, Found):
                 say(f"{one.text}: {one.reason}")
                 missing += 1
                 continue
             found += 1
-            if print_format is Format.TABLE:
-                _print_lineage(one)
-            elif print_format is Format.JSONL:
-                print_records([describe_lineage(one)], print_format)
+            if stream is None:
+                _print_lineage(one, hierarchy.subnets(one.rows))
+            elif is_nested:
+                stream.add_json(describer.lineage_json(one))
             else:
-                is_json = print_format is Format.JSON
-                kept.append(describe_lineage(one) if is_json else describe_narrowest(one))
-    if print_format is not Format.JSONL:
-        print_records(kept, print_format)
+                stream.add(describer.narrowest(one))
+                stream.flush()
     if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
 
 
-def _print_lineage(found: Found) -> None:
+def _stream(print_format: Format, columns: Sequence[str]) -> AbstractContextManager[RecordStream | None]:
+    """Print records when they are found; a table per target needs no stream."""
+    if print_format is Format.TABLE:
+        return nullcontext()
+    return RecordStream(columns, [0] * len(columns), print_format)
+
+
+def _print_lineage(found: Found, lineage: list[Subnet]) -> None:
     text, address = found.seed.text, found.seed.range_text
     title = text if text == address else f"{text} ({address})"
     columns = ("subnet", "netname", "organisation", "registry", "country", "status")
-    print_table(title, columns, [_row(subnet) for subnet in found.lineage])
+    print_table(title, columns, [_row(subnet) for subnet in lineage])
     typer.echo()
 
 

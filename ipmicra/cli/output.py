@@ -9,8 +9,8 @@ A command hands over plain dictionaries; the format decides how they look. There
 - `RecordStream` prints each record when it arrives, because a list of seeds may take hours: whoever reads
   the pipe can work on the first answers, and after a crash what was printed is still valid. Hence its columns
   are fixed beforehand and its table has fixed widths. JSON is one array, closed even when the command is
-  interrupted, so that a cut-off run can still be parsed. Parquet has its index at the end of the file and
-  cannot be cut off: its records are kept and written only when everything succeeded.
+  interrupted, so that a cut-off run can still be parsed. Parquet goes out in groups of rows, so that memory
+  stays constant; its index is at the end of the file, so a run that is cut off leaves no table.
 
 Text from dumps and the DNS is written by strangers. On its way to a terminal it loses control characters
 (`clean`) and is never read as rich's markup. JSON escapes control characters by itself, and a CSV is data.
@@ -21,7 +21,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 WIDE = 400
 """Columns of a table that goes into a file or pipe."""
+PARQUET_ROWS = 1 << 16
+"""Records of one group of rows in Parquet."""
 DONE_IN_PART = 3
 """Exit code when something is missing; stderr says what."""
 
@@ -136,7 +137,7 @@ class RecordStream:
         """Set columns and, for tables, their least widths."""
         self._columns, self._widths, self._format = list(columns), list(widths), print_format
         self._count = 0
-        self._kept: list[Record] = []
+        self._parquet: _ParquetStream | None = None
         self._csv = csv.DictWriter(sys.stdout, self._columns, lineterminator="\n")
 
     def __enter__(self) -> Self:
@@ -147,7 +148,18 @@ class RecordStream:
             self._print_line(self._columns)
         elif self._format is Format.JSON:
             sys.stdout.write("[")
+        elif self._format is Format.PARQUET:
+            self._parquet = _ParquetStream()
         return self
+
+    def add_json(self, text: str) -> None:
+        """Print a record of a nested format that is JSON already, and send it on at once."""
+        if self._format is Format.JSON:
+            sys.stdout.write(f"{',' if self._count else ''}\n  {text}")
+        else:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        self._count += 1
 
     def add(self, record: Record) -> None:
         """Print a record."""
@@ -156,12 +168,11 @@ class RecordStream:
         elif self._format is Format.JSONL:
             sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
         elif self._format is Format.JSON:
-            comma = "," if self._count else ""
-            sys.stdout.write(f"{comma}\n  {json.dumps(record, ensure_ascii=False)}")
+            sys.stdout.write(f"{',' if self._count else ''}\n  {json.dumps(record, ensure_ascii=False)}")
         elif self._format is Format.TABLE:
             self._print_line([record[column] for column in self._columns])
-        else:
-            self._kept.append(record)
+        elif self._parquet is not None:
+            self._parquet.add(record)
         self._count += 1
 
     def flush(self) -> None:
@@ -174,8 +185,8 @@ class RecordStream:
         """Print the end."""
         if self._format is Format.JSON:
             sys.stdout.write("\n]\n" if self._count else "]\n")
-        elif self._format is Format.PARQUET and kind is None:
-            _print_parquet(self._kept)
+        elif self._parquet is not None and kind is None:
+            self._parquet.finish()
         sys.stdout.flush()
 
     def _print_line(self, values: Sequence[object]) -> None:
@@ -199,15 +210,53 @@ def _flat(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def _print_parquet(records: Sequence[Record]) -> None:
-    try:
+class _ParquetStream:
+    """Writes records to standard output as Parquet, a group of rows at a time."""
+
+    def __init__(self) -> None:
+        try:
+            from pyarrow import parquet
+        except ImportError as error:
+            raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
+        if sys.stdout.isatty():
+            raise InputError(
+                "Parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`"
+            )
+        self._parquet = parquet
+        self._kept: list[Record] = []
+        self._writer: Any = None
+
+    def add(self, record: Record) -> None:
+        """Keep a record until its group is full."""
+        self._kept.append({key: _flat(value) for key, value in record.items()})
+        if len(self._kept) == PARQUET_ROWS:
+            self._write()
+
+    def finish(self) -> None:
+        """Write the last group and the index."""
+        if self._kept or self._writer is None:
+            self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        """Write a group. The first one decides the types; columns empty in it are texts."""
         import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
-    if sys.stdout.isatty():
-        raise InputError("Parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`")
-    sink = pa.BufferOutputStream()
-    parquet.write_table(pa.Table.from_pylist([{k: _flat(v) for k, v in r.items()} for r in records]), sink)
-    sys.stdout.flush()
-    os.write(sys.stdout.fileno(), sink.getvalue().to_pybytes())
+
+        if self._writer is None:
+            table = pa.Table.from_pylist(self._kept)
+            fields = [
+                pa.field(field.name, pa.string()) if pa.types.is_null(field.type) else field
+                for field in table.schema
+            ]
+            sys.stdout.flush()
+            sink = pa.PythonFile(sys.stdout.buffer, mode="w")
+            self._writer = self._parquet.ParquetWriter(sink, pa.schema(fields))
+        self._writer.write_table(pa.Table.from_pylist(self._kept, schema=self._writer.schema))
+        self._kept.clear()
+
+
+def _print_parquet(records: Sequence[Record]) -> None:
+    stream = _ParquetStream()
+    for record in records:
+        stream.add(record)
+    stream.finish()

@@ -299,3 +299,31 @@ def test_range_that_a_cut_registration_holds_is_found_in_it(tmp_path: Path) -> N
     text = "inetnum: 0.0.0.0 - 0.0.0.19\nnetname: WIDE\n\ninetnum: 0.0.0.15 - 0.0.0.24\nnetname: NARROW\n"
     (answer,) = found(built_file(tmp_path, text), "0.0.0.16 - 0.0.0.22")
     assert [each["netname"] for each in answer["lineage"]] == [None, "NARROW"]
+
+
+@pytest.mark.parametrize("print_format", ["jsonl", "csv"])
+def test_first_answer_is_printed_before_the_last_target_is_read(print_format: str, hierarchy: Path) -> None:
+    """Whoever reads the pipe gets answers while targets are still being written into it."""
+    command = [sys.executable, "-m", "ipmicra", "lookup", "--hierarchy", str(hierarchy), "-"]
+    with subprocess.Popen(
+        [*command, "--format", print_format], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(b"10.1.0.7\n" * 5000)
+        running.stdin.flush()
+        assert running.stdout.readline()  # the standard input is still open
+        running.stdin.close()
+        lines = running.stdout.read().splitlines()
+    assert len(lines) == (4999 if print_format == "jsonl" else 5000)
+
+
+def test_parquet_of_several_groups_of_rows_is_one_table(hierarchy: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    code = "import ipmicra.cli.output as o; o.PARQUET_ROWS = 3; from ipmicra.cli.main import run; run()"
+    words = ["lookup", "--hierarchy", str(hierarchy), "--format", "parquet", *["10.1.0.7", "192.0.2.1"] * 4]
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, check=True)
+    (tmp_path / "rows.parquet").write_bytes(done.stdout)
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    assert table.column("netname").to_pylist() == ["NO-PREFIX", None] * 4
+    assert parquet.ParquetFile(tmp_path / "rows.parquet").num_row_groups == 3

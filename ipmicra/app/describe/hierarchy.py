@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from ipmicra.app.lookup.lookup import Found, Holding
     from ipmicra.edge.hierarchy_file import Hierarchy
 
+REMEMBERED = 1 << 16
+"""Subnets whose description is kept while many targets are described."""
+NARROWEST = (
+    *("target", "address", "first", "last", "prefix", "netname", "registry", "country", "status"),
+    *("depth", "date", "geoloc", "geofeed", "organisation_handle", "organisation_name"),
+)
+"""Columns of a target with its narrowest subnet."""
 COUNTS = ("subnets", "organisations", "max_depth", "overlaps", "duplicates")
 """Figures that a build keeps in the file."""
 
@@ -53,21 +62,37 @@ def describe_organisation(organisation: Organisation) -> dict[str, Any]:
     }
 
 
-def describe_lineage(found: Found) -> dict[str, Any]:
-    """Describe a target with the subnets that contain it."""
-    return {
-        "target": found.seed.text,
-        "address": found.seed.range_text,
-        "lineage": [describe_subnet(subnet) for subnet in found.lineage],
-    }
+class LineageDescriber:
+    """Describes what look-ups found, each subnet once as long as it is remembered.
 
+    A list of a million addresses names the same wide subnets again and again.
+    """
 
-def describe_narrowest(found: Found) -> dict[str, Any]:
-    """Describe a target with its narrowest subnet, one value per column."""
-    described = describe_subnet(found.lineage[-1])
-    organisation = described.pop("organisation") or {"handle": None, "name": None}
-    holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}
-    return {"target": found.seed.text, "address": found.seed.range_text, **described, **holder}
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        """Describe subnets of a hierarchy."""
+        self._describe = lru_cache(REMEMBERED)(lambda row: describe_subnet(hierarchy.subnet(row)))
+        self._json = lru_cache(REMEMBERED)(lambda row: json.dumps(self._describe(row), ensure_ascii=False))
+
+    def lineage(self, found: Found) -> dict[str, Any]:
+        """Describe a target with the subnets that contain it."""
+        return {
+            "target": found.seed.text,
+            "address": found.seed.range_text,
+            "lineage": [self._describe(row) for row in found.rows],
+        }
+
+    def lineage_json(self, found: Found) -> str:
+        """Write `lineage` as JSON, in one line, from the parts that are remembered."""
+        target = json.dumps(found.seed.text, ensure_ascii=False)
+        subnets = ", ".join(map(self._json, found.rows))
+        return f'{{"target": {target}, "address": "{found.seed.range_text}", "lineage": [{subnets}]}}'
+
+    def narrowest(self, found: Found) -> dict[str, Any]:
+        """Describe a target with its narrowest subnet, one value per column of `NARROWEST`."""
+        described = self._describe(found.rows[-1]).copy()
+        organisation = described.pop("organisation") or {"handle": None, "name": None}
+        holder = {"organisation_handle": organisation["handle"], "organisation_name": organisation["name"]}
+        return {"target": found.seed.text, "address": found.seed.range_text, **described, **holder}
 
 
 def describe_holding(holding: Holding) -> dict[str, Any]:

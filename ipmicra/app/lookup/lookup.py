@@ -18,25 +18,37 @@ class Found:
     """A target with the subnets that hold it."""
 
     seed: Seed
-    lineage: list[Subnet]
-    """Widest first."""
+    rows: list[int]
+    """Rows of the subnets, widest first; many targets share them, so they are described once."""
 
 
 def look_up(hierarchy: Hierarchy, words: Sequence[str]) -> Iterator[Found | UnresolvedSeed]:
-    """Look up what a user names, in order; a host name once for each of its addresses."""
-    for seed in Resolver().resolve(read_seeds(words)):
+    """Look up what a user names, in order; a host name once for each of its addresses.
+
+    Names of files are checked, and the first seed is read, before this returns; the rest is read on demand.
+    """
+    return _look_up(hierarchy, read_seeds(words))
+
+
+def _look_up(hierarchy: Hierarchy, texts: Iterator[str]) -> Iterator[Found | UnresolvedSeed]:
+    for seed in Resolver().resolve(texts):
         if isinstance(seed, UnresolvedSeed):
             yield seed
         elif seed.first is not None and seed.last is not None:  # as all that are resolved
-            yield Found(seed=seed, lineage=lineage_of(hierarchy, seed.first, seed.last))
+            yield Found(seed=seed, rows=rows_of(hierarchy, seed.first, seed.last))
+
+
+def rows_of(hierarchy: Hierarchy, first: Address, last: Address) -> list[int]:
+    """Return the rows of the subnets that hold a whole range, widest first; ranges as registered decide."""
+    rows = hierarchy.lineage_rows(hierarchy.row_of(first))
+    if first == last:
+        return rows
+    return [row for row in rows if int(last) <= int(hierarchy.registered_range(row)[1])]
 
 
 def lineage_of(hierarchy: Hierarchy, first: Address, last: Address) -> list[Subnet]:
-    """Return the subnets that hold a whole range, widest first; the ranges as registered decide."""
-    lineage = hierarchy.lineage(first)
-    if first == last:
-        return lineage
-    return [subnet for subnet in lineage if int(last) <= int(hierarchy.registered_range(subnet.row)[1])]
+    """Return the subnets of `rows_of`."""
+    return hierarchy.subnets(rows_of(hierarchy, first, last))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ bool read_address(Span text, Wide *address);
 static inline bool is_mapped(Wide address) { return address.high == 0 && address.low >> 32 == 0xFFFF; }
 
 static inline bool is_at_most(Wide one, Wide other) {
-    return one.high < other.high || (one.high == other.high && one.low <= other.low);
+    return (one.high < other.high) | ((one.high == other.high) & (one.low <= other.low));
 }
 
 #endif
