@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,18 +165,21 @@ def _run(delegation: Delegation, print_format: Format, page: Path | None) -> Non
     if page is not None:
         check_page(page)
     seeds = delegation.count_seeds() if is_watched() else None
-    with RecordStream(COLUMNS, WIDTHS, print_format) as stream, progress_bar() as show:
+    with ExitStack() as batch:  # it ends last, when everything is printed
+        with RecordStream(COLUMNS, WIDTHS, print_format) as stream, progress_bar() as show:
 
-        def progress(report: BatchReport, read: int) -> None:
-            stream.flush()
-            done = report.sites + report.missing.total() + report.doubles
-            text = f"{report.sites:,} sites of {read:,} read, {report.probes:,} probes"
-            show(f"{text}, {_per_site(report)} per site", done, seeds)
+            def progress(report: BatchReport, read: int) -> None:
+                stream.flush()
+                done = report.sites + report.missing.total() + report.doubles
+                text = f"{report.sites:,} sites of {read:,} read, {report.probes:,} probes"
+                show(f"{text}, {_per_site(report)} per site", done, seeds)
 
-        report = delegation.run(lambda result: stream.add(describe_decision(result)), progress, page, say)
-    _summarise(report)
-    if page is None:
-        say("to see it on a page: `ipmicra report --last`, or --report FILE next time")
+            report = batch.enter_context(
+                delegation.running(lambda result: stream.add(describe_decision(result)), progress, page, say)
+            )
+        _summarise(report)
+        if page is None:
+            say("to see it on a page: `ipmicra report --last`, or --report FILE next time")
     if not report.is_complete:
         raise typer.Exit(DONE_IN_PART if report.sites else 1)
 

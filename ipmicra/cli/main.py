@@ -56,6 +56,8 @@ HALF_DONE = {
     "probe": "samples so far are kept in the store; run the same command again",
 }
 """What an interrupted command leaves, and what to do next."""
+_leaves_at_once = False
+"""Whether a batch of `delegate` has ended: a kill while Python tidies up must not make it look unfinished."""
 OTHERWISE = "nothing was left half-written; run the same command again"
 
 
@@ -104,13 +106,20 @@ class PageGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
         """Run the command; after Ctrl-C say what is left and what to do."""
+        global _leaves_at_once  # noqa: PLW0603 - read once, by `run`, when typer's contexts are gone
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            _leaves_at_once = ctx.invoked_subcommand == "delegate"
+        except typer.Exit:
+            _leaves_at_once = ctx.invoked_subcommand == "delegate"
+            raise
         except KeyboardInterrupt:
             say(f"interrupted: {HALF_DONE.get(ctx.invoked_subcommand or '', OTHERWISE)}")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError as error:
             raise ReaderGoneError from error
+        else:
+            return result
 
 
 app = typer.Typer(
@@ -238,8 +247,11 @@ def _run_to_the_end() -> None:
     """Run, and flush what was printed: a full disk must not pass for success."""
     try:
         app(prog_name="ipmicra")
-    except SystemExit:
+    except SystemExit as done:
         sys.stdout.flush()
+        if _leaves_at_once:
+            sys.stderr.flush()
+            os._exit(done.code if isinstance(done.code, int) else 0)
         raise
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shlex
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,15 +85,31 @@ class Batch:
     progress: Progress = lambda _report, _read: None
     registrations: RegistrationSource = field(default_factory=RdapSource)
     report: BatchReport = field(default_factory=BatchReport)
+    is_ended_by_caller: bool = False
+    """Whether the caller calls `end` when it has printed everything; until then the batch can be resumed."""
     _seen: set[int] = field(default_factory=set)
     """Hashes of the hosts that were met."""
     _outside: list[Site] = field(default_factory=list)
     """Sites whose registration is to be asked for."""
     _read: int = 0
+    _is_finished: bool = False
 
     def run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
         """Delegate all seeds; `words` are how the user named them."""
-        return asyncio.run(self._run(words, texts))
+        asyncio.run(self._run(words, texts))
+        if not self.is_ended_by_caller:
+            self.end()
+        return self.report
+
+    def end(self) -> None:
+        """End the batch if nothing is left to do: the same command begins a new one, with a new budget.
+
+        So this comes last, when everything that the user is to see has been written. A process that is killed
+        before leaves a batch that is resumed; one that were to end it earlier could be killed in between, and
+        the same command would spend the budget again for answers that the user never got.
+        """
+        if self._is_finished:
+            self.store.batches.end(self.report.batch, time.time())
 
     async def _run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
         session = Session(
@@ -194,8 +212,7 @@ class Batch:
             await session.until(lambda: not driver.pending)
         driver.flush()
         self._show(session)
-        if self.report.stopped is None and not driver.pending:
-            self.store.batches.end(session.batch.id, session.clock())
+        self._is_finished = self.report.stopped is None and not driver.pending
 
     def _decided(self, decision: Decision) -> None:
         self.report.sites += 1
@@ -236,16 +253,17 @@ class Delegation:
         with self.home.open_hierarchy() as hierarchy, self.home.open_store() as store:
             return plan_batch(store, hierarchy, self.options, read_seeds(self.words), show)
 
-    def run(
+    @contextmanager
+    def running(
         self,
         on_decision: Callable[[Decision], object],
         progress: Progress,
         page: Path | None,
         say: Callable[[str], object],
-    ) -> BatchReport:
-        """Delegate the seeds; a page on them is written at the end, also if that is an interrupt.
+    ) -> Iterator[BatchReport]:
+        """Delegate the seeds; the batch ends when the block is left without an error (see `Batch.end`).
 
-        `say` receives where it was written.
+        A page on them is written before, also after an interrupt; `say` receives where it was written.
         """
         command = redacted("ipmicra delegate", *self.words)
         with (
@@ -253,13 +271,15 @@ class Delegation:
             self.home.lock("delegate", command),
             self.home.open_store() as store,
         ):
-            batch = Batch(store, hierarchy, self.options, on_decision, progress)
+            batch = Batch(store, hierarchy, self.options, on_decision, progress, is_ended_by_caller=True)
             try:
-                return batch.run(self.words, read_seeds(self.words))
+                batch.run(self.words, read_seeds(self.words))
             finally:
                 if page is not None and batch.report.batch and store.results.count(batch.report.batch):
                     self._write_page(batch, page)
                     say(f"report: {page}")
+            yield batch.report
+            batch.end()
 
     def _write_page(self, batch: Batch, page: Path) -> None:
         from ipmicra.app.report.loaders.holders import with_hierarchy
