@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from ipmicra.edge.files.fields import Fields
 from ipmicra.edge.files.lines import Note, name_of, read_text
 from ipmicra.edge.files.tables import Record, read_records
-from ipmicra.errors import InputError
-from ipmicra.model.address import Address
+from ipmicra.errors import AddressError, InputError
+from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Capacity, Crawler
 from ipmicra.model.location import Location
 
@@ -154,7 +154,7 @@ def _row(fields: Fields, radius_km: float) -> CrawlerRow | None:
     return CrawlerRow(
         where=fields.where,
         name=name,
-        address=fields.address(),
+        address=fields.attempt(_public_address, "address"),
         agent_url=fields.attempt(read_agent_url, "agent_url"),
         location=fields.place(radius_km, country),
         country=country,
@@ -169,6 +169,13 @@ def _row(fields: Fields, radius_km: float) -> CrawlerRow | None:
         share=fields.positive("capacity") or 1.0,
         load=fields.number("load"),
     )
+
+
+def _public_address(text: str) -> Address:
+    try:
+        return read_address(text)
+    except AddressError as error:
+        raise AddressError(text, f"{error.reason}; give the crawler's public address, not a name") from error
 
 
 def _objections(record: Mapping[str, str]) -> Iterator[str]:
