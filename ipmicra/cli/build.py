@@ -10,6 +10,7 @@ import typer
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen, home_of
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, say
 from ipmicra.cli.progress import progress_bar
+from ipmicra.model.foreign_text import printable
 
 if TYPE_CHECKING:
     from ipmicra.app.build.build import BuildReport
@@ -108,4 +109,4 @@ def _print(report: BuildReport) -> None:
         f"{report.subnets:,} subnets of {report.organisations:,} organisations, {report.max_depth} deep; "
         f"{report.duplicates:,} duplicates, {report.overlaps:,} overlaps"
     )
-    typer.echo(f"{report.output}: {report.size_bytes:,} bytes, edition {report.edition.label}")
+    typer.echo(f"{printable(report.output)}: {report.size_bytes:,} bytes, edition {report.edition.label}")

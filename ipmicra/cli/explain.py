@@ -8,7 +8,8 @@ import typer
 
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, StoreOption, home_of
-from ipmicra.cli.output import clean, print_object
+from ipmicra.cli.output import print_object
+from ipmicra.model.foreign_text import printable
 
 
 def explain(
@@ -35,7 +36,7 @@ def explain(
         explanation = explain_site(opened, hierarchy, site)
     if print_format is Format.TABLE:
         for line in render(explanation):
-            typer.echo(clean(line))
+            typer.echo(printable(line))
     else:
         print_object(describe_explanation(explanation), print_format)
     if explanation.decided is None:

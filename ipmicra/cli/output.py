@@ -12,15 +12,12 @@ A command hands over plain dictionaries; the format decides how they look. There
   interrupted, so that a cut-off run can still be parsed. Parquet goes out in groups of rows, so that memory
   stays constant; its index is at the end of the file, so a run that is cut off leaves no table.
 
-Text from dumps and the DNS is written by strangers. On its way to a terminal it loses control characters
-(`clean`) and is never read as rich's markup. JSON escapes control characters by itself, and a CSV is data.
+Text from dumps, agents and the DNS is written by strangers. No format passes on their control characters or
+formulas (`model.foreign_text`), and none is read as rich's markup.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -31,6 +28,7 @@ import typer
 from ipmicra.app.log import log_as_json
 from ipmicra.cli.options import Format
 from ipmicra.errors import InputError
+from ipmicra.model.foreign_text import csv_line, csv_text, json_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,12 +43,6 @@ DONE_IN_PART = 3
 Record = dict[str, Any]
 
 
-def clean(value: object) -> str:
-    """Make a value safe to show: control characters of a dump must not reach the terminal."""
-    text = "" if value is None else str(value)
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
-
-
 def rounded(value: object, digits: int = 1) -> object:
     """Round a float for a table; anything else stays as it is."""
     return f"{value:.{digits}f}" if isinstance(value, float) else value
@@ -59,12 +51,13 @@ def rounded(value: object, digits: int = 1) -> object:
 def print_records(records: Sequence[Record], print_format: Format) -> None:
     """Print records as JSON, JSON lines, CSV or Parquet."""
     if print_format is Format.JSON:
-        typer.echo(json.dumps(records, indent=2, ensure_ascii=False))
+        typer.echo(json_text(records, indent=2))
     elif print_format is Format.JSONL:
         for record in records:
-            typer.echo(json.dumps(record, ensure_ascii=False))
+            typer.echo(json_text(record))
     elif print_format is Format.CSV:
-        typer.echo(_csv(records), nl=False)
+        columns = list(dict.fromkeys(key for record in records for key in record))
+        typer.echo(csv_text(columns, ([record.get(key) for key in columns] for record in records)), nl=False)
     elif print_format is Format.PARQUET:
         _print_parquet(records)
 
@@ -72,7 +65,7 @@ def print_records(records: Sequence[Record], print_format: Format) -> None:
 def print_object(record: Record, print_format: Format) -> None:
     """Print one record: as itself in JSON, as a table of one row elsewhere."""
     if print_format is Format.JSON:
-        typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        typer.echo(json_text(record, indent=2))
     else:
         print_records([record], print_format)
 
@@ -98,14 +91,14 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=escape(clean(title)) or None, title_justify="left", box=None, pad_edge=False)
+    table = Table(title=escape(printable(title)) or None, title_justify="left", box=None, pad_edge=False)
     cells = [list(row) for row in rows]
     for i, column in enumerate(columns):
         is_number = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        table.add_column(column, justify=justify, overflow="fold", no_wrap=i == 0)
+        table.add_column(Text(printable(column)), justify=justify, overflow="fold", no_wrap=i == 0)
     for row in cells:
-        table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else clean(cell)) for cell in row))
+        table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else printable(cell)) for cell in row))
     console().print(table)
 
 
@@ -118,8 +111,8 @@ def console() -> Console:
 
 def say(message: str) -> None:
     """Print a message for the user, beside the data."""
-    if not log_as_json(clean(message)):
-        typer.echo(clean(message), err=True)
+    if not log_as_json(printable(message)):
+        typer.echo(printable(message), err=True)
 
 
 def say_some(messages: Sequence[str], most: int, rest: str) -> None:
@@ -138,12 +131,11 @@ class RecordStream:
         self._columns, self._widths, self._format = list(columns), list(widths), print_format
         self._count = 0
         self._parquet: _ParquetStream | None = None
-        self._csv = csv.DictWriter(sys.stdout, self._columns, lineterminator="\n")
 
     def __enter__(self) -> Self:
         """Print the head."""
         if self._format is Format.CSV:
-            self._csv.writeheader()
+            sys.stdout.write(csv_line(self._columns))
         elif self._format is Format.TABLE:
             self._print_line(self._columns)
         elif self._format is Format.JSON:
@@ -164,11 +156,11 @@ class RecordStream:
     def add(self, record: Record) -> None:
         """Print a record."""
         if self._format is Format.CSV:
-            self._csv.writerow(record)
+            sys.stdout.write(csv_line(record.get(column) for column in self._columns))
         elif self._format is Format.JSONL:
-            sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_text(record) + "\n")
         elif self._format is Format.JSON:
-            sys.stdout.write(f"{',' if self._count else ''}\n  {json.dumps(record, ensure_ascii=False)}")
+            sys.stdout.write(f"{',' if self._count else ''}\n  {json_text(record)}")
         elif self._format is Format.TABLE:
             self._print_line([record[column] for column in self._columns])
         elif self._parquet is not None:
@@ -190,24 +182,13 @@ class RecordStream:
         sys.stdout.flush()
 
     def _print_line(self, values: Sequence[object]) -> None:
-        cells = [clean(rounded(value)) for value in values]
+        cells = [printable(rounded(value)) for value in values]
         padded = [cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True)]
         sys.stdout.write("  ".join(padded).rstrip() + "\n")
 
 
-def _csv(records: Sequence[Record]) -> str:
-    """Write records under the union of their keys; nested values become JSON."""
-    keys = list(dict.fromkeys(key for record in records for key in record))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, keys, lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        writer.writerow({key: _flat(value) for key, value in record.items()})
-    return text.getvalue()
-
-
 def _flat(value: object) -> object:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+    return json_text(value) if isinstance(value, dict | list) else value
 
 
 class _ParquetStream:

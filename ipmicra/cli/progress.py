@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from ipmicra.cli.output import say
+from ipmicra.model.foreign_text import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -36,8 +37,8 @@ def progress_bar(*, is_bytes: bool = False, stays: bool = False) -> Iterator[Sho
         if not tasks:
             bars.start()
         if key not in tasks:
-            tasks[key] = bars.add_task(text, total=total)
-        bars.update(tasks[key], description=text, completed=done, total=total)
+            tasks[key] = bars.add_task("", total=total)
+        bars.update(tasks[key], description=printable(text), completed=done, total=total)
 
     try:
         yield show

@@ -7,7 +7,6 @@ lower levels write whole requests.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -15,6 +14,8 @@ import sys
 import time
 from collections.abc import Iterable
 from typing import Any
+
+from ipmicra.model.foreign_text import json_text
 
 ROOT = "ipmicra"
 HIDDEN = "***"
@@ -91,8 +92,9 @@ class LogFormatter(logging.Formatter):
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{record.msecs:03.0f}Z"
         trace = self._censor.text(self.formatException(record.exc_info)) if record.exc_info else ""
         if self.is_json:
-            return json.dumps(self._entry(record, when, message, trace), ensure_ascii=False)
-        return f"{when} {record.levelname} {_one_line(message)}" + (f"\n{trace.rstrip()}" if trace else "")
+            return json_text(self._entry(record, when, message, trace))
+        lines = [f"{when} {record.levelname} {message}", *trace.rstrip().splitlines()]
+        return "\n".join(_one_line(line) for line in lines)
 
     def _entry(self, record: logging.LogRecord, when: str, message: str, trace: str) -> dict[str, Any]:
         fields: dict[str, object] = getattr(record, "fields", {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -14,6 +13,7 @@ from ipmicra.app.describe.hierarchy import describe_finding
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.hierarchy.assemble import Assembled
 from ipmicra.model.finding import Fate, Finding, Reason
+from ipmicra.model.foreign_text import json_text
 from ipmicra.parse.columns import Columns
 
 
@@ -114,4 +114,4 @@ def write_findings(findings: FindingList, path: Path) -> None:
 
 
 def _json_line(record: dict[str, Any]) -> bytes:
-    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+    return json_text(record).encode() + b"\n"

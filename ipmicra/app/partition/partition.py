@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from ipmicra.app.partition.inputs import Gathered
 from ipmicra.edge.files.sites import read_assigned
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import InputError
+from ipmicra.model.foreign_text import csv_text
 from ipmicra.partition.compare import PartitionResult, result_of
 from ipmicra.partition.methods.registry import METHODS, Method, given_column, missing
 
@@ -54,17 +53,17 @@ def compare(methods: list[Method], gathered: Gathered) -> list[PartitionResult]:
 
 def write_assignments(path: Path, gathered: Gathered, results: list[PartitionResult]) -> None:
     """Write `host,address,crawler`, with a column `method` in front if there are several."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     names = np.array(gathered.problem.crawlers.names, object)
     is_single = len(results) == 1
-    writer.writerow(["host", "address", "crawler"] if is_single else ["method", "host", "address", "crawler"])
-    for result in results:
-        front = [] if is_single else [result.method]
-        crawlers = names[result.column].tolist()
-        for host, address, crawler in zip(gathered.hosts, gathered.addresses, crawlers, strict=True):
-            writer.writerow([*front, host, address or "", crawler])
-    write_atomically(path, [text.getvalue().encode()])
+    rows = (
+        [*(() if is_single else (result.method,)), host, address or "", crawler]
+        for result in results
+        for host, address, crawler in zip(
+            gathered.hosts, gathered.addresses, names[result.column].tolist(), strict=True
+        )
+    )
+    columns = ["host", "address", "crawler"] if is_single else ["method", "host", "address", "crawler"]
+    write_atomically(path, [csv_text(columns, rows).encode()])
 
 
 def _assigned_method(name: str, path: Path, gathered: Gathered) -> Method:

@@ -23,7 +23,7 @@ Invariants:
   of JSON and Parquet are written out and read again: slower, but a latitude means the same in every form.
 - Bad rows become findings with their line; only a file that is unusable as a whole raises `InputError`, and
   no other exception leaves this module, whatever bytes a file has.
-- Cells are data. A cell that looks like a formula of a spreadsheet is passed on untouched.
+- Cells are data: a formula of a spreadsheet is a text. Cells that our own CSV escapes mean what was escaped.
 - One pass, bounded memory: rows are handed over as they are read. Exceptions are JSON documents, which are
   parsed as a whole, and Parquet from a pipe, which has its directory at the end.
 
@@ -60,6 +60,7 @@ from ipmicra.edge.files.lines import (
     translated,
 )
 from ipmicra.errors import InputError
+from ipmicra.model.foreign_text import from_csv_cell
 
 LOOKED_AT = 50
 """Rows by which separator and columns are recognised."""
@@ -223,7 +224,8 @@ def _from_csv(lines: Iterator[Line], name: str, *, is_list: bool) -> Table:
     if sum("\0" in line for line in telling) > (len(telling) / 2 if is_list else 0):
         raise InputError(f"{name} is neither CSV, JSON lines nor JSON: there are zero bytes in it")
     separator = _separator_of_list(telling) if is_list else _separator(telling)
-    rows = guarded(_rows(itertools.chain(first, lines), separator), name)
+    cut = _rows(itertools.chain(first, lines), separator)
+    rows = guarded(((number, [from_csv_cell(cell) for cell in cells]) for number, cells in cut), name)
     return Table(name=name, names=None, rows=rows, separator=separator)
 
 

@@ -99,3 +99,20 @@ def test_closed_standard_error_hurts_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     closed.close()
     monkeypatch.setattr("sys.stderr", closed)
     events.info("unheard", "nobody hears this")
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_control_characters_of_strangers_are_not_written(capsys: Capture, *, is_json: bool) -> None:
+    set_up_logging("debug", is_json=is_json)
+    events.warning("odd", "{name} is odd", name="a\x1b[2J\x9b31m\u202eb")
+
+    def fail() -> None:
+        raise ValueError("c\x1b[2J\x9b31md")
+
+    try:
+        fail()
+    except ValueError:
+        log_traceback()
+    written = capsys.readouterr().err
+    assert "31md" in written
+    assert all(line.isprintable() for line in written.split("\n"))

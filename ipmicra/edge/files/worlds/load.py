@@ -7,8 +7,6 @@ Coordinates in a world are where its crawlers and sites are known to be, so a pl
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
@@ -34,6 +32,7 @@ from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import AddressError, InputError, WorldError
 from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.foreign_text import csv_text
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
@@ -186,8 +185,4 @@ def _degrees(place: Location | None) -> tuple[object, ...]:
 
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    write_atomically(path, [text.getvalue().encode()])
+    write_atomically(path, [csv_text(columns, rows).encode()])

@@ -14,7 +14,6 @@ from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.partition.inputs import PartitionInputs, gather
 from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
-from ipmicra.cli.output import _csv
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM
 from ipmicra.edge.files.crawlers import (
     RADIUS_KM,
@@ -30,6 +29,7 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.lab.evaluate.inputs import WorldSource
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.foreign_text import csv_text
 from ipmicra.model.location import Location
 
 TOML = """
@@ -217,7 +217,7 @@ def test_printed_fleet_can_be_imported(form: str, tmp_path: Path) -> None:
         printed = [describe_member(member) for member in fleet.members()]
         expected = [(one.crawler.name, one.crawler.location, one.crawler.labels) for one in fleet.members()]
     if form == "csv":
-        path.write_text(_csv(printed))
+        path.write_text(csv_text(list(printed[0]), (one.values() for one in printed)))
     else:
         path.write_text(json.dumps(printed) if form == "json" else "\n".join(map(json.dumps, printed)))
     assert [(one.name, one.location, one.labels) for one in import_crawlers(path)] == expected
