@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.model.edition import Edition
 from ipmicra.model.finding import Finding
+from ipmicra.model.foreign_text import json_text
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.subnet import Subnet
 
@@ -71,7 +71,7 @@ class LineageDescriber:
     def __init__(self, hierarchy: Hierarchy) -> None:
         """Describe subnets of a hierarchy."""
         self._describe = lru_cache(REMEMBERED)(lambda row: describe_subnet(hierarchy.subnet(row)))
-        self._json = lru_cache(REMEMBERED)(lambda row: json.dumps(self._describe(row), ensure_ascii=False))
+        self._json = lru_cache(REMEMBERED)(lambda row: json_text(self._describe(row)))
 
     def lineage(self, found: Found) -> dict[str, Any]:
         """Describe a target with the subnets that contain it."""
@@ -83,7 +83,7 @@ class LineageDescriber:
 
     def lineage_json(self, found: Found) -> str:
         """Write `lineage` as JSON, in one line, from the parts that are remembered."""
-        target = json.dumps(found.seed.text, ensure_ascii=False)
+        target = json_text(found.seed.text)
         subnets = ", ".join(map(self._json, found.rows))
         return f'{{"target": {target}, "address": "{found.seed.range_text}", "lineage": [{subnets}]}}'
 

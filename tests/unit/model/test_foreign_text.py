@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ipmicra
 from ipmicra.edge.files.tables import open_table
 from ipmicra.model.foreign_text import csv_line, csv_text, from_csv_cell, json_text, printable
 
@@ -106,3 +107,15 @@ def test_json_of_half_a_surrogate_pair_can_be_printed() -> None:
 def test_printable_text_has_the_same_length(text: str) -> None:
     assert printable(text).isprintable()
     assert len(printable(text)) == len(text)
+
+
+def test_everything_that_prints_uses_these_functions() -> None:
+    rooms = [Path(ipmicra.__file__).parent / room for room in ("cli", "app", "lab")]
+    written = [
+        path for room in rooms for path in sorted(room.rglob("*.py")) if _writes_by_itself(path.read_text())
+    ]
+    assert written == []
+
+
+def _writes_by_itself(code: str) -> bool:
+    return any(call in code for call in ("csv.writer", "csv.DictWriter", "ensure_ascii=False"))
