@@ -42,7 +42,7 @@ class DumpChoice:
 
     sources: tuple[DumpSource, ...]
     left_out: tuple[DumpSource, ...] = ()
-    """Dumps that nobody named and whose API key is not set."""
+    """Dumps that were not requested by name and whose API key is not set."""
 
     @property
     def everything(self) -> tuple[DumpSource, ...]:
@@ -171,7 +171,7 @@ def _sources(wanted: Iterable[str | DumpSource]) -> list[DumpSource]:
 
 
 class _HaltedError(Exception):
-    """Ends a thread whose result nobody waits for any more."""
+    """Ends a thread whose result is no longer needed."""
 
 
 def _until(halt: threading.Event, function: Callable[[T], None]) -> Callable[[T], None]:

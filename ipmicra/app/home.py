@@ -49,7 +49,7 @@ class Home:
 
     @property
     def hierarchy_if_any(self) -> Path | None:
-        """The hierarchy's file; None if nobody named one and the folder has none."""
+        """The hierarchy's file; None if none was named and the folder has none."""
         return self.hierarchy if self.named_hierarchy or self.hierarchy.is_file() else None
 
     def open_hierarchy(self) -> Hierarchy:
@@ -59,7 +59,7 @@ class Home:
         return Hierarchy.open(self.hierarchy)
 
     def open_hierarchy_if_any(self) -> Hierarchy | None:
-        """Open the hierarchy; None if nobody named one and the folder has none."""
+        """Open the hierarchy; None if none was named and the folder has none."""
         return self.open_hierarchy() if self.hierarchy_if_any else None
 
     def open_store(self) -> Store:
@@ -69,7 +69,7 @@ class Home:
         return Store.open(self.store)
 
     def lock(self, purpose: str, command: str) -> AbstractContextManager[None]:
-        """Hold the store's lock for a purpose; `command` tells others who holds it."""
+        """Hold the store's lock for a purpose; `command` is shown to others who want it."""
         from ipmicra.edge.store.lock import one_at_a_time
 
         return one_at_a_time(self.store, purpose, command)

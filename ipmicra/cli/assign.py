@@ -87,7 +87,7 @@ def assign(
 ) -> None:
     """Assign each site to a near crawler that has room for it.
 
-    Uses the samples and delegations in the store. Round trips that nobody measured are estimated: with a
+    Uses the samples and delegations in the store. Unmeasured round trips are estimated: with a
     hierarchy by the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other.
     Large sites are divided into pieces. What was assigned before stays with its crawler where possible.
 

@@ -48,7 +48,7 @@ def progress_bar(*, is_bytes: bool = False, stays: bool = False) -> Iterator[Sho
 
 
 def show_message(message: str) -> None:
-    """Report a stage of a long simulation, if somebody is watching."""
+    """Report a stage of a long simulation, if standard error is a terminal."""
     if is_watched():
         say(message)
 
@@ -63,7 +63,7 @@ def _show_nothing(text: str, done: float, total: float | None, *, key: str = "")
 
 
 def _make_bars(*, is_bytes: bool, stays: bool) -> Progress:
-    # rich takes a tenth of a second to load: a command whose progress nobody sees does without it.
+    # rich takes a tenth of a second to load: a command whose progress is not shown does without it.
     from rich.console import Console
     from rich.progress import (
         BarColumn,

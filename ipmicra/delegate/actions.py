@@ -56,7 +56,7 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Revoked:
-    """A subnet is nobody's any more."""
+    """A subnet no longer belongs to a crawler."""
 
     key: int
     delegation: Delegation

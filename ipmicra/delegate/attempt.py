@@ -128,7 +128,7 @@ class Account:
     tried: tuple[Considered, ...]
     """The chosen crawler with the reason why the search ended, then those known or asked, in order."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
-    """Those that were not asked; written when somebody wants to read it, for most accounts are never read."""
+    """Those that were not asked; rendered on demand, because most accounts are never read."""
 
     def entries(self) -> list[Considered]:
         """Write all of it."""

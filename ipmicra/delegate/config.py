@@ -118,7 +118,7 @@ class PredictConfig:
     tail: float = 4.0
     """Degrees of freedom of a Student distribution: a surprising sample widens what is still expected."""
     misplaced: float = 0.02
-    """Share of places that are wrong, before samples tell."""
+    """Share of wrong places that is assumed before any sample."""
     places_trusted: float = 50.0
     """Sites' worth of trust in that share."""
     check_every: int = 20

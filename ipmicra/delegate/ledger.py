@@ -81,7 +81,7 @@ class Ledger:
         self._put(key, held, organisation)
 
     def abandon(self, key: int) -> None:
-        """Note an attempt that found nobody; an earlier delegation, if any, stays."""
+        """Note an attempt that found no crawler; an earlier delegation, if any, stays."""
         next_hold(self.hold_of(key), Step.ATTEMPT_ABANDONED)
         self._contested.discard(key)
 
@@ -175,7 +175,7 @@ class Holdings:
         return [Renewed(held.delegation)]
 
     def give_own(self, crawler: int, now_s: float) -> list[Action]:
-        """Delegate the subnet that a crawler stands in to it, unless somebody has or is about to have it."""
+        """Delegate the subnet that a crawler stands in to it, unless it is delegated or about to be."""
         one = self._roster.crawlers[crawler]
         key = key_of(self._tree, one.address)
         if self._ledger.hold_of(key) is not Hold.FREE:

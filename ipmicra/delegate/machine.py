@@ -5,7 +5,7 @@ Theory of operation
 `handle` takes one event and returns what its driver must do, in order. Nothing here waits, reads a clock or
 draws a number, so the same events always give the same actions; that is what the tests replay.
 
-A site belongs to a subnet (its *key*). The first site of a subnet that nobody holds opens an *attempt*; sites
+A site belongs to a subnet (its *key*). The first site of an undelegated subnet opens an *attempt*; sites
 of the same subnet that arrive meanwhile join it. The policy says whom to ask (`Ask`) until it has seen enough
 (`Settle`). In between the attempt waits for all probes it asked for, lost ones included. When it settles, the
 subnet is held, the policy learns, and every waiting site gets its `Decision`:

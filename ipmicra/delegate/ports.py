@@ -16,7 +16,7 @@ from ipmicra.model.site import Site
 
 
 class LocationSource(Protocol):
-    """Where sites are, as far as somebody knows."""
+    """Where sites are, as far as known."""
 
     def location_of(self, site: Site, key: int) -> Location | None:
         """Return a site's place; `key` is its subnet (see `ipmicra.delegate.subnets`)."""
@@ -63,7 +63,7 @@ class Policy(Protocol):
         """Say what to do next; asked again when the probes it wants are in or lost."""
 
     def learn(self, attempt: Attempt) -> None:
-        """Learn from an attempt's samples at its end, or from a sample of somebody else's."""
+        """Learn from an attempt's samples at its end, or from a sample of another attempt."""
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Return whether a crawler that joined later may be nearer than the holder, whose sample is known."""

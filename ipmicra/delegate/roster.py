@@ -9,12 +9,12 @@ against its crawler. A crawler is flagged, and asked no more, as long as
 2. they are more than half of its samples that could be checked at all.
 
 The second condition protects honest crawlers: every table of places has wrong entries, so among thousands of
-checks a few fail whoever measures.
+checks a few fail for any crawler.
 
 This is the only place that applies the rule. It is a function of the counters alone (`TrackRecord`), which
 `join` takes over from the store and `check` changes. Nothing that happens to the connection touches them,
 so a crawler's fate does not depend on when its agent reconnects or the program restarts. A flagged crawler is
-believed again when plausible samples that were still under way tip the balance, or when somebody removes it
+believed again when plausible samples that were still under way tip the balance, or when the user removes it
 and adds it anew: a later `joined_s` starts a new record.
 """
 

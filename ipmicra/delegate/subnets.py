@@ -1,7 +1,7 @@
 """Subnets as the delegator numbers them.
 
 A key is a subnet's row, or a negative number that stands for a slice of address space (256 addresses of
-IPv4, a /48 of IPv6) or for a single address. Slices serve where nobody registered an address, for the root
+IPv4, a /48 of IPv6) or for a single address. Slices serve where an address is unregistered, for the root
 is never delegated as a whole, and where a site is elsewhere than the rest of its subnet.
 """
 
@@ -16,7 +16,7 @@ from ipmicra.model.address import Address
 _FORMS = ((4, 8), (6, 80), (4, 0), (6, 0))
 """Family and bits below, of slices and single addresses."""
 _SHIFT = 2
-"""Bits of a negative key that tell its form."""
+"""Bits of a negative key that encode its form."""
 
 
 class SubnetTree(Protocol):

@@ -112,7 +112,7 @@ class LogFormatter(logging.Formatter):
 
 
 class _StderrHandler(logging.StreamHandler[Any]):
-    """Writes to the present standard error, and ignores that nobody reads it."""
+    """Writes to the current standard error, and ignores that its reader is gone."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)  # the stream is not kept

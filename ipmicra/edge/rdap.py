@@ -11,7 +11,7 @@ chain, which sees every request and response, redirected ones included. It notes
 to be left alone (Retry-After, or `pause_s`), and refuses to send anything to that host before: another
 registry can still be asked.
 
-A question is tried `tries` times more if nobody answered or the registry asked for patience; a wait beyond
+A question is tried `tries` times more if there was no answer or the registry asked to wait; a wait beyond
 `longest_pause_s` ends it with `FetchError`, since its caller has something better to do.
 """
 
@@ -42,7 +42,7 @@ class RegistrationSource(Protocol):
     """A source of registrations."""
 
     def ask(self, address: Address) -> Graft | None:
-        """Return the registration around an address or None; `FetchError` if nobody answers."""
+        """Return the registration around an address or None; `FetchError` if there is no answer."""
         ...
 
 

@@ -63,7 +63,7 @@ class NameConfig:
     adjacent_role: float = 2.0
     """The part beside it is."""
     whole_label: float = 1.0
-    """It fills its label, apart from a number."""
+    """It fills its label, except for a number."""
     agreement: float = 2.0
     """The country indicated by another part, the top-level domain or the registration is the same."""
     region: float = 2.0

@@ -12,7 +12,7 @@ LONGEST_LABEL = 63
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "a", "ł": "l"})
 
 RegisteredDomain = Callable[[str], str | None]
-"""Gives the registered domain of a host name, None for a public suffix: `a.b.co.uk` → `b.co.uk`."""
+"""Returns the registered domain of a host name, None for a public suffix: `a.b.co.uk` → `b.co.uk`."""
 
 
 @dataclass(slots=True)

@@ -116,8 +116,8 @@ def prove_anycast(bounds: Sequence[Bound], config: LatencyConfig) -> tuple[Bound
     if len(bounds) < 2:  # noqa: PLR2004 - a pair
         return None
     latitude, longitude, farthest = _columns(bounds)
-    apart = distances_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
-    gap = apart - farthest[:, None] - farthest[None, :] - config.slack_km
+    distances = distances_km(latitude[:, None], longitude[:, None], latitude[None, :], longitude[None, :])
+    gap = distances - farthest[:, None] - farthest[None, :] - config.slack_km
     one, other = np.unravel_index(int(np.argmax(gap)), gap.shape)
     return (bounds[int(one)], bounds[int(other)]) if gap[one, other] > 0 else None
 

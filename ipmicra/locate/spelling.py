@@ -18,7 +18,7 @@ _SPECIAL = str.maketrans(
         "\u0131": "i",
     }
 )
-"""Letters that do not fall apart into a plain one and an accent."""
+"""Letters that do not decompose into a plain one and an accent."""
 
 
 def folded(name: str) -> str:

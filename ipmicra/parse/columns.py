@@ -4,7 +4,7 @@ Theory of operation
 -------------------
 A registry dump has millions of paragraphs. One Python object per paragraph would take longer to create than
 the text takes to parse, so a parsed dump is a handful of numpy arrays, one per attribute, and a row number
-stands for a registration. A `Finding` or a `Subnet` object is made only for rows that somebody looks at.
+stands for a registration. A `Finding` or a `Subnet` object is made only for rows that are looked at.
 
 Texts are not split into strings either. All of them lie in one array of UTF-8 bytes. A row stores where its
 texts start and the length of each; the texts of a row follow each other, so one offset serves all.

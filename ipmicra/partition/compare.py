@@ -91,7 +91,7 @@ def result_of(method: Method, problem: Problem) -> PartitionResult:
 def moved_on_join(method: Method, problem: Problem, column: Column) -> float | None:
     """Return the share of sites that move when a crawler joins.
 
-    One more crawler joins a floating fleet. In a fleet that stands somewhere nobody knows where the next one
+    One more crawler joins a floating fleet. In a fleet with locations it is unknown where the next one
     will stand: there the last crawler is taken to have joined last. None where nothing can be said.
     """
     if not len(column) or method.is_given:

@@ -52,7 +52,7 @@ class CrawlerTable:
         )
 
     def __post_init__(self) -> None:
-        """Refuse a fleet of nobody, names that are there twice, and crawlers that can do nothing."""
+        """Refuse an empty fleet, duplicate names, and crawlers without capacity."""
         if not self.names:
             raise InputError("there must be one crawler at least")
         if len(set(self.names)) != len(self.names):

@@ -1,4 +1,4 @@
-"""Places for sites whose location nobody knows: near those that share a subnet with them."""
+"""Places for sites whose location is unknown: near those that share a subnet with them."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def place_by_subnet(sites: SiteTable) -> tuple[SiteTable, PlacingTally]:
 def _fill(
     key: NDArray[np.int64],
     places: tuple[NDArray[np.float64], NDArray[np.float64]],
-    told: tuple[SiteTable, NDArray[np.bool_]],
+    located: tuple[SiteTable, NDArray[np.bool_]],
 ) -> int:
     """Fill gaps from the centres of groups, by sites that came with a location; count what was filled."""
-    sites, known = told
+    sites, known = located
     latitude, longitude = places
     gaps = np.flatnonzero(np.isnan(latitude) & (key >= 0))
     givers = np.flatnonzero(known & (key >= 0))

@@ -132,8 +132,8 @@ def test_explanation_tells_who_was_asked_and_who_was_not(home: Path) -> None:
     text = invoked("--home", home, "explain", site).stdout
     for part in (
         f"{site} belongs to c0",
-        "203.0.0.0/16  WIDE, GR; nobody's",
-        "203.0.112.8/29  N1, GR; nobody's",
+        "203.0.0.0/16  WIDE, GR; not delegated",
+        "203.0.112.8/29  N1, GR; not delegated",
         "1. c0: near on the map; it measured",
         "c1: farther away on the map.",
         "Evidence: probed, with one probe.",

@@ -95,7 +95,7 @@ def test_lines_that_cannot_be_read_are_told_and_the_rest_is_done(folder: Path) -
         ((), "nothing to report on"),
         (("--assignment", "results.csv"), "needs --world"),
         (("results.csv", "--world", "."), "exclude each other"),
-        (("--world", "crawlers.csv"), "cannot tell which columns"),
+        (("--world", "crawlers.csv"), "cannot determine which columns"),
         (("results.csv", "--crawlers", "absent.csv"), "does not exist"),
         (("results.csv", "-o", "results.csv"), "is one of the inputs"),
         (("--world", ".", "-o", "rtt.csv"), "is one of the inputs"),

@@ -1,4 +1,4 @@
-"""Round trips that nobody measured, as the delegator's model expects them from what the store knows."""
+"""Estimates of unmeasured round trips, by the delegator's model and what the store knows."""
 
 from __future__ import annotations
 

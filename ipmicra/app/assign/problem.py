@@ -28,7 +28,7 @@ class AssignProblem:
     crawlers: Sequence[Crawler]
     trips: RoundTrips
     expectations: Expectations | None = None
-    """Estimates what nobody measured; without it, coordinates do if crawlers measured each other."""
+    """Estimates unmeasured round trips; without it, coordinates do so if crawlers measured each other."""
     before: Sequence[Assignment] = ()
     """All earlier assignments, of these sites and of others; they stay where they can."""
     backend: str = "balance"
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """Host, number and count of pieces: what tells assignments apart."""
+        """Host, number and count of pieces: what identifies an assignment."""
         return (self.site.host, self.piece.number, self.piece.of) if self.piece else (self.site.host, 1, 1)
 
 

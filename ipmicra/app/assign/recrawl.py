@@ -66,8 +66,8 @@ def _wrong(report: Crawled, known: dict[int, Recrawl]) -> str | None:
     """Return why a crawler's report cannot be accepted; None if it can."""
     ended, began = report.crawled_s, report.started_s
     checks = {
-        "neither when it began nor when it ended is told": ended is None and began is None,
-        "the number of its pages is not told": ended is not None
+        "neither its beginning nor its end is given": ended is None and began is None,
+        "the number of its pages is missing": ended is not None
         and (report.pages is None or report.pages < 0),
         "it ended before it began": ended is not None and began is not None and ended < began,
         "its interval must be above 0": report.interval_s is not None and report.interval_s <= 0,

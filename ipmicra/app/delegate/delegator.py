@@ -127,7 +127,7 @@ class Delegator:
         """Hand an error to everybody who waits."""
         try:
             await self._session.until(lambda: False)
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+        except Exception as error:  # noqa: BLE001 - the waiting callers get it
             for future in [one for futures in self._waiting.values() for one in futures]:
                 if not future.done():
                     future.set_exception(error)

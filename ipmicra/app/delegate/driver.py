@@ -62,7 +62,7 @@ from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 
 WIDER_BITS = {4: 16, 6: 96}
-"""Bits below the wider slice that stands for a parent where nobody registered an address."""
+"""Bits below the wider slice that stands for a parent where an address is not registered."""
 
 
 class Gate:
@@ -112,7 +112,7 @@ class Gate:
         return self._release(self._waiting.pop(parent, deque()))
 
     def empty(self) -> list[Site]:
-        """Return all that wait; nobody will come for them."""
+        """Return all that wait, to be given up."""
         waiting, self._waiting = self._waiting, {}
         return [site for sites in waiting.values() for site in self._release(sites)]
 
@@ -141,7 +141,7 @@ class Driver:
     """Sites that wait for an answer."""
     failure: BaseException | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set whenever somebody who waits should look again."""
+    """Set whenever waiting tasks should look again."""
     _ready: deque[Site] = field(default_factory=deque)
 
     # --- in
@@ -164,7 +164,7 @@ class Driver:
         self._handle(SiteArrived(site, self.clock()), parent)
 
     def _parent_to_watch(self, site: Site) -> Hashable | None:
-        """Return the parent of a subnet that nobody holds or fights for; others need not wait."""
+        """Return the parent of a subnet that is neither delegated nor being decided; others need not wait."""
         if self.machine.scope is Scope.SITE or self.machine.hold_of(site.address) is not Hold.FREE:
             return None
         return self.gate.parent_of(site)
@@ -179,7 +179,7 @@ class Driver:
         self._handle(CrawlerJoined(crawler, self.clock()))
 
     def fail(self, error: BaseException) -> None:
-        """Remember the first error, for whoever waits."""
+        """Remember the first error, for the tasks that wait."""
         self.failure = self.failure or error
         self.changed.set()
 

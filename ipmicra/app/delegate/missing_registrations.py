@@ -35,7 +35,7 @@ class GraftedTree:
             self.add(graft)
 
     def add(self, graft: Graft) -> None:
-        """Graft a registration, unless it is too wide or nobody's."""
+        """Graft a registration, unless it is too wide or the range is not registered."""
         version = graft.first.version
         if not graft.is_known:
             return

@@ -83,7 +83,7 @@ def restore_machine(driver: Driver, store: StorePort, tree: SubnetTree, particip
 def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: set[Pair]) -> int:
     """Let the policy learn from samples of earlier runs; return how many.
 
-    Samples of probes that an unfinished batch asked for, and whose subnets are nobody's yet, are left out:
+    Samples of probes that an unfinished batch asked for, and whose subnets are not delegated, are left out:
     the probe queue returns them again when their site arrives, and they are learnt from then.
     """
     now_s = driver.clock()

@@ -5,14 +5,14 @@ Theory of operation
 A session belongs to one batch. Opening it brings everything to where the last run of the batch stopped:
 
 1. choose who takes part, and carry delegations over if the hierarchy is another edition;
-2. ask all agents whether they are there, so that nobody is asked who cannot answer;
+2. ask all agents whether they are there, so that only those that can answer are asked;
 3. begin the batch, or take up the one that the same command left unfinished;
 4. restore the machine: crawlers join with their records, delegations are taken over;
 5. ask agents for answers that a crash swallowed. Their orders are paid for, so nothing is probed again;
 6. let the policy learn from the samples of earlier runs.
 
 While it is open two tasks run beside the driver: one writes what was gathered, several times a second; one
-looks after agents that fell silent. Both hand errors to the driver, and `until` raises them to whoever waits.
+looks after agents that fell silent. Both hand errors to the driver, and `until` raises them in tasks that wait.
 A task that merely died would leave the batch waiting for ever.
 
 Whether a crawler can be reached is known to the machine alone. The store's column is written when it changes,

@@ -13,17 +13,17 @@ from ipmicra.model.delegation import Evidence
 
 BY = {
     Evidence.PROBED: "by probes of its own",
-    Evidence.INHERITED: "by what is known of its neighbours",
-    Evidence.COORDINATE: "by network coordinates, for it cannot be probed",
-    Evidence.GEOLOCATED: "by its place on the map",
-    Evidence.ANYCAST: "for no reason but load: it is in many places at once",
+    Evidence.INHERITED: "by what is known about its neighbours",
+    Evidence.COORDINATE: "by network coordinates, because it cannot be probed",
+    Evidence.GEOLOCATED: "by its geographic location",
+    Evidence.ANYCAST: "by load alone: it is in many places at once",
 }
 
 
 def render(explanation: Explanation) -> Iterator[str]:
     """Write an explanation for people, line by line."""
     yield from _headline(explanation)
-    yield from ("", "Where it lies")
+    yield from ("", "Where it is")
     yield from _lineage(explanation)
     if explanation.decided is not None:
         yield from ("", "What was known before")
@@ -49,7 +49,7 @@ def _load(explanation: Explanation) -> Iterator[str]:
     for one in explanation.load:
         piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
         if one["crawler"] is None:
-            yield f"  {piece}is assigned to nobody: {one['reason']}."
+            yield f"  {piece}is not assigned: {one['reason']}."
             continue
         yield f"  {piece}is assigned to {one['crawler']} by {one['backend']}: {one['reason']}."
         yield from _distance(explanation, one["crawler"], one["expected_ms"])
@@ -94,7 +94,7 @@ def _level(level: Level) -> str:
     subnet = level.subnet
     words = [subnet.netname, subnet.organisation.name if subnet.organisation else None, subnet.country]
     text = ", ".join(dict.fromkeys(word for word in words if word))
-    holder = f"held by {level.holder.delegation.crawler}" if level.holder else "nobody's"
+    holder = f"held by {level.holder.delegation.crawler}" if level.holder else "not delegated"
     return f"{subnet.label}  {text + '; ' if text else ''}{holder}"
 
 

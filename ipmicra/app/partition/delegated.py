@@ -80,7 +80,7 @@ class WorldDecider:
 
 
 def _column(outcomes: Iterable[SiteOutcome], problem: Problem) -> Column:
-    """Number the crawlers of outcomes; a site that nobody takes counts for the first."""
+    """Number the crawlers of outcomes; an unassigned site counts for the first."""
     numbers = {name: number for number, name in enumerate(problem.crawlers.names)}
     return np.array([numbers[one.crawler] if one.crawler else 0 for one in outcomes], np.int32)
 

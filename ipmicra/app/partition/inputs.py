@@ -60,7 +60,7 @@ class PartitionInputs:
     parts: int | None = None
     hierarchy: Path | None = None
     resolve: bool = False
-    """Ask the DNS for addresses that no file tells."""
+    """Ask the DNS for addresses that are in no file."""
     seed: int = 0
     costs: CostConfig = field(default_factory=CostConfig)
     metis: MetisConfig = field(default_factory=MetisConfig)
@@ -138,7 +138,7 @@ def _decider(
 
 
 def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:
-    """Return the named sites with what files tell of them; all of a file if none was named."""
+    """Return the named sites with what files say about them; all of a file if none was named."""
     path = inputs.sites
     words = list(inputs.seeds)
     tables = [word for word in words if _is_site_table(word)]
@@ -273,8 +273,10 @@ def _subnets_and_holders(
     if hierarchy is None or not len(known):
         return _prefix_levels(addresses), holders
     rows = hierarchy.lookup_many([addresses[row] for row in known.tolist()]).astype(np.int64)
-    told = hierarchy.organisation_many(rows).astype(np.int64)
-    holders[known] = np.where(holders[known] >= 0, holders[known], np.where(told > 0, told, UNKNOWN))
+    registered = hierarchy.organisation_many(rows).astype(np.int64)
+    holders[known] = np.where(
+        holders[known] >= 0, holders[known], np.where(registered > 0, registered, UNKNOWN)
+    )
     levels = np.full((_LEVELS, len(addresses)), UNKNOWN, np.int64)
     for level in range(_LEVELS):
         above = hierarchy.parent_many(rows)
@@ -320,12 +322,12 @@ def _links(inputs: PartitionInputs, hosts: list[str], sites: SiteTable, notes: l
         np.array([row_of.get(host, -1) for host in ends], np.int64) for ends in (sources, targets)
     )
     table, tally = clean_links(source, target, np.array(counts), len(hosts))
-    told = {
+    reasons = {
         "to or from unknown hosts": tally.unknown,
         "self links": tally.inside,
         "of no weight": tally.empty,
     }
-    left_out = ", ".join(f"{count:,} {what}" for what, count in told.items() if count)
+    left_out = ", ".join(f"{count:,} {what}" for what, count in reasons.items() if count)
     if left_out:
         notes.append(f"links left out of {path}: {left_out}")
     return table

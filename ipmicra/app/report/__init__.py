@@ -7,5 +7,5 @@ Sources of what is drawn and counted:
 [1] Exposto et al., the geographical partition of the Web: the equation of download time.
 [2] Xu, Zhang, Zhang and Fang 2010: the parameters of a crawler on an ordinary line.
 [3] Šavrič, Patterson and Jenny 2018: the Equal Earth projection.
-[4] Okabe and Ito 2008; Machado, Oliveira and Fernandes 2009: colours that most eyes can tell apart.
+[4] Okabe and Ito 2008; Machado, Oliveira and Fernandes 2009: colours that most people can distinguish.
 """

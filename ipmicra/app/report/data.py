@@ -1,4 +1,4 @@
-"""What a report is made from; whoever has sites and crawlers can fill it in."""
+"""What a report is made from; anything that has sites and crawlers can fill it in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReportCrawler:
     place: Location | None = None
     capacity: Capacity = field(default_factory=Capacity)
     load: float | None = None
-    """Work in relation to capacity, as its assigner counts it; 1 is full. None if nobody counted."""
+    """Work in relation to capacity, as its assigner counts it; 1 is full. None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +60,14 @@ class ReportSite:
     """Two letters, ISO 3166."""
     place: Location | None = None
     crawler: int | None = None
-    """Number of the crawler in the report's list; None if nobody got the site."""
+    """Number of the crawler in the report's list; None if the site is unassigned."""
     rtt_ms: float | None = None
     """To its crawler, as its assignment says; None if nothing is known."""
     is_expected: bool = False
     """The round trip is what a model expects, not what a probe found."""
     evidence: Evidence | None = None
     probes: int | None = None
-    """Probes spent on it; None if nobody counted."""
+    """Probes spent on it; None if unknown."""
     pages: int | None = None
     flag: Flag | None = None
 
@@ -124,7 +124,7 @@ class ReportData:
     true_rtt_ms: Milliseconds | None = None
     """Round trips (crawlers × sites) that are known to be true; not-a-number for a lost probe."""
     baselines: Baselines = field(default_factory=Baselines)
-    """Where there is no matrix of true round trips, columns that somebody else worked out."""
+    """Columns computed elsewhere, for use without a matrix of true round trips."""
     hierarchy: HierarchyFigures | None = None
     tree: tuple[SubnetNode, ...] = ()
     """Subnets above the sites; if empty, sites are nested by prefix length."""

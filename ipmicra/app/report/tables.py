@@ -102,7 +102,7 @@ def number_cell(value: float | None, form: str = ",.0f") -> Cell:
 
 def crawler_cell(columns: Columns, number: int | None) -> Cell:
     """Show a crawler's name in its colour."""
-    return Cell("nobody") if number is None else Cell(columns.data.crawlers[number].name, crawler=number)
+    return Cell("none") if number is None else Cell(columns.data.crawlers[number].name, crawler=number)
 
 
 def crawler_table(columns: Columns, config: ReportConfig) -> Table:
@@ -202,7 +202,7 @@ def flagged_table(columns: Columns, flag: Flag | None, config: ReportConfig) -> 
     title, meaning = FLAGGED[flag]
     shown = found[: config.flagged_rows]
     some = f"; the first {len(shown):,}" if len(shown) < len(found) else ""
-    table = _site_table(columns, config, shown, f"{flag or 'nobody'}", f"{len(found):,}: {meaning}{some}")
+    table = _site_table(columns, config, shown, f"{flag or 'unassigned'}", f"{len(found):,}: {meaning}{some}")
     return replace(table, title=title)
 
 

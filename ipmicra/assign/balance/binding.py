@@ -56,7 +56,7 @@ class BindingWorld:
     pages: Rows
     """Pages of each piece."""
     last_crawler: Rows
-    """Who crawled each piece last; -1 for nobody."""
+    """The crawler that crawled each piece last; -1 for none."""
     fixed_ms: float
     """Time of a page beside the round trip."""
     step_ms: float

@@ -10,7 +10,7 @@ load, so owners may be overloaded. LBI corrects that when a task is inserted, an
 - While the holder's relative task load is above the threshold, it compares the relative page load of its
   neighbours with its own (with `distance_weight`, also their distance to the site) and hands the task to the
   best. After `hops` steps the last one must take it.
-- A task that somebody has stays there, however loads change: LBI never moves a task later. The exception is a
+- A task stays with its crawler, however loads change: LBI never moves a task later. The exception is a
   zone that changed hands: what its former owner held goes along to the heir, up to the heir's fair share of
   all load. Beyond that the heir would be overloaded and would hand it back, so the task stays where it is.
 
@@ -46,7 +46,7 @@ def assign_by_zones(
 
     Rows of `sites` are those of the demand, and rows with the same name stand in the same place. With `kept`,
     zones are those of the call before, changed by who left and joined since. Crawlers without capacity take
-    no part; somebody must have some. The zones are returned for the next call.
+    no part; at least one must have some. The zones are returned for the next call.
     """
     there = np.flatnonzero(demand.units > 0)
     fleet, places = crawlers.taken(there), sites.distinct()

@@ -68,7 +68,7 @@ class PageCounts:
 def believed_pages(counts: Sequence[float | None], config: PageConfig | None = None) -> PageCounts:
     """Take the page counts of the last crawl; estimate what is unknown by the median of what is known.
 
-    0 pages count as one: somebody must look at the site again. Implausible counts are replaced by the
+    0 pages count as one: some crawler must look at the site again. Implausible counts are replaced by the
     estimate, and counted.
     """
     config = config or PageConfig()

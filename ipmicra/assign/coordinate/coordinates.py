@@ -33,7 +33,7 @@ class CoordinatesConfig:
 
 
 class Coordinates:
-    """A fleet in coordinate space, and what it predicts about round trips nobody has measured.
+    """A fleet in coordinate space, and its predictions of unmeasured round trips.
 
     Crawlers are numbered as the rows of the table they were fitted from. Samples are tables of hosts ×
     crawlers in milliseconds with NaN where there is none; zero, negative and infinite values count as

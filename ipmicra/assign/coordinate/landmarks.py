@@ -104,9 +104,9 @@ class _Pairs:
 
     def _misfit(self, state: Floats) -> tuple[Floats, Floats]:
         """Return the weighted errors of the pairs, and how each changes with either of its landmarks."""
-        apart = state[self.first, : self.dimensions] - state[self.second, : self.dimensions]
-        distance = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + _TINY
-        direction = apart * (self.weights / distance)[:, None]
+        offsets = state[self.first, : self.dimensions] - state[self.second, : self.dimensions]
+        distance = np.sqrt(np.einsum("ij,ij->i", offsets, offsets)) + _TINY
+        direction = offsets * (self.weights / distance)[:, None]
         slopes = np.stack([direction, -direction])
         estimated = distance
         if self.has_height:

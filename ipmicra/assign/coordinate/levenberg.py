@@ -98,9 +98,9 @@ def _is_done(error: Floats, trial_error: Floats, damping: Floats, config: Descen
 def _misfit(anchors: Anchors, task: Task, state: Floats) -> tuple[Floats, Floats]:
     """Return the weighted errors of all samples and how they change with the coordinates."""
     dimensions = anchors.points.shape[1]
-    apart = state[:, None, :dimensions] - anchors.points[None]
-    distance = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart)) + _TINY
-    slopes = apart * (task.weights / distance)[:, :, None]
+    offsets = state[:, None, :dimensions] - anchors.points[None]
+    distance = np.sqrt(np.einsum("ijk,ijk->ij", offsets, offsets)) + _TINY
+    slopes = offsets * (task.weights / distance)[:, :, None]
     estimated = distance + anchors.heights
     if state.shape[1] > dimensions:
         estimated += state[:, dimensions:]

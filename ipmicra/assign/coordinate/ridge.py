@@ -72,8 +72,8 @@ def fit_ridge(known: Likeness, errors: Floats, config: RidgeConfig) -> Ridge:
     """
     is_known = np.isfinite(errors)
     target = np.where(is_known, errors, 0.0)
-    apart = _squares(known.samples, known.samples)
-    scale = float(np.median(apart[~np.eye(len(apart), dtype=bool)])) or 1.0
+    squares = _squares(known.samples, known.samples)
+    scale = float(np.median(squares[~np.eye(len(squares), dtype=bool)])) or 1.0
     unit = float(np.mean(known.surprise**2)) or 1.0
     trials = []
     for numbers in product(config.widths, config.slopes, config.penalties):

@@ -16,7 +16,7 @@ _LEAST_WIDTH = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """A box of coordinate space: every coordinate is taken into it before it is owned by somebody."""
+    """A box of coordinate space: every coordinate is clamped to it before its owner is looked up."""
 
     low: Floats
     high: Floats

@@ -50,11 +50,11 @@ def _move(
     other, rtt_ms = heard
     is_known = np.isfinite(rtt_ms)
     rtt = np.where(is_known, rtt_ms, 1.0)
-    apart = points - points[other]
-    flat = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-    lots = rng.normal(size=apart.shape)  # two on one point move apart in a random direction
+    offsets = points - points[other]
+    flat = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+    lots = rng.normal(size=offsets.shape)  # two on one point move in opposite random directions
     lots /= np.linalg.norm(lots, axis=1, keepdims=True)
-    direction = np.where(flat[:, None] > _TINY, apart / np.maximum(flat, _TINY)[:, None], lots)
+    direction = np.where(flat[:, None] > _TINY, offsets / np.maximum(flat, _TINY)[:, None], lots)
     estimated = flat + heights + heights[other]
     trust = error / np.maximum(error + error[other], _TINY)
     missed = np.abs(estimated - rtt) / rtt

@@ -86,13 +86,13 @@ def _fill(overlay: Overlay, arrays: dict[str, NDArray[Any]], joined: int) -> Non
     _give(overlay, owner_of, joined)
     holders = arrays["holders"].astype(np.int64)
     if len(holders) and (holders.max() >= joined or holders.min() < -1):
-        raise ValueError("a site is held by nobody that joined")
+        raise ValueError("a site's owner never joined")
     sites = arrays["sites"].reshape(-1, overlay.space.dimensions)
     overlay.sites.add(overlay.space.clamped(sites), sites, holders)
 
 
 def _give(overlay: Overlay, owner_of: dict[int, int], joined: int) -> None:
-    """Give the zones back to their owners."""
+    """Restore the owners of the zones."""
     for zone, owner in owner_of.items():
         if not -1 <= owner < joined or (owner < 0 and len(owner_of) > 1):
             raise ValueError(f"zone {zone} has no owner that joined")

@@ -50,7 +50,7 @@ class Sites:
         return [number for number, inside in zip(held, is_in, strict=True) if inside]
 
     def move(self, numbers: list[int], crawler: int) -> None:
-        """Give sites to a crawler."""
+        """Assign sites to a crawler."""
         for number in numbers:
             self._held[int(self.holder[number])].remove(number)
             self._held.setdefault(crawler, []).append(number)

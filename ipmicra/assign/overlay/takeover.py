@@ -66,7 +66,7 @@ def _merge_up(overlay: Overlay, crawler: int, zone: int) -> None:
 
 
 def _empty(overlay: Overlay) -> None:
-    """Leave the space to nobody."""
+    """Leave the space without an owner."""
     tree = overlay.zones.tree
     tree.axis[0], tree.child[0], tree.owner[0] = -1, -1, -1
     tree.counts[:] = 1, 0

@@ -41,7 +41,7 @@ class Zones:
     """
 
     def __init__(self, space: Space) -> None:
-        """Start with one zone, owned by nobody."""
+        """Start with one zone without an owner."""
         self.space = space
         self.tree = _blank(_FIRST_ROOM, space.dimensions)
         self.tree.low[0], self.tree.high[0] = space.low, space.high

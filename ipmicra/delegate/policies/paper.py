@@ -6,7 +6,7 @@
 3. Climb: at each ancestor, the holders of delegated siblings and of the siblings' descendants probe, the
    nearest by address first (the paper leaves the order open); the first under the threshold takes the
    subnet. Nobody is asked twice.
-4. Nobody is under the threshold: the lowest sample. Nobody holds anything yet: whoever is there is asked.
+4. No sample is under the threshold: the lowest one. No subnet is delegated yet: all crawlers are asked.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Paper(Simple):
         if best is None and late:
             return Ask((late[0],), "joined while the others were lost")
         return best_of(
-            attempt, f"nobody is under the threshold of {self._threshold_ms:g} ms: the lowest sample"
+            attempt, f"no sample is under the threshold of {self._threshold_ms:g} ms: the lowest sample"
         )
 
     def _begin(self, attempt: Attempt) -> _Notes:
@@ -86,7 +86,7 @@ class Paper(Simple):
             seen = range(above, behind)
             above = self.tree.parent(above)
         for crawler in self.roster.usable():
-            yield crawler, "nobody near holds a subnet"
+            yield crawler, "no crawler holds a subnet nearby"
 
     def _holder(self, key: int) -> int | None:
         held = self.ledger.get(key)

@@ -16,7 +16,7 @@ from ipmicra.delegate.ports import Policy
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """Names of the policies, in the order in which they are shown."""
 WITHOUT_PROBES = frozenset({"random", "hash"})
-"""Policies that ask nobody, so that crawlers need no agent."""
+"""Policies that send no probes, so that crawlers need no agent."""
 PUBLISHED_PROBES = 2.99
 """Probes per site of the published procedure (Papapetrou & Samaras 2004)."""
 Maker = Callable[[np.random.Generator], Policy]

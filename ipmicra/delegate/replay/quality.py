@@ -7,7 +7,7 @@ delegation is optimal. Four cases need care, because real worlds have holes:
 |---|---|---|
 | known | known | the difference |
 | lost | known | infinite: another crawler would have reached the site |
-| lost | nobody reaches the site | NaN: no answer would have been better |
+| lost | no crawler reaches the site | NaN: no answer would have been better |
 | never measured | any | NaN: nothing can be said, and `is_measured` is false |
 
 Means leave NaN out; shares (`optimal`, `within_2ms`) count an infinite excess as a miss.
@@ -39,7 +39,7 @@ class SiteOutcome:
     rtt_ms: float
     """From its crawler; NaN if that does not reach it or never measured it."""
     excess_ms: float
-    """Beyond the shortest round trip; infinite if its crawler does not reach it, NaN if nobody does or the
+    """Beyond the shortest round trip; infinite if its crawler does not reach it, NaN if none does or the
     pair was never measured."""
     is_measured: bool
     """Whether the pair was measured."""
@@ -82,7 +82,7 @@ class GroundTruth:
         self._nearest_ms, self._askable = world.nearest_ms(), world.pairs_per_site()
 
     def outcome(self, site: int, crawler: int | None, probes: int) -> SiteOutcome:
-        """Return what a site gets from the crawler that it is given; None for nobody."""
+        """Return what a site gets from the crawler that it is given; None if it is given to none."""
         askable = int(self._askable[site])
         if crawler is None:
             return SiteOutcome(site, None, probes, float("nan"), float("inf"), True, askable)  # noqa: FBT003

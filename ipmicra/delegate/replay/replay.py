@@ -2,17 +2,17 @@
 
 How it works
 ------------
-The machine takes events and returns actions; whoever drives it decides what an event is. Here the driver is
+The machine takes events and returns actions; its driver decides what an event is. Here the driver is
 a loop without a network: a site arrives, the machine asks for probes, the answers are looked up in the
 world's matrix and handed back as events, until the machine assigns the site or gives up. Exactly the code
 that runs in production decides, only the answers are known beforehand and come at once.
 
 - Sites arrive one after another, `SECONDS_APART`, and each is settled before the next one arrives. What the
-  machine learns from one it may use for all later ones, so the order of arrival matters: whoever compares
-  policies replays them on the same orders.
+  machine learns from one it may use for all later ones, so the order of arrival matters: policies
+  are compared on the same orders.
 - A NaN in the matrix is a lost probe.
 - In a world where not every pair was measured, a site is offered only to the crawlers that measured it: for
-  the others the truth is unknown, and a wrong guess could not be told from a right one.
+  the others the truth is unknown, and a wrong guess could not be distinguished from a right one.
 """
 
 from __future__ import annotations

@@ -52,14 +52,14 @@ class World:
     """(crawler, site): pairs that were measured, lost probes included; None if all were. A replay leaves each
     site to those that measured it."""
     today: Rows | None = None
-    """Crawler that each site has today, -1 if unknown; None if nobody said."""
+    """Crawler that each site has today, -1 if unknown; None if not given."""
 
     def __repr__(self) -> str:
         """Say how large it is."""
         return f"<World {self.name}: {len(self.crawlers)} crawlers, {len(self.sites)} sites>"
 
     def nearest_ms(self) -> Floats:
-        """Return the shortest round trip of each site, NaN if nobody reaches it."""
+        """Return the shortest round trip of each site, NaN if no crawler reaches it."""
         filled = np.where(np.isnan(self.rtt_ms), np.inf, self.rtt_ms)
         least: Floats = filled.min(axis=0, initial=np.inf)
         return np.where(np.isinf(least), np.nan, least)

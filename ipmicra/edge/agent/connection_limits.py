@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-An agent stands on the open Internet, and whoever can connect can hold a connection open. Two rules keep
+An agent stands on the open Internet, and anyone who can connect can hold a connection open. Two rules keep
 that from shutting out a coordinator:
 
 1. A timer runs whenever the other side is expected to send: from the connection to the end of its first

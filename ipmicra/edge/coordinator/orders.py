@@ -79,7 +79,7 @@ def believed(
     if order.address is not None and int(order.address) and sample.address != order.address:
         return _unbelievable(sample, order, f"it probed {sample.address} instead", window_s[1])
     if sample.rtt_ms is not None and sample.rtt_ms < config.least_ms:
-        detail = f"it claims {sample.rtt_ms:.3g} ms, which nobody can measure"
+        detail = f"it claims {sample.rtt_ms:.3g} ms, which cannot be measured"
         return _unbelievable(sample, order, detail, window_s[1])
     total_ms = sum(sample.all_ms)
     if elapsed_ms is not None and total_ms > elapsed_ms + config.elapsed_slack_ms:
@@ -129,7 +129,7 @@ class DeskConfig:
 
 
 class NoAgentError(NotSentError):
-    """There is nobody to send an order to."""
+    """There is no agent to send an order to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ the number and the question. Everything else that arrives is ignored, so that a 
 number, port and name (RFC 5452). A timer resolves the future with None instead.
 
 Retries are the client's: each try goes to the next server and waits `backoff` times as long. SERVFAIL and
-REFUSED count as "ask the next one"; the last of them is the answer if nobody knows more. A truncated answer
+REFUSED count as "ask the next one"; the last of them is the answer if none knows more. A truncated answer
 is asked for again over TCP, within the same time.
 
 Why not dnspython's resolver? It opens a socket per question and parses every answer in full: about a fifth

@@ -124,7 +124,7 @@ class _Download:
     def _is_latest(self, finished: FileState, verdict: Verdict) -> bool:
         """Return whether the finished dump is still the latest.
 
-        ARIN's servers each have validators of their own: there the published checksum tells.
+        ARIN's servers each have validators of their own: there the published checksum decides.
         """
         if verdict is not Verdict.WHOLE or finished.checksum is None:
             return verdict is Verdict.UNCHANGED

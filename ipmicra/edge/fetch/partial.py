@@ -95,7 +95,7 @@ def partial_file(target: Path) -> Iterator[PartialFile]:
 def _open_locked(path: Path) -> BufferedWriter:
     """Open a file for appending and lock it until it is closed.
 
-    A symbolic link is refused: a new version empties the file, and somebody else may have chosen the target.
+    A symbolic link is refused: a new version empties the file, and another user may have chosen the target.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:

@@ -71,7 +71,7 @@ def write_state(path: Path, state: FileState) -> None:
     """Remember about a file; a reader finds the old state or the new one, never half of it."""
     sidecar = sidecar_of(path)
     draft = sidecar.with_name(f"{sidecar.name}.new")
-    draft.unlink(missing_ok=True)  # left by a killed run, or a link to what somebody wants overwritten
+    draft.unlink(missing_ok=True)  # left by a killed run, or a link that would overwrite its target
     with draft.open("x", encoding="utf-8") as file:
         file.write(json.dumps(asdict(state), indent=1) + "\n")
     draft.replace(sidecar)

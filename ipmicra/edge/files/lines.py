@@ -37,7 +37,7 @@ _ASCII_SHARE = 0.25
 
 
 def ignore(_finding: str) -> None:
-    """Take a finding that nobody wants to see."""
+    """Ignore a finding."""
 
 
 def name_of(path: Path) -> str:
@@ -154,7 +154,7 @@ def read_text(path: Path, most: int = -1) -> str:
 def guarded(items: Iterator[Item], name: str) -> Iterator[Item]:
     """Pass items on; what goes wrong while they are read becomes `InputError`.
 
-    Only reading is guarded: an error of whoever uses the items is not taken for one of the file.
+    Only reading is guarded: an error in code that uses the items is not reported as an error of the file.
     """
     with translated(name):
         yield from items

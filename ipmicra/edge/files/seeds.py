@@ -2,7 +2,7 @@
 
 A seed is an address, a prefix, a range, a host name, `host:port`, or a URL. Users name seeds on the command
 line, in files, or on standard input (`-`). `read_seeds` replaces files by the texts in them, `parse_seed`
-takes one text apart; every command uses these two, so that a seed means the same to all of them.
+parses one text; every command uses these two, so that a seed means the same to all of them.
 
 A word is a file if there is one of this name. A word that looks like a path and names no file is a mistake,
 and reported as such: asking the DNS for `seeds.txt` would only hide the typing error.
@@ -50,7 +50,7 @@ _SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """A seed, taken apart."""
+    """A parsed seed."""
 
     text: str
     """As the user wrote it, without name and password."""
@@ -94,7 +94,7 @@ class UnresolvedSeed:
 
 
 def parse_seed(text: str) -> Seed | UnresolvedSeed:
-    """Take a seed apart: `https://a.example:8443/x`, `a.example:80`, `192.0.2.0/24`, `[2001:db8::1]:443`."""
+    """Parse a seed: `https://a.example:8443/x`, `a.example:80`, `192.0.2.0/24`, `[2001:db8::1]:443`."""
     word = text.strip()
     if len(word) <= LONGEST_NAME and _PLAIN_HOST.fullmatch(word):
         return Seed(text=word, host=word)

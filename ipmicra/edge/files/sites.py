@@ -72,7 +72,7 @@ def sites_of(records: Iterable[Record]) -> SiteRows:
 
 
 def read_assigned(path: Path) -> dict[str, str]:
-    """Read `host,crawler`: what somebody else worked out."""
+    """Read `host,crawler`: an assignment made elsewhere."""
     return {
         host_of(record["host"]): record["crawler"].strip()
         for _, record in read_records(path, ("host", "crawler"))

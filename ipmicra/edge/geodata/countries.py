@@ -36,12 +36,12 @@ def _middle(country: str, cities: Floats) -> Location:
     mean = people @ points
     mean /= np.linalg.norm(mean)
     latitude, longitude = degrees_of(mean)
-    apart = vector_distances_km(mean[None], points)[0]
-    order = apart.argsort()
+    distances = vector_distances_km(mean[None], points)[0]
+    order = distances.argsort()
     reached = min(int(np.searchsorted(people[order].cumsum(), SHARE_WITHIN)), len(order) - 1)
     return Location(
         latitude=float(latitude),
         longitude=float(longitude),
-        radius_km=max(LEAST_RADIUS_KM, float(apart[order][reached])),
+        radius_km=max(LEAST_RADIUS_KM, float(distances[order][reached])),
         country=country,
     )

@@ -42,7 +42,7 @@ def load_institutions() -> InstitutionTable:
 
 @cache
 def load_registered_domain() -> RegisteredDomain:
-    """Return the function that tells registered domains, by the packaged list of public suffixes.
+    """Return the function that finds registered domains, by the packaged list of public suffixes.
 
     Only suffixes of registries count: what companies let their customers use is still the company's place.
     """

@@ -182,7 +182,7 @@ def guarded_session() -> requests.Session:
 
 
 class BoundedResponse(HTTPResponse):
-    """A response that is not read beyond a size, whoever reads it."""
+    """A response that is never read beyond a size."""
 
     max_bytes: int | None = None
 

@@ -2,8 +2,8 @@
 
 Theory of operation
 -------------------
-The timeout of a socket starts anew with every byte, so whoever sends one byte per second holds an exchange
-open for ever; so does whoever repeats an interim answer (status 103). `Pace` therefore sets limits that no
+The timeout of a socket starts anew with every byte, so a peer sending one byte per second holds an exchange
+open for ever; so does a peer repeating an interim answer (status 103). `Pace` therefore sets limits that no
 byte extends:
 
 1. `head_s`: from the request to the end of the answer's headers, interim answers included.

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 The ladder has four rungs: TCP (a handshake), HEAD, GET (the first byte of an answer) and ICMP (an echo). A
-probe starts at the rung that its order names and climbs as long as nobody answers; the first rung with a
+probe starts at the rung that its order names and climbs as long as there is no answer; the first rung with a
 round trip is the answer, and its smallest round trip is the sample. On each rung up to `samples` round
 trips are taken, and a rung is given up after `patience` failures.
 
@@ -46,7 +46,7 @@ USUAL_PORTS = {"https": (443,), "http": (80,), None: (443, 80)}
 RUNGS = (Rung.TCP, Rung.HEAD, Rung.GET, Rung.ICMP)
 _SILENT, _DEAF = frozenset({Loss.TIMEOUT, Loss.UNREACHABLE}), frozenset({Loss.UNREACHABLE, Loss.TLS})
 _DEADLY = {Rung.TCP: _SILENT, Rung.HEAD: _DEAF, Rung.GET: _DEAF, Rung.ICMP: frozenset[Loss]()}
-"""Losses on a rung after which HTTP is pointless: it would find nobody, or the same failing TLS."""
+"""Losses on a rung after which HTTP is pointless: it would find no server, or the same failing TLS."""
 
 
 class Prober:

@@ -15,7 +15,7 @@ The moment of a wait is taken once per round of the poller, before any task runs
 not include the time that other tasks took.
 
 Invariants: a socket is in `sockets` from its creation until `close`; the poller exists as long as it has
-sockets, and its epoll and timer go with the last one. A socket that becomes ready while nobody waits on it
+sockets, and its epoll and timer go with the last one. A socket that becomes ready while no task waits on it
 is unregistered, since a level-triggered epoll would otherwise wake the loop without end.
 
 Why not asyncio's own calls? They resolve addresses again, try before they wait, register a socket for each
@@ -43,7 +43,7 @@ _TIMER_STEP_S = 0.005
 
 
 class TimedSocket:
-    """A socket within the running loop; whoever opens one must close it."""
+    """A socket within the running loop; the code that opens one must close it."""
 
     __slots__ = ("_poller", "_waiter", "_wanted", "deadline_s", "file", "socket")
 

@@ -111,7 +111,7 @@ def handshake_ms(made: socket.socket, elapsed_ms: float) -> float | None:
     """Return the round trip of a handshake, by the kernel's own measure where there is one.
 
     The clock also counts the time until this process is scheduled, the kernel does not. A handshake whose
-    first packet was lost has no time, None: nobody knows which packet was answered (Karn's rule).
+    first packet was lost has no time, None: it is unknown which packet was answered (Karn's rule).
     """
     measured = kernel_rtt(made)
     if measured is None:

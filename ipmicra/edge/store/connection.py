@@ -8,14 +8,14 @@ is committed together or not at all. Inner ones join the outer: a table can be c
 be part of a larger step, as when a batch of samples, delegations and results is written together.
 
 A transaction begins with BEGIN IMMEDIATE, which takes the write lock at once. The default would start as a
-reader and ask for the lock at the first write, which fails without waiting if somebody wrote in between;
+reader and ask for the lock at the first write, which fails without waiting if another one wrote in between;
 with IMMEDIATE the other process waits, up to `busy_s`.
 
 The write-ahead log (WAL) lets readers read the last committed state while one process writes. `synchronous
 = FULL` syncs the log at each commit: a reservation of probes must survive a power cut, or the budget would
 be spent twice. So a commit costs a sync, and callers write many rows per transaction (`execute_many`).
 
-A file may be damaged: by a disk, by a copy taken while somebody wrote. What SQLite notices is a
+A file may be damaged: by a disk, by a copy taken during a write. What SQLite notices is a
 `StoreError`. What it does not notice is caught in two places: a file of moderate size is checked when it is
 opened, and rows are read by `read`, `read_one` and `stream` alone, which check their types (`Shape`) and
 turn whatever fails while something is made of them into a `StoreError` that names the table.

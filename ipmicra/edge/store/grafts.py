@@ -23,7 +23,7 @@ _GRAFT = Shape(
 
 
 def create_grafts(database: Database) -> None:
-    """Make the table of grafts; one without a handle or name says that nobody knows the range."""
+    """Make the table of grafts; one without a handle or name says that the range is not registered."""
     make_table(
         database,
         "grafts",

@@ -45,7 +45,7 @@ def one_at_a_time(
 def _lock_file(name: str, store: str) -> TextIO:
     """Open the lock file, which stays: a removed one could be locked by one process and created by the next.
 
-    A symbolic link is refused: the file is emptied, and somebody else may have chosen where the link leads.
+    A symbolic link is refused: the file is emptied, and another user may have chosen where the link leads.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     try:

@@ -19,7 +19,7 @@ def create_states(database: Database) -> None:
 
 
 class StateTable:
-    """Bytes by name; whoever wrote them checks them when they are read."""
+    """Bytes by name; the code that wrote them checks them when they are read."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""

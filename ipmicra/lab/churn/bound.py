@@ -1,4 +1,4 @@
-"""What nobody can exceed: pages that could be downloaded with full knowledge and work cut at will.
+"""An upper bound: pages that could be downloaded with full knowledge and work cut at will.
 
 The linear programme (pages of each site on each crawler; demand of each site; connection time of each
 crawler) is bounded by its dual: every choice of prices gives a valid bound, so a few hundred steps downhill

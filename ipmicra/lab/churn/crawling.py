@@ -10,7 +10,7 @@ from ipmicra.lab.churn.world import ChurnWorld, Work
 from ipmicra.model.types import NOBODY
 
 IDLE, QUEUED, EXECUTING = 0, 1, 2
-"""States of a piece: held by nobody, waiting at a crawler, being downloaded."""
+"""States of a piece: unassigned, waiting at a crawler, being downloaded."""
 
 
 class Crawling:
@@ -20,7 +20,7 @@ class Crawling:
     """
 
     def __init__(self, world: ChurnWorld, work: Work, config: ChurnConfig) -> None:
-        """Start with nobody there and nothing to do."""
+        """Start without crawlers and without work."""
         self.work = work
         self._pages: list[int] = work.pages.tolist()
         self._connections = config.connections
@@ -74,7 +74,7 @@ class Crawling:
         return float(now + self.steps[crawler, piece])
 
     def drop(self, piece: int) -> int:
-        """Take a piece from whoever holds it; return who that was."""
+        """Take a piece from its crawler; return that crawler."""
         crawler = int(self.holder[piece])
         if self.state[piece] == EXECUTING:
             del self.running[crawler][piece]

@@ -2,10 +2,10 @@
 
 How it works
 ------------
-Time is counted in steps and advances from event to event; between two events nothing changes. Events lie in
+Time is counted in steps and advances from event to event; between two events nothing changes. Events are in
 one heap, ordered by time and, at the same moment, by kind: a download that ends exactly when its crawler
-leaves counts as done, a crawler that leaves is gone before another joins, and work is submitted to whoever
-is there after both. All joins, leaves, snapshots and first submissions are known ahead; ends of downloads
+leaves counts as done, a crawler that leaves is gone before another joins, and work is submitted to those that
+are there after both. All joins, leaves, snapshots and first submissions are known ahead; ends of downloads
 and repeated submissions are pushed while it runs.
 
 A piece of work is idle, queued at one crawler, or executing on one connection of one crawler (`crawling.py`
@@ -168,7 +168,7 @@ class Engine:
     # --- what events have in common
 
     def _is_anybody_there(self) -> bool:
-        """Return whether work can be given to somebody; what cannot waits for its next submission."""
+        """Return whether any crawler can take work; otherwise it waits for its next submission."""
         if self.crawling.is_there.any():
             return True
         self.counts.unplaced += 1

@@ -30,7 +30,7 @@ class Draw:
     lives: list[Life]
 
     def bound_mbps(self) -> float:
-        """Return the goodput that nobody can exceed here."""
+        """Return the upper bound of the goodput."""
         return bound_mbps(self.world, self.lives, self.config)
 
     def run(self, scheme: Scheme) -> SchemeRun:

@@ -68,12 +68,12 @@ def small_world(config: SmallConfig, rng: np.random.Generator) -> SmallWorld:
     others = rng.random((config.landmarks + config.sites, 2))
     places = np.concatenate([cities[np.arange(config.crawlers) % config.cities], others])
     provider = rng.integers(0, config.providers, len(places))
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2) * config.country_ms
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2) * config.country_ms
     between = np.triu(rng.exponential(config.detour_ms, (config.providers, config.providers)), 1)
     detour = (between + between.T)[np.ix_(provider, provider)]
     access = config.access_ms * np.exp(rng.normal(0, 0.7, len(places)))
-    factor = np.triu(np.exp(rng.normal(0, config.noise, apart.shape)), 1)
-    rtt_ms = (apart + detour + access[:, None] + access) * (factor + factor.T)
+    factor = np.triu(np.exp(rng.normal(0, config.noise, distances.shape)), 1)
+    rtt_ms = (distances + detour + access[:, None] + access) * (factor + factor.T)
     return SmallWorld(
         places=places, provider=provider, rtt_ms=rtt_ms, crawlers=config.crawlers, landmarks=config.landmarks
     )
@@ -84,12 +84,12 @@ def small_choices(world: SmallWorld, config: SmallConfig, rng: np.random.Generat
     first = world.crawlers + world.landmarks
     crawlers, sites = slice(0, world.crawlers), slice(first, None)
     rtt_ms = world.to_sites_ms
-    apart = np.linalg.norm(world.places[crawlers, None] - world.places[None, sites], axis=2)
+    distances = np.linalg.norm(world.places[crawlers, None] - world.places[None, sites], axis=2)
     is_foreign = world.provider[crawlers, None] != world.provider[None, sites]
     return {
         "random": rng.integers(0, world.crawlers, rtt_ms.shape[1]),
-        "city": apart.argmin(axis=0),
-        "isp-city": (apart + 10.0 * is_foreign).argmin(axis=0),
+        "city": distances.argmin(axis=0),
+        "isp-city": (distances + 10.0 * is_foreign).argmin(axis=0),
         "rtt-worst": rtt_ms.argmax(axis=0),
         "rtt-best": rtt_ms.argmin(axis=0),
         "nc-can": _nc_can(world, config, rng),

@@ -109,7 +109,7 @@ def _check(matrix: Floats, config: ChurnConfig) -> None:
 
 
 def _filled(rtt_ms: Floats) -> Floats:
-    """Fill missing round trips with the largest of the site: nobody would choose such a crawler."""
+    """Fill missing round trips with the largest of the site: such a crawler is never chosen."""
     clean = np.where(np.isfinite(rtt_ms) & (rtt_ms >= 0), rtt_ms, np.nan)
     most = np.nanmax(clean, axis=0)
     return np.where(np.isnan(clean), most, clean)

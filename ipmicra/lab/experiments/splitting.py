@@ -18,7 +18,7 @@ What is measured at the end, per scheme:
   clamped to the space for owning a zone only; measuring clamped ones would flatter schemes that push nodes
   to the rim;
 - *in zone*: crawlers that stand inside a zone of their own. It explains the distance: a crawler outside its
-  zone serves sites that are near somebody else;
+  zone serves sites that are near another crawler;
 - *load diversity*: standard deviation ÷ mean of sites per crawler;
 - *hops* of an insertion.
 """

@@ -22,7 +22,7 @@ from ipmicra.lab.worlds.populations import king_like
 
 Say = Callable[[str], None]
 BOUND = "bound"
-"""Name of the row of what nobody can exceed."""
+"""Name of the row with the upper bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

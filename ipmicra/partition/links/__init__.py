@@ -1,1 +1,1 @@
-"""Links between sites: counted ones, and invented ones where nobody knows the real ones."""
+"""Links between sites: counted ones, and invented ones where the real ones are unknown."""

@@ -1,4 +1,4 @@
-"""Links for a list of sites whose real ones nobody knows."""
+"""Links for a list of sites whose real ones are unknown."""
 
 from __future__ import annotations
 

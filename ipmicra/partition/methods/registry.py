@@ -86,7 +86,7 @@ METHODS = {method.name: method for method in _METHODS}
 
 
 def given_column(name: str, column: Column) -> Method:
-    """Make a method of what somebody else worked out: a crawler for each site.
+    """Make a method of an assignment made elsewhere: a crawler for each site.
 
     What they would do after a change is not known from one column: nothing is said of sites that move.
     """

@@ -95,7 +95,7 @@ class StoreContents:
 
 @dataclass(slots=True)
 class _Crew:
-    """Crawlers by name: those that are there, and whoever else has a site."""
+    """Crawlers by name: the registered ones, and any other that has a site."""
 
     store: StorePort
     crawlers: list[ReportCrawler] = field(default_factory=list)

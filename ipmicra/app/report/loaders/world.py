@@ -56,7 +56,7 @@ class WorldFolder:
         return sites
 
     def _nearest(
-        self, crawlers: list[ReportCrawler], sites: list[ReportSite], true_ms: Milliseconds, told: list[str]
+        self, crawlers: list[ReportCrawler], sites: list[ReportSite], true_ms: Milliseconds, notes: list[str]
     ) -> ReportData:
         best = np.where(np.isnan(true_ms), np.inf, true_ms)
         given = [
@@ -71,7 +71,7 @@ class WorldFolder:
             sites=tuple(given),
             policy=ORACLE,
             true_rtt_ms=true_ms,
-            notes=(note, *told, *self.problems.notes),
+            notes=(note, *notes, *self.problems.notes),
         )
 
     def _assigned(
@@ -92,7 +92,7 @@ class WorldFolder:
         if not joined:
             raise InputError(f"{assignment} names no site of {self.world}; are they from the same world?")
         left_out = len(sites) - len(joined)
-        told = (
+        notes = (
             (f"{left_out:,} sites of the world are not in the assignment and left out.",) if left_out else ()
         )
         extra = len(found.crawlers) - len(crawlers)
@@ -101,16 +101,16 @@ class WorldFolder:
             crawlers=found.crawlers,
             sites=tuple(joined),
             true_rtt_ms=true_ms,
-            notes=(*told, *self.problems.notes),
+            notes=(*notes, *self.problems.notes),
         )
 
 
 def merged(site: ReportSite, result: ReportSite) -> ReportSite:
     """Join what the world and what the result say of a site; the result counts where both do."""
-    told = {
+    known = {
         one.name: value
         for one in fields(result)
         if one.name not in {"host", "address", "is_expected"}
         and (value := getattr(result, one.name)) is not None
     }
-    return replace(site, is_expected=result.is_expected, **told)
+    return replace(site, is_expected=result.is_expected, **known)

@@ -17,7 +17,7 @@ FEWEST_BARS = 5
 
 
 def draw_probes(columns: Columns, config: ReportConfig) -> Scene | None:
-    """Draw the histogram; None if nobody counted probes."""
+    """Draw the histogram; None if probes were not counted."""
     known = columns.probes[columns.probes != NOBODY]
     if not len(known):
         return None

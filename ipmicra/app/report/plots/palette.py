@@ -6,7 +6,7 @@ CRAWLER_LIGHT = (
     *("#266ac2", "#da7d05", "#429bab", "#aa2f7c", "#64661e", "#742936"),
     *("#a16fff", "#ec3c70", "#092dc5", "#53127d", "#0a1940", "#3b0900"),
 )
-"""Twelve colours that stay apart for eyes without red, green or blue cones, on white; a test measures it."""
+"""Twelve colours on white that people with any kind of colour blindness can distinguish; a test checks."""
 CRAWLER_DARK = (
     *("#3599ff", "#ffad48", "#1fda89", "#e458e0", "#6ea532", "#ad5947"),
     *("#b4b3ff", "#e24986", "#a0dfff", "#b49fab", "#daed65", "#f6c1c5"),

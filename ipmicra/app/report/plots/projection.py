@@ -14,7 +14,7 @@ from ipmicra.app.report.plots.scene import Points
 
 WIDTH, HEIGHT = 1000.0, 430.0
 NORTH, SOUTH = 78.0, -57.0
-"""Degrees north at the upper and lower edge; nobody crawls beyond."""
+"""Degrees north at the upper and lower edge; there is nothing to crawl beyond."""
 _A = (1.340264, -0.081106, 0.000893, 0.003796)
 """Coefficients of [3]."""
 _M = math.sqrt(3) / 2

@@ -88,7 +88,7 @@ def _measures(style: Style) -> str:
     if style.stroke:
         parts += f' stroke-width="{number(style.stroke_width)}"'
     if style.opacity != 1.0:
-        # Of each shape, not of the group: browsers would blend every group apart, and round each time.
+        # On each shape, not on the group: browsers would blend every group separately, and round each time.
         parts += f' fill-opacity="{style.opacity:g}"' if style.fill else ""
         parts += f' stroke-opacity="{style.opacity:g}"' if style.stroke else ""
     if style.dash:

@@ -21,7 +21,7 @@ needs one array per crawler, and can start from any prices.
    largest first. So a row that any crawler can serve always gets one.
 
 Invariants: the same input gives the same answer (the sample is drawn by a fixed seed); a row whose costs are
-all infinite gets nobody; without `overfull` no crawler is above its room.
+all infinite stays unassigned; without `overfull` no crawler is above its room.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _at(cost: NDArray[np.float32], crawlers: Rows) -> NDArray[np.float32]:
 
 
 def _cheapest(cost: NDArray[np.float32]) -> Rows:
-    """Return the crawler of least cost for each row; -1 where nobody can serve."""
+    """Return the crawler of least cost for each row; -1 where no crawler can serve."""
     if not cost.shape[1]:
         return np.full(len(cost), NOBODY)
     best = cost.argmin(axis=1)

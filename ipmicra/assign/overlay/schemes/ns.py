@@ -44,14 +44,14 @@ def ns(view: JoinView) -> Cut:
     truly = np.concatenate([view.site_originals(view.zone), line])
     ends = view.owner_original(view.zone), view.original
     to_old, to_new = (np.linalg.norm(truly - end, axis=1) for end in ends)
-    apart = float(np.linalg.norm(new - old))
+    distance = float(np.linalg.norm(new - old))
     best, least = mp(view), np.inf
     for axis in np.argsort(-np.abs(new - old), kind="stable").tolist():
         is_upper = bool(new[axis] > old[axis])
         below, above = (to_old, to_new) if is_upper else (to_new, to_old)
         places, costs = _side_costs(sites[:, axis], below, above)
         is_between = (places > min(old[axis], new[axis])) & (places <= max(old[axis], new[axis]))
-        costs = np.where(is_between, costs + _damage(places, seen[:, axis], apart), np.inf)
+        costs = np.where(is_between, costs + _damage(places, seen[:, axis], distance), np.inf)
         choice = int(costs.argmin())
         if costs[choice] < least:
             least = float(costs[choice])
@@ -71,9 +71,9 @@ def _side_costs(places: Floats, below: Floats, above: Floats) -> tuple[Floats, F
     return ordered[:-1] + (ordered[1:] - ordered[:-1]) / 2, costs
 
 
-def _damage(places: Floats, sites: Floats, apart: float) -> Floats:
+def _damage(places: Floats, sites: Floats, distance: float) -> Floats:
     """Return what the sites close to each place cost."""
-    if apart == 0:
+    if distance == 0:
         return np.zeros(len(places))
-    away = np.abs(places[:, None] - sites) / (CONFIG.reach * apart)
-    return np.asarray(CONFIG.damage * apart * np.exp(-away).sum(axis=1))
+    away = np.abs(places[:, None] - sites) / (CONFIG.reach * distance)
+    return np.asarray(CONFIG.damage * distance * np.exp(-away).sum(axis=1))

@@ -1,4 +1,4 @@
-"""Round trips that nobody measured, as the model of `predict` expects them. It decides nothing."""
+"""Estimates of unmeasured round trips, by the model of `predict`. It decides nothing."""
 
 from __future__ import annotations
 

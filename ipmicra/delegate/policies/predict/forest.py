@@ -86,8 +86,8 @@ class Forest:
         trees = self._precision[branch.trees].astype(np.float64), self._weight[branch.trees]
         tree_squares = np.array(branch.tree_squares)[:, None, None]
         start = np.zeros(trees[0].shape[1:])
-        told = _without_child(trees, _rise(*trees, tree_squares), (rising[0][0], rising[1][0]))
-        mean, variance = _descend((start, start), told, branch.tree_squares)
+        received = _without_child(trees, _rise(*trees, tree_squares), (rising[0][0], rising[1][0]))
+        mean, variance = _descend((start, start), received, branch.tree_squares)
         middle = mean.sum(axis=0) / len(mean), variance.sum(axis=0) / len(variance)
         return _descend(middle, _without_child(common, rising, None), branch.common_squares)
 
@@ -138,16 +138,16 @@ def _without_child(
     if last is not None:
         precision[-1] -= last[0]
         weight[-1] -= last[1]
-    # Single precision may lose the child's share: a node never knows less than its parent told it.
+    # Single precision may lose the child's share: a node never knows less than it received from its parent.
     return np.maximum(precision, 0.0), weight
 
 
 def _descend(
-    start: tuple[Floats, Floats], told: tuple[Floats, Floats], squares: tuple[float, ...]
+    start: tuple[Floats, Floats], received: tuple[Floats, Floats], squares: tuple[float, ...]
 ) -> tuple[Floats, Floats]:
     """Go down level by level: what the parent expects, wider by the spread, joined with what a node knows."""
     mean, variance = start
-    for precision, weight, square in zip(*told, squares, strict=True):
+    for precision, weight, square in zip(*received, squares, strict=True):
         inverse = 1.0 / (variance + square)
         variance = 1.0 / (inverse + precision)
         mean = (mean * inverse + weight) * variance

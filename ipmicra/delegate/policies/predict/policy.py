@@ -11,7 +11,7 @@ share routes. A sample conditions the vector (`normal`), so it says something of
 The crawler with the highest saving is probed if that exceeds the price; else the best one so far takes the
 subnet. The price rises while more probes are spent than wanted, which keeps the mean number near its target.
 
-1. Without a sample the expected nearest is probed first, unless nobody can be expected to be much nearer.
+1. Without a sample the expected nearest is probed first, unless no crawler can be expected to be much nearer.
    Then the subnet is settled without a probe, except that every `check_every`-th such place is checked.
 2. Places may be wrong. `PlacementCheck` compares the density of the samples under the prior of the place with
    that under the location-free prior; where the latter wins, the attempt continues without a place.
@@ -135,7 +135,7 @@ class Predict:
             return self._decide_blind(attempt, notes, free)
         best_ms = attempt.samples[best]
         if not len(free):
-            return Settle(best, Evidence.PROBED, best_ms, "nobody else is left to ask")
+            return Settle(best, Evidence.PROBED, best_ms, "no other crawler is left to ask")
         savings = self._savings_over(notes, best_ms)
         chosen = int(free[savings[free].argmax()])
         if savings[chosen] >= self.price_ms:
@@ -143,7 +143,7 @@ class Predict:
         return Settle(best, Evidence.PROBED, best_ms, self._why_stop(notes, best_ms, chosen, savings))
 
     def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Choice:
-        """Decide without a sample: the expected nearest probes first, unless nobody can be much nearer."""
+        """Decide without a sample: the expected nearest probes first, unless none can be much nearer."""
         usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
         expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
         holder = int(usable[expected[usable].argmin()])
@@ -233,7 +233,7 @@ class Predict:
     def _saving_by_check(self) -> float:
         """Return what looking may save because places are wrong now and then.
 
-        Of sites that would get no probe one in `check_every` is looked at anyway: else nobody would know.
+        Of sites that would get no probe one in `check_every` is probed anyway, to detect errors.
         """
         self._unchecked += 1
         config = self.config
@@ -304,7 +304,7 @@ class Predict:
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
-        """Keep what is needed to say, when somebody reads it, why each other crawler was not asked."""
+        """Keep what is needed to explain later why each other crawler was not asked."""
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)

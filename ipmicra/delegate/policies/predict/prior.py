@@ -60,8 +60,8 @@ class Geography:
         count = len(self.points)
         result = np.eye(count)
         held = np.flatnonzero(self.known)
-        apart = vector_distances_km(self.points[held], self.points[held])
-        result[np.ix_(held, held)] = np.exp(-apart / self._config.together_km)
+        distances = vector_distances_km(self.points[held], self.points[held])
+        result[np.ix_(held, held)] = np.exp(-distances / self._config.together_km)
         return result
 
     def outlook(self, location: Location | None) -> Outlook:
@@ -80,10 +80,10 @@ class Geography:
         centre = unit_vectors(location.latitude, location.longitude)
         is_point = location.radius_km <= POINT_KM
         places = centre[None] if is_point else ring_around(centre, location.radius_km)
-        apart = self._apart(places)
-        levels = self._levels(apart)
+        distances = self._distances(places)
+        levels = self._levels(distances)
         off = location.radius_km if is_point else MARGIN * location.radius_km
-        least = np.maximum(apart[0] - off, 0.0) / FIBRE_KM_PER_MS
+        least = np.maximum(distances[0] - off, 0.0) / FIBRE_KM_PER_MS
         least[~self.known] = 0.0
         mean = levels.mean(axis=0)
         covariance = None if is_point else _spread(levels - mean)
@@ -104,7 +104,7 @@ class Geography:
             count, config = len(self.points), self._config
             mean, covariance = np.full(count, np.log(config.typical_ms)), np.zeros((count, count))
             if self.known.sum() > 1:
-                levels = self._levels(self._apart(self.points[self.known]), config.slope_ms_per_km)
+                levels = self._levels(self._distances(self.points[self.known]), config.slope_ms_per_km)
                 mean = levels.mean(axis=0)
                 covariance = _spread(levels - mean)
             strangers = np.flatnonzero(~self.known) if self.known.sum() > 1 else np.arange(count)
@@ -117,18 +117,18 @@ class Geography:
         nil = np.zeros_like(mean)
         return Outlook(mean=mean, floors=nil, least=nil, covariance=None, is_placed=False)
 
-    def _apart(self, places: Floats) -> Floats:
+    def _distances(self, places: Floats) -> Floats:
         """Return distances in km, (place, crawler); a typical one for crawlers of unknown place."""
         config = self._config
-        apart = np.full((len(places), len(self.points)), config.typical_ms / config.slope_ms_per_km)
-        apart[:, self.known] = vector_distances_km(places, self.points[self.known])
-        return apart
+        distances = np.full((len(places), len(self.points)), config.typical_ms / config.slope_ms_per_km)
+        distances[:, self.known] = vector_distances_km(places, self.points[self.known])
+        return distances
 
-    def _levels(self, apart: Floats, slope_ms_per_km: float | None = None) -> Floats:
+    def _levels(self, distances: Floats, slope_ms_per_km: float | None = None) -> Floats:
         config = self._config
         if slope_ms_per_km is None:
             slope_ms_per_km = config.slope_ms_per_km - config.floor_share / FIBRE_KM_PER_MS
-        return np.log(apart * slope_ms_per_km + config.base_ms + config.offset_ms)
+        return np.log(distances * slope_ms_per_km + config.base_ms + config.offset_ms)
 
     def _with_strangers(self, covariance: Floats | None) -> Floats | None:
         """Make the crawlers of unknown place unsure."""

@@ -103,7 +103,7 @@ def find_columns(name: str, header: Sequence[str] | None, rows: Sequence[Sequenc
     if by_content is not None:
         return by_content
     raise InputError(
-        f"{name}: cannot tell which columns are the crawler, the site's address and the round trip; "
+        f"{name}: cannot determine which columns are the crawler, the site's address and the round trip; "
         f"there are {', '.join(map(repr, first)) or 'none'}. Name them in the first line, as in {EXAMPLE}"
     )
 
@@ -131,8 +131,8 @@ def _by_name(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns | 
 
 def _plain(text: str) -> str:
     """Write a column's name the one way: `Min RTT (ms)` and `minRttMs` become `min_rtt_ms`."""
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.strip())
-    return re.sub(r"[^\wµμ]+", "_", parted.lower()).strip("_")
+    separated = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.strip())
+    return re.sub(r"[^\wµμ]+", "_", separated.lower()).strip("_")
 
 
 def _first(plain: Sequence[str], wanted: Sequence[str]) -> int | None:

@@ -66,7 +66,7 @@ class Measurements:
     """The crawler that a site has today."""
     left_out: LeftOut = field(default_factory=LeftOut)
     unresolved: list[str] = field(default_factory=list)
-    """Host names that nobody knows an address of; their sites are left out."""
+    """Host names without a known address; their sites are left out."""
     rows: int = 0
     repeated: int = 0
     lost: int = 0

@@ -61,7 +61,7 @@ def _judgeable(measured: Measurements) -> tuple[dict[tuple[str, Address], float]
     left_out = LeftOut()
     for site, count in counts.items():
         if count < LEAST_PAIRS:
-            left_out.add("measured by one crawler only, so nobody can be nearer", str(site))
+            left_out.add("measured by one crawler only, so there is nothing to compare", str(site))
     names = list(measured.crawlers)
     pairs = {
         (names[crawler], site): rtt_ms
@@ -89,7 +89,7 @@ def _nothing_left(measured: Measurements, alone: list[str]) -> WorldError:
 def _unresolved(measured: Measurements) -> list[str]:
     left_out = LeftOut()
     for name in measured.unresolved:
-        left_out.add("no address is known (--resolve asks the DNS, --sites FILE tells)", name)
+        left_out.add("no address is known (use --resolve to ask the DNS, or --sites FILE)", name)
     return left_out.texts("site")
 
 

@@ -67,7 +67,7 @@ class Pool(Fifo):
 
 
 class Neighbourly(Lbi):
-    """LBI, with pieces offered to and taken from neighbours: nobody needs to know all queues."""
+    """LBI, with pieces offered to and taken from neighbours: no crawler needs to know all queues."""
 
     def __init__(self, setting: SchemeView, config: BindingConfig | None = None) -> None:
         """Start without experience."""
@@ -85,7 +85,7 @@ class Neighbourly(Lbi):
         self.binder.left(crawler, now)
 
     def choose(self, piece: int, now: float) -> int:
-        """Offer a piece around its owner to whoever has a free connection; else forward it as LBI does."""
+        """Offer a piece to nearby crawlers with a free connection; else forward it as LBI does."""
         around = np.append(self.neighbours(self.owner(piece)), self.owner(piece))
         free = around[self.crawling.free[around] > 0]
         found = self.binder.crawler_for(piece, free, now)

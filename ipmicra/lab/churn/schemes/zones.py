@@ -110,6 +110,6 @@ class Lbi(ZoneOwners):
 
     def _distances(self, piece: int, around: Rows) -> Floats:
         world = self.setting.world
-        apart = world.crawler_points[around] - world.site_points[self.crawling.work.site[piece]]
-        distances: Floats = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        offsets = world.crawler_points[around] - world.site_points[self.crawling.work.site[piece]]
+        distances: Floats = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
         return distances

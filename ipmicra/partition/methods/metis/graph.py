@@ -54,7 +54,7 @@ def distance_graph(vertices: Vertices, config: MetisConfig) -> csr_array:
     """Join each vertex to some of its own place and of the nearest places, by inverse distance.
 
     Many vertices stand in the same place (a city), and the nearest ones of each are its own neighbours there:
-    a plain graph of nearest vertices would fall apart into cities. So places have nearest places, and
+    a plain graph of nearest vertices would split into separate cities. So places have nearest places, and
     a vertex is joined to one vertex of each. Vertices without a place are joined to none.
     """
     rows = np.flatnonzero(np.isfinite(vertices.latitude))

@@ -82,5 +82,5 @@ def test_missing_file_and_missing_column_are_the_users_to_mend(tmp_path: Path) -
     with pytest.raises(InputError, match="there is no file"):
         read_samples(tmp_path / "none.csv", [])
     (tmp_path / "rtt.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(InputError, match="cannot tell which columns"):
+    with pytest.raises(InputError, match="cannot determine which columns"):
         read_samples(tmp_path / "rtt.csv", [])

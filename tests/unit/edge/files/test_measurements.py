@@ -140,9 +140,9 @@ def test_seconds_that_are_not_named_are_suspected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "cannot tell which columns"),
+        (b"", "cannot determine which columns"),
         (b"foo,bar,baz\n1,2,3\n", "there are 'foo', 'bar', 'baz'. Name them"),
-        (b"name,address,latitude,longitude\na,192.0.2.1,1,2\n", "cannot tell which columns"),
+        (b"name,address,latitude,longitude\na,192.0.2.1,1,2\n", "cannot determine which columns"),
         (bytes(range(256)), "zero bytes"),
         (gzip.compress(b"crawler,ip,rtt\n" * 500, mtime=0)[:40], "truncated or damaged"),
         (b"[1, 2", "is no JSON"),

@@ -54,7 +54,7 @@ def test_pairs_that_were_not_measured_are_no_losses(tmp_path: Path) -> None:
     np.testing.assert_array_equal(world.today, [1, -1])
     told = "\n".join(notes)
     assert "1 site left out, measured by one crawler only" in told
-    assert "--resolve asks the DNS, --sites FILE tells): b.example" in told
+    assert "use --resolve to ask the DNS, or --sites FILE): b.example" in told
     assert "83 % of the pairs" in told
     assert "moon today, who measured nothing" in told
 
