@@ -12,7 +12,7 @@ A session belongs to one batch. Opening it brings everything to where the last r
 6. let the policy learn from the samples of earlier runs.
 
 While it is open two tasks run beside the driver: one writes what was gathered, several times a second; one
-looks after agents that fell silent. Both hand errors to the driver, and `until` raises them in tasks that wait.
+looks after agents that fell silent. Both hand errors to the driver; `until` raises them where a task waits.
 A task that merely died would leave the batch waiting for ever.
 
 Whether a crawler can be reached is known to the machine alone. The store's column is written when it changes,

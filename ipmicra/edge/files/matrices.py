@@ -45,7 +45,8 @@ def _king(path: Path) -> NDArray[np.float64]:
 
 def _npz(path: Path) -> NDArray[np.generic]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # numpy leaves a file that it opened itself open if the archive is broken.
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
             if "rtt_ms" not in stored:
                 raise InputError(
                     f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored.files) or 'nothing'}"
