@@ -15,7 +15,7 @@ import queue
 import threading
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,22 @@ class Shares:
     geo: float = 0.005
     run: float = 20.0
     """Paragraphs of one holder in a row, on average."""
+
+
+FIRST_SHAPE = 101
+"""Seeds from here on also vary what a dump is made of."""
+
+
+def shares_of(seed: int) -> Shares:
+    """Return the usual shares, or for seeds from `FIRST_SHAPE` on others: a third to three times as much."""
+    if seed < FIRST_SHAPE:
+        return Shares()
+    rng, usual = np.random.default_rng(seed), Shares()
+    drawn = {
+        name: min(0.9, getattr(usual, name) * 3.0 ** rng.uniform(-1, 1))
+        for name in ("organisations", "ipv6", "with_organisation", "own_contact", "own_remark", "continued")
+    }
+    return replace(usual, run=usual.run * 3.0 ** rng.uniform(-1, 1), **drawn)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -261,7 +277,7 @@ def generate(style: str, out_path: Path, objects: int, seed: int) -> Summary:
     packer = threading.Thread(target=compress_all, args=(chunks, out_path))
     packer.start()
     try:
-        for chunk in texts(STYLES[style], objects, seed, Shares(), summary):
+        for chunk in texts(STYLES[style], objects, seed, shares_of(seed), summary):
             summary.bytes_plain += len(chunk)
             chunks.put(chunk)
     finally:
