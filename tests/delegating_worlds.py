@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
-from ipmicra.edge.loopback.world import LoopbackWorld
+from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, ip_address
 
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.loopback.world import Fault, LoopbackWorld
+from ipmicra.edge.loopback.loopback_world import Fault, LoopbackWorld
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.probe import Probe

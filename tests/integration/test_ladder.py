@@ -15,7 +15,7 @@ import pytest
 
 from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.loopback.world import Fault, load_world
+from ipmicra.edge.loopback.loopback_world import Fault, load_world
 from ipmicra.edge.prober.exchange import Exchange, ProberConfig
 from ipmicra.edge.prober.http import server_share_ms
 from ipmicra.edge.prober.ladder import Prober

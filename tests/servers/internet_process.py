@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.loopback.world import LoopbackWorld
+from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import Crawler
 from tests.delegating_worlds import split_world

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.loopback.world import load_world
+from ipmicra.edge.loopback.loopback_world import load_world
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from typing import Any, Self
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
 from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.edge.loopback.servers import SiteServers
-from ipmicra.edge.loopback.world import LoopbackWorld
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler
 

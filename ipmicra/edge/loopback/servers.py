@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from ipaddress import IPv4Address, ip_address
 from typing import cast
 
-from ipmicra.edge.loopback.world import Fault, LoopbackWorld
+from ipmicra.edge.loopback.loopback_world import Fault, LoopbackWorld
 from ipmicra.model.address import Address
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"

@@ -11,7 +11,7 @@ import numpy as np
 
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.lives import Life, alive_steps
-from ipmicra.lab.churn.world import ChurnWorld
+from ipmicra.lab.churn.population import ChurnWorld
 from ipmicra.model.types import Floats
 
 _ROUNDS = 400

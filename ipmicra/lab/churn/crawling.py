@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.lab.churn.config import ChurnConfig
-from ipmicra.lab.churn.world import ChurnWorld, Work
+from ipmicra.lab.churn.population import ChurnWorld, Work
 from ipmicra.model.types import NOBODY
 
 IDLE, QUEUED, EXECUTING = 0, 1, 2

@@ -40,8 +40,8 @@ from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.counts import CrawlCounts
 from ipmicra.lab.churn.crawling import EXECUTING, Crawling
 from ipmicra.lab.churn.lives import Life
+from ipmicra.lab.churn.population import ChurnWorld
 from ipmicra.lab.churn.scheme import Scheme, SchemePolicy, SchemeView
-from ipmicra.lab.churn.world import ChurnWorld
 
 STEPS = tuple(NEXT_STEP[state] for state in (TaskState.IDLE, TaskState.QUEUED, TaskState.EXECUTING))
 """What becomes of a piece that is due, by the number of its state."""

@@ -14,8 +14,8 @@ from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.engine import Engine
 from ipmicra.lab.churn.figures import SchemeRun, figures_of
 from ipmicra.lab.churn.lives import Life, draw_lives
+from ipmicra.lab.churn.population import ChurnWorld, draw_world
 from ipmicra.lab.churn.scheme import Scheme
-from ipmicra.lab.churn.world import ChurnWorld, draw_world
 
 Matrix = NDArray[np.float64]
 

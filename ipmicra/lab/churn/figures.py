@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ipmicra.assign.balance.recrawl import birth_detect_delay
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.counts import CrawlCounts, Snapshot
-from ipmicra.lab.churn.world import Work
+from ipmicra.lab.churn.population import Work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.crawling import Crawling
-from ipmicra.lab.churn.world import ChurnWorld
+from ipmicra.lab.churn.population import ChurnWorld
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

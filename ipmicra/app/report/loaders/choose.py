@@ -11,7 +11,7 @@ from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.app.report.loaders.store import EMPTY, StoreContents
-from ipmicra.app.report.loaders.world import WorldFolder
+from ipmicra.app.report.loaders.world_folder import WorldFolder
 from ipmicra.edge.files.worlds.records import NEEDED
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.connection import is_there

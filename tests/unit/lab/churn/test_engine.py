@@ -16,9 +16,9 @@ from ipmicra.lab.churn.config import ChurnConfig
 from ipmicra.lab.churn.engine import Engine
 from ipmicra.lab.churn.figures import figures_of, site_crawls
 from ipmicra.lab.churn.lives import Life, alive_steps, draw_lives
+from ipmicra.lab.churn.population import ChurnWorld, Work
 from ipmicra.lab.churn.scheme import Fifo, Scheme
 from ipmicra.lab.churn.schemes.table import SCHEMES, scheme_named
-from ipmicra.lab.churn.world import ChurnWorld, Work
 from tests.reference.slow_churn import SlowChurn
 
 MANY = 10**9

@@ -11,7 +11,7 @@ import pytest
 from ipmicra.app.report.data import ORACLE, Flag
 from ipmicra.app.report.loaders.choose import ReportInput
 from ipmicra.app.report.loaders.problems import Problems
-from ipmicra.app.report.loaders.world import WorldFolder
+from ipmicra.app.report.loaders.world_folder import WorldFolder
 from ipmicra.app.report.page import render
 from ipmicra.errors import InputError
 

@@ -12,8 +12,8 @@ from ipmicra.errors import InputError
 from ipmicra.lab.churn.bound import most_pages
 from ipmicra.lab.churn.config import ChurnConfig, SizeConfig
 from ipmicra.lab.churn.experiment import draw
+from ipmicra.lab.churn.population import cut_sites, draw_pages, draw_world
 from ipmicra.lab.churn.schemes.keys import hashed_points
-from ipmicra.lab.churn.world import cut_sites, draw_pages, draw_world
 from ipmicra.lab.simulate.churn import simulate_small_test
 from ipmicra.lab.worlds.populations import KingLike, king_like
 
