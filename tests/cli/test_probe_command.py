@@ -18,6 +18,7 @@ from tests.cli.command_line import invoked, ran, told
 from tests.loopback_worlds import address_of, small_world
 from tests.patience import measured_until
 from tests.servers.dns_server import DnsServer, Zone
+from tests.servers.evil_agent import BROKEN, EvilAgent
 from tests.servers.refusing import refusing_port
 
 
@@ -74,6 +75,16 @@ def test_budget_is_not_exceeded(home: Path, internet: LoopbackInternet) -> None:
     words = [target(internet, i) for i in range(3)]
     found = probed(home, *words, "--from", "all", "--probe-budget", "2", code=3)
     assert sum(one["loss"] == Loss.BUDGET for one in found) == 4
+
+
+@pytest.mark.parametrize("answer", BROKEN)
+def test_hostile_answer_is_a_lost_probe_and_the_honest_ones_count(
+    home: Path, internet: LoopbackInternet, answer: str
+) -> None:
+    with EvilAgent(BROKEN[answer]) as agent:
+        invoked("--home", home, "crawler", "add", "evil", "198.51.99.9", "--agent-url", agent.url)
+        found = probed(home, target(internet, 0), "--from", "all", code=3)
+    assert {one["crawler"]: one["loss"] for one in found} == {"ath": None, "nyc": None, "evil": "agent"}
 
 
 def test_unreachable_agent_is_marked_in_the_fleet(home: Path, internet: LoopbackInternet) -> None:

@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from ipaddress import ip_address
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
 from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.loopback.loopback_world import Fault, load_world
 from ipmicra.edge.prober.exchange import Exchange, ProberConfig
-from ipmicra.edge.prober.http import server_share_ms
+from ipmicra.edge.prober.http import HttpVisit, server_share_ms
 from ipmicra.edge.prober.ladder import Prober
 from ipmicra.edge.prober.tcp import Dialler
 from ipmicra.edge.store.store import Store
@@ -26,7 +27,7 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.answers import Answer
 from ipmicra.wire.orders import ProbeOrder
 from tests.loopback_worlds import address_of, probe_of, small_world
-from tests.patience import measured_until
+from tests.patience import PATIENCE_S, measured_until
 from tests.servers.refusing import refusing_port
 from tests.servers.talking import talking
 
@@ -184,6 +185,66 @@ def test_server_that_accepts_and_never_answers_times_out(port: int) -> None:
         id="a", address=LOOPBACK, port=port, scheme="http", timeout_ms=50, first_rung=Rung.HEAD
     )
     assert probed(order).loss is Loss.TIMEOUT
+
+
+def visit_to(port: int) -> HttpVisit:
+    return HttpVisit(
+        dialler=Dialler(),
+        config=ProberConfig(),
+        address=LOOPBACK,
+        port=port,
+        host=None,
+        is_tls=False,
+        method=Rung.HEAD,
+    )
+
+
+def test_server_that_drips_its_headers_holds_a_round_trip_no_longer_than_its_timeout() -> None:
+    async def drip(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        with suppress(OSError):
+            while not writer.is_closing():
+                writer.write(b"x")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+
+    async def run() -> Exchange:
+        async with asyncio.timeout(PATIENCE_S), talking(drip) as port:
+            visit = visit_to(port)
+            try:
+                return await visit.take(0.2)
+            finally:
+                visit.close()
+
+    assert asyncio.run(run()).loss is Loss.TIMEOUT
+
+
+def test_share_that_a_server_claims_is_not_believed_without_the_time_of_a_handshake() -> None:
+    """Where the handshake was sent twice there is nothing to compare with: the claim would leave 0 ms."""
+
+    async def claim(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.readline() not in {b"\r\n", b""}:
+            pass
+        writer.write(b"HTTP/1.1 200 OK\r\nServer-Timing: app;dur=999999\r\n\r\n")
+        while await reader.readline() not in {b"\r\n", b""}:
+            pass
+        writer.write(b"HTTP/1.1 200 OK\r\nServer-Timing: app;dur=999999\r\n\r\n")
+        await writer.drain()
+
+    async def run() -> tuple[Exchange, Exchange]:
+        async with talking(claim) as port:
+            visit = visit_to(port)
+            known = await visit.take(PATIENCE_S)
+            visit._tcp_ms = None
+            unknown = await visit.take(PATIENCE_S)
+            visit.close()
+            return known, unknown
+
+    known, unknown = asyncio.run(run())
+    assert known.timings is not None
+    assert known.ms == known.timings.tcp_ms
+    assert unknown.timings is not None
+    assert unknown.ms == unknown.timings.first_byte_ms
 
 
 def test_silence_instead_of_tls_times_out(port: int) -> None:

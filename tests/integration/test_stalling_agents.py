@@ -28,7 +28,7 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from tests.delegating_worlds import enrol, hierarchy_of, seeds_of, site_address, split_world
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.agent import TOKEN
-from tests.servers.evil_agent import HEAD, STALLS, EvilAgent, Talk, honest, stalling
+from tests.servers.evil_agent import BROKEN, STALLS, EvilAgent, honest
 
 SITES, CRAWLERS = 8, 2
 EVIL = Crawler(name="evil", address=ip_address("193.0.6.139"))
@@ -36,19 +36,6 @@ PROBES = [Probe(crawler="evil", address=ip_address(f"193.0.6.{i}")) for i in ran
 CLIENT = ClientConfig(head_s=0.5, slack_s=0.5, grace_s=0.5)
 QUICK = DeskConfig(timeout_ms=50.0, wait_ms=0.0, client=CLIENT)
 """An exchange may last 1.3 s, and its repetition half a second more."""
-BROKEN: dict[str, Talk] = {
-    "an infinite version": stalling(
-        lambda _: [b'HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n{"error":"x","versions":[1e999]}']
-    ),
-    "a redirect": stalling(lambda _: [b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"]),
-    "a round trip of 1e-300 ms": lambda request: honest(request, rtt_ms=1e-300, all_ms=[1e-300]),
-    "a round trip of 1e999 ms": stalling(
-        lambda request: [
-            HEAD + b'{"version":1,"kind":"answer","order":"a","rtt_ms":1e999}\n' for _ in request
-        ]
-    ),
-}
-"""Answers that are wrong at once."""
 
 
 def desk_for(store: Store, url: str, config: DeskConfig = QUICK, **more: Any) -> OrderDesk:

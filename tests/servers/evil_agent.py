@@ -144,3 +144,16 @@ STALLS: dict[str, Talk] = {
     ),
 }
 """Ways to hold a coordinator, by what they do."""
+BROKEN: dict[str, Talk] = {
+    "an infinite version": stalling(
+        lambda _: [b'HTTP/1.1 500 Oops\r\nConnection: close\r\n\r\n{"error":"x","versions":[1e999]}']
+    ),
+    "a redirect": stalling(lambda _: [b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"]),
+    "a round trip of 1e-300 ms": lambda request: honest(request, rtt_ms=1e-300, all_ms=[1e-300]),
+    "a round trip of 1e999 ms": stalling(
+        lambda request: [
+            HEAD + b'{"version":1,"kind":"answer","order":"a","rtt_ms":1e999}\n' for _ in request
+        ]
+    ),
+}
+"""Answers that are wrong at once."""
