@@ -28,6 +28,7 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from tests.delegating_worlds import enrol, hierarchy_of, seeds_of, site_address, split_world
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.agent import TOKEN
+from tests.servers.batch_process import BatchOrder, BatchProcesses
 from tests.servers.evil_agent import BROKEN, STALLS, EvilAgent, honest
 
 SITES, CRAWLERS = 8, 2
@@ -137,12 +138,13 @@ def store(tmp_path: Path, internet: LoopbackInternet) -> Iterator[Store]:
 
 
 def delegated(
-    folder: Path, store: Store, internet: LoopbackInternet, policy: str
+    folder: Path, store: Store, internet: LoopbackInternet, policy: str, words: list[str] | None = None
 ) -> tuple[dict[str, str], BatchReport]:
     found: dict[str, str] = {}
     wanted = DelegateOptions(
         policy=policy,
-        threshold_ms=0.1,  # nobody is so near: `paper` asks one after the other, the hostile one too
+        # Nobody is so near: `paper` asks one after the other, the hostile one too.
+        threshold_ms=0.1 if policy == "paper" else 50.0,
         location="none",
         desk=DeskConfig(
             samples=1,
@@ -157,7 +159,7 @@ def delegated(
     seeds = seeds_of(SITES, internet.port)
     with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy:
         batch = Batch(store, hierarchy, wanted, lambda result: found.update({result.host: result.crawler}))
-        return found, batch.run(seeds, seeds)
+        return found, batch.run(words or seeds, seeds)
 
 
 @pytest.mark.parametrize("policy", ["everyone", "paper"])
@@ -174,21 +176,34 @@ def test_every_site_is_answered_beside_a_hostile_agent(
     assert "evil" not in found.values()
 
 
-def test_batch_that_was_killed_resumes_beside_an_agent_that_drips(
+def test_batch_killed_beside_an_agent_that_drips_is_resumed(
     tmp_path: Path, store: Store, internet: LoopbackInternet
 ) -> None:
-    """An order of the killed run is open at the agent, which now drips when it is asked to repeat."""
-    with EvilAgent(STALLS["drips headers"]) as agent:
+    """The restart asks the agent to repeat what it was ordered, and the agent drips again."""
+    order = BatchOrder(
+        folder=str(tmp_path),
+        sites=SITES,
+        port=internet.port,
+        token=internet.token,
+        policy="everyone",
+        budget=None,
+    )
+    with EvilAgent(STALLS["drips headers"]) as agent, BatchProcesses() as batches:
         enrol(store, [replace(EVIL, agent_url=agent.url)])
-        store.budget.open("delegate 1", None)
-        open_order = OrderRecord(id="o1", crawler="evil", address=site_address(0))
-        store.budget.reserve("delegate 1", [open_order], time.time())
-        found, report = delegated(tmp_path, store, internet, "everyone")
+        for after_s in (1.0, 2.0, 3.0, 4.0, 5.0):  # it cannot end before headers are given up, after 6 s
+            assert batches.is_killed(order, after_s)
+            if store.budget.unanswered("delegate 1"):
+                break
+        lost = {record.id for record in store.budget.unanswered("delegate 1") if record.crawler == "evil"}
+        assert lost
+        agent.requests.clear()
+        found, report = delegated(tmp_path, store, internet, "everyone", ["seeds"])
         repeats = [request for request in agent.requests if request.get("only_repeat")]
-        assert [order["id"] for order in repeats[0]["orders"]] == ["o1"]
+    assert {one["id"] for one in repeats[0]["orders"]} == lost
     assert report.is_complete
-    assert report.recovered == 1
-    assert len(found) == SITES
+    assert report.batch == 1
+    assert report.recovered >= len(lost)
+    assert found.keys() == {str(site_address(i)) for i in range(SITES)}
 
 
 # --- redirects
