@@ -12,7 +12,7 @@ formula of the spreadsheet that opens the file. Every output therefore goes thro
 - `csv_line`, for programs and spreadsheets: a text that is not plain gets an apostrophe in front, which makes
   it a text for every spreadsheet, and backslash escapes for what cannot be printed.
 
-`from_csv_cell` reverses a cell exactly. A file of somebody else may contain apostrophes and backslashes that
+`from_csv_cell` reverses a cell exactly. Files of other origin may contain apostrophes and backslashes that
 mean themselves, so a cell is only unescaped if escaping the result gives the same cell: `'tis` and `C:\new`
 stay what they are. Numbers are never escaped: -1.5 is no formula.
 

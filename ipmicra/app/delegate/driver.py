@@ -15,7 +15,7 @@ the actions it returns, in order:
 Everything happens in one event loop, and no method awaits. Hence the invariants:
 
 1. `pending` is the number of sites that arrived and have neither a decision nor a failure.
-2. All that one event changed lies in the write queue before anything can flush it, apart from decisions of
+2. All that one event changed is in the write queue before anything can flush it, apart from decisions of
    further sites of the same subnet, which would be given again from the delegation.
 3. A parent's count in the gate is the number of its attempts that wait for a probe.
 
@@ -79,7 +79,7 @@ class Gate:
         """Sites that wait."""
 
     def parent_of(self, site: Site) -> Hashable | None:
-        """Return what siblings share; None where they tell nothing of each other."""
+        """Return what siblings share; None where they reveal nothing about each other."""
         key = key_of(self._tree, site.address)
         if key < 0:
             return site.address.version, int(site.address) >> WIDER_BITS[site.address.version]

@@ -201,7 +201,7 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Write what is left, unless writing is what failed, and let go."""
+        """Write what is left, unless writing is what failed, and release everything."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -212,7 +212,7 @@ class Session:
         finally:
             await self._stack.aclose()
 
-    # --- what goes on beside
+    # --- background tasks
 
     async def _keep_writing(self) -> None:
         """Write what was gathered, several times a second."""

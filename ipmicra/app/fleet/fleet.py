@@ -79,7 +79,7 @@ class Fleet:
     def _join(self, crawler: Crawler, before: Member | None) -> Member:
         now_s = self._clock()
         state = None if before is None else before.crawler.state
-        # One that is merely unreachable did not leave: its track record goes on.
+        # One that is merely unreachable did not leave: its track record is kept.
         is_member = state in PRESENT
         joined = replace(
             crawler,

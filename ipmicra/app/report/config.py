@@ -12,7 +12,7 @@ class PageCost:
     pipeline_pages: float = 10.0
     """Pages fetched over one persistent connection; L in [1]."""
     bandwidth_bps: float = 1_000_000.0
-    """Bits a second between a crawler and a site; [2]."""
+    """Bits per second between a crawler and a site; [2]."""
     page_bytes: float = 10_000.0
     """Mean size of a page; 10 KB in [1] and [2], read as powers of ten."""
     polite_wait_s: float = 0.1

@@ -92,7 +92,7 @@ def draw_icicle(columns: Columns, config: ReportConfig) -> Scene | None:
 
 
 def _row(drawing: _Drawing, boxes: list[Box], at: tuple[float, float], depth: int) -> None:
-    """Draw boxes side by side from a place on, so many pixels a site; then what is in them."""
+    """Draw boxes side by side from a position on, scaled in pixels per site; then their contents."""
     x, scale = at
     drawing.deepest = max(drawing.deepest, depth)
     narrow: list[Box] = []

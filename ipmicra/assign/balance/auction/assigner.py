@@ -134,7 +134,7 @@ def _sold(
     order: Rows,
     limits: tuple[float, float],
 ) -> tuple[Rows, int]:
-    """Hold one auction, which raises prices; return who got each site (-1: nobody) and the number of bids."""
+    """Hold one auction, which raises prices; return each site's winner (-1: none) and the number of bids."""
     step, most_bids = limits
     taker = np.empty(len(load), np.int64)
     bids = kernels.auction(

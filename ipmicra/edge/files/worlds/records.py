@@ -1,6 +1,6 @@
 """What is read of a world: crawlers, sites and round trips.
 
-Sites are records of texts, each with where it stands, so that whoever needs more columns than others finds
+Sites are records of texts, each with where it stands, so that code that needs more columns finds
 them; crawlers and round trips are read once for all.
 """
 
