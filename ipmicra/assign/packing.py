@@ -45,7 +45,7 @@ def unpack(kind: str, data: bytes | memoryview) -> tuple[dict[str, Any], dict[st
         if table["kind"] != kind:
             raise CorruptStateError(f"this is a saved {table['kind']}, not a saved {kind}")
         return table["facts"], _arrays(table["arrays"], body[length:])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise CorruptStateError(f"saved {kind}: {error}") from error
 
 

@@ -7,13 +7,13 @@ pair in microseconds. A pair that is not listed, or has a time of 0 or less, was
 from __future__ import annotations
 
 import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.edge.files.lines import read_text
+from ipmicra.edge.files.npz import read_npz
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import InputError
 
@@ -44,16 +44,10 @@ def _king(path: Path) -> NDArray[np.float64]:
 
 
 def _npz(path: Path) -> NDArray[np.generic]:
-    try:
-        # numpy leaves a file that it opened itself open if the archive is broken.
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
-            if "rtt_ms" not in stored:
-                raise InputError(
-                    f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored.files) or 'nothing'}"
-                )
-            matrix: NDArray[np.generic] = stored["rtt_ms"]
-    except (ValueError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{shown(path)}: cannot be read as .npz: {error}") from error
+    stored = read_npz(path)
+    if "rtt_ms" not in stored:
+        raise InputError(f"{shown(path)}: has no `rtt_ms`, but {', '.join(stored) or 'nothing'}")
+    matrix: NDArray[np.generic] = stored["rtt_ms"]
     if matrix.dtype.kind not in "fiu":
         raise InputError(f"{shown(path)}: `rtt_ms` must be numbers, not {matrix.dtype}")
     return matrix

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.edge.files.npz import read_npz
 from ipmicra.errors import InputError
 from ipmicra.locate.gazetteer import Gazetteer
 from ipmicra.locate.hostname import RegisteredDomain
@@ -20,9 +20,8 @@ TABLES = Path(__file__).parent
 
 def _columns(name: str) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(TABLES / name, allow_pickle=False) as stored:
-            return {column: stored[column] for column in stored.files}
-    except (OSError, ValueError) as error:
+        return read_npz(TABLES / name)
+    except (OSError, InputError) as error:
         raise InputError(
             f"the table {name} of ipmicra cannot be read; install ipmicra again ({error})"
         ) from error

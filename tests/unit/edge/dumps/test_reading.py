@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ipmicra.app.build.build import BuildOptions, build
 from ipmicra.edge.dumps.reading import inspect
 from ipmicra.errors import DumpError, UnknownDialectError
 
@@ -67,3 +68,18 @@ def test_any_changed_byte_of_a_zip_is_survived(tmp_path: Path) -> None:
             path.write_bytes(data[:at] + bytes([value]) + data[at + 1 :])
             with suppress(DumpError):
                 inspect(path)
+
+
+def test_build_that_keeps_going_leaves_out_damaged_zips_and_nothing_else(tmp_path: Path) -> None:
+    """Every third changed byte, to its end: damage may show only when the dump is read."""
+    good, bad = tmp_path / "good.db", tmp_path / "bad.zip"
+    good.write_bytes(b"inetnum: 192.0.2.0 - 192.0.2.255\nnetname: GOOD\nsource: RIPE\n")
+    data = archive()
+    left_out = 0
+    for at in range(0, len(data), 3):
+        bad.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        report = build([good, bad], tmp_path / "a.ipm", BuildOptions(keep_going=True))
+        assert len(report.dumps) + len(report.failures) == 2
+        assert report.dumps[-1].info.name == "good.db"
+        left_out += len(report.failures)
+    assert left_out > len(data) / 6

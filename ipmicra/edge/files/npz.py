@@ -1,0 +1,44 @@
+"""Read `.npz` files; whatever is wrong with one is an `InputError`."""
+
+from __future__ import annotations
+
+import lzma
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ipmicra.edge.hierarchy_file import shown
+from ipmicra.errors import InputError
+
+_DAMAGE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    RuntimeError,  # NotImplementedError is one: an archive of a later version, or encrypted
+    SyntaxError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What zipfile and numpy raise on archives that are damaged or unusual; found by changing bytes."""
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Read all arrays of a file.
+
+    Raises:
+        InputError: It is damaged, or has objects instead of numbers.
+        FileNotFoundError: There is no such file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except FileNotFoundError:
+        raise
+    except _DAMAGE as error:
+        raise InputError(f"{shown(path)}: cannot be read as .npz: {error}") from error

@@ -1,0 +1,48 @@
+"""Damaged `.npz` files: an array or `InputError`, nothing else."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipmicra.edge.files.npz import read_npz
+from ipmicra.errors import InputError
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_damaged_archives_are_arrays_or_input_errors(save: object, tmp_path: Path) -> None:
+    rng = random.Random(14)
+    stream = io.BytesIO()
+    save(stream, rtt_ms=np.arange(36.0).reshape(6, 6))  # type: ignore[operator]
+    path = tmp_path / "damaged.npz"
+    refused = 0
+    for _ in range(600):
+        data = bytearray(stream.getvalue())
+        for _ in range(rng.randint(1, 4)):
+            data[rng.randrange(2, len(data))] = rng.choice([0, 255, rng.randrange(256)])
+        path.write_bytes(data)
+        try:
+            read_npz(path)
+        except InputError as error:
+            refused += 1
+            assert str(path) in str(error)  # noqa: PT017 - not every damage is seen
+    assert refused > 100
+
+
+def test_arrays_are_read_by_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "sound.npz", one=np.arange(3), two=np.zeros(2))
+    assert {name: len(array) for name, array in read_npz(tmp_path / "sound.npz").items()} == {
+        "one": 3,
+        "two": 2,
+    }
+
+
+def test_objects_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "objects.npz", one=np.array([{}], object))
+    with pytest.raises(InputError, match="Object arrays"):
+        read_npz(tmp_path / "objects.npz")
