@@ -21,6 +21,7 @@ _DAMAGE = (
     KeyError,
     RuntimeError,  # NotImplementedError is one: an archive of a later version, or encrypted
     SyntaxError,
+    TypeError,  # a lone array
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -36,7 +37,8 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
         FileNotFoundError: There is no such file.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # numpy forgets to close a file that it opened itself if the archive is broken.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
     except FileNotFoundError:
         raise

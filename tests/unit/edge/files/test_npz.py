@@ -46,3 +46,9 @@ def test_objects_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "objects.npz", one=np.array([{}], object))
     with pytest.raises(InputError, match="Object arrays"):
         read_npz(tmp_path / "objects.npz")
+
+
+def test_lone_array_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "lone.npy", np.arange(3))
+    with pytest.raises(InputError, match=r"cannot be read as \.npz"):
+        read_npz(tmp_path / "lone.npy")
