@@ -124,28 +124,39 @@ def say_some(messages: Sequence[str], most: int, rest: str) -> None:
 
 
 class RecordStream:
-    """Prints records of the same columns as they arrive; use as a context."""
+    """Prints records of the same columns as they arrive; use as a context.
+
+    The head is printed with the first record, or at the end if there is none: a command that fails before
+    it has anything to print leaves standard output empty.
+    """
 
     def __init__(self, columns: Sequence[str], widths: Sequence[int], print_format: Format) -> None:
         """Set columns and, for tables, their least widths."""
         self._columns, self._widths, self._format = list(columns), list(widths), print_format
         self._count = 0
+        self._has_head = False
         self._parquet: _ParquetStream | None = None
 
     def __enter__(self) -> Self:
-        """Print the head."""
+        """Refuse Parquet at once where it cannot be written."""
+        if self._format is Format.PARQUET:
+            self._parquet = _ParquetStream()
+        return self
+
+    def _print_head(self) -> None:
+        if self._has_head:
+            return
+        self._has_head = True
         if self._format is Format.CSV:
             sys.stdout.write(csv_line(self._columns))
         elif self._format is Format.TABLE:
             self._print_line(self._columns)
         elif self._format is Format.JSON:
             sys.stdout.write("[")
-        elif self._format is Format.PARQUET:
-            self._parquet = _ParquetStream()
-        return self
 
     def add_json(self, text: str) -> None:
         """Print a record of a nested format that is JSON already, and send it on at once."""
+        self._print_head()
         if self._format is Format.JSON:
             sys.stdout.write(f"{',' if self._count else ''}\n  {text}")
         else:
@@ -155,6 +166,7 @@ class RecordStream:
 
     def add(self, record: Record) -> None:
         """Print a record."""
+        self._print_head()
         if self._format is Format.CSV:
             sys.stdout.write(csv_line(record.get(column) for column in self._columns))
         elif self._format is Format.JSONL:
@@ -174,8 +186,10 @@ class RecordStream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Print the end."""
-        if self._format is Format.JSON:
+        """Print the end, after an error too, so that what was printed can be parsed."""
+        if kind is None:
+            self._print_head()
+        if self._format is Format.JSON and self._has_head:
             sys.stdout.write("\n]\n" if self._count else "]\n")
         elif self._parquet is not None and kind is None:
             self._parquet.finish()

@@ -62,11 +62,11 @@ def test_every_format_has_the_same_columns_and_sites(home: Path) -> None:
     assert sum(one["probes"] for one in lines) == 0
 
 
-def test_input_without_seeds_is_a_mistake_and_the_list_is_empty(home: Path) -> None:
+def test_input_without_seeds_is_a_mistake(home: Path) -> None:
     done = invoked("--home", home, "delegate", "-", *QUICK, "--json", stdin="# nothing\n")
     assert isinstance(done.exception, InputError)
     assert "there are no seeds" in str(done.exception)
-    assert json.loads(done.stdout) == []
+    assert done.stdout == ""
 
 
 def test_missing_seeds_end_with_code_3_and_their_reasons(
@@ -252,6 +252,12 @@ def test_mistake_is_told_with_the_next_step(
     result = invoked("--home", home, *words)
     assert isinstance(result.exception, error)
     assert complaint in str(result.exception)
+
+
+@pytest.mark.parametrize("print_format", ["json", "csv", "table"])
+def test_error_before_the_first_result_leaves_the_output_empty(tmp_path: Path, print_format: str) -> None:
+    done = ran("--home", tmp_path, "delegate", "10.0.0.1", "--format", print_format)
+    assert (done.returncode, done.stdout) == (1, b"")
 
 
 def test_missing_hierarchy_and_missing_crawlers_are_told(tmp_path: Path) -> None:

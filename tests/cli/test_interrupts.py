@@ -23,7 +23,7 @@ main.run()
 HOOKS = {
     "simulate churn --scheme dht": "import ipmicra.lab.simulate.churn as place; name = 'simulate_churn'",
     "evaluate world": "import ipmicra.lab.evaluate.evaluate as place; name = 'evaluate'",
-    "lookup 10.0.0.1": "import ipmicra.app.lookup.lookup as place; name = 'look_up'",
+    "lookup 10.0.0.1": "from ipmicra.app.home import Home as place; name = 'open_hierarchy'",
     "build a.db": "import ipmicra.app.build.build as place; name = 'build'",
     "probe 10.0.0.1": "import ipmicra.app.probe as place; name = '_probe_targets'",
     "fetch iana": "import ipmicra.app.fetch as place; name = 'choose'",
