@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from benchmarks.bench import Bench
-from benchmarks.measure import Times, side_by_side
+from benchmarks.measure import Times, run, side_by_side
 from benchmarks.results import Row, Target, rate
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
@@ -22,6 +24,7 @@ from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.sample import Rung, Sample, Timings
 
 T = TypeVar("T")
+_CHILD = "benchmarks.child_at_once"
 AT_ONCE, LIMIT = 5_000, 100_000
 """Rows of a transaction as in a batch, and the rate to reach."""
 
@@ -62,7 +65,41 @@ def measure_keeping(bench: Bench) -> list[Row]:
     with FreshStore() as fresh:
         actions = {name: partial(_done, job, fresh) for name, job in jobs.items()}
         times = side_by_side(actions, bench.sizes.short_rounds, clock=time.process_time, before=fresh.renew)
-    return [_row(name, one, count) for name, one in times.items()]
+    return [*(_row(name, one, count) for name, one in times.items()), *_streamed(bench)]
+
+
+def _streamed(bench: Bench) -> list[Row]:
+    """Run a whole batch that asks nobody, beside a bare `executemany` of what it wrote."""
+    sites = bench.sizes.kept
+    bench.say(f"delegating {sites:,} addresses by their hash")
+    told = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
+    what = f"`delegate --policy hash`, {sites:,} addresses in any order"
+    figures = (
+        f"{told['sites_per_s']:,.0f} sites/s by processor time",
+        f"executemany {told['bare_per_s']:,.0f} sites/s, each a result and a delegation",
+    )
+    return [
+        Row(
+            what=f"{what}: speed, times a bare `executemany` of its rows",
+            value=told["sites_per_s"] / told["bare_per_s"],
+            unit="×",
+            target=Target(sense="≥", limit=0.3),
+            figures=figures,
+        ),
+        Row(
+            what=f"{what}: time of the last tenth, times the first",
+            value=told["last_tenth_s"] / told["first_tenth_s"],
+            unit="×",
+            target=Target(sense="≤", limit=1.1),
+        ),
+        Row(
+            what=f"{what}: memory that the last seven tenths add",
+            value=told["grown_bytes"] / 1e6,
+            unit="MB",
+            target=Target(sense="≤", limit=10.0),
+            figures=(f"peak {told['peak_bytes'] / 1e6:,.0f} MB",),
+        ),
+    ]
 
 
 def _done(job: Callable[[Store], None], fresh: FreshStore) -> None:

@@ -129,6 +129,8 @@ class Account:
     """The chosen crawler with the reason why the search ended, then those known or asked, in order."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
     """Those that were not asked; rendered on demand, because most accounts are never read."""
+    kept: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """What was written down of it, by the number of others named: many sites may share an account."""
 
     def entries(self) -> list[Considered]:
         """Write all of it."""

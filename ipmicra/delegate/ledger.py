@@ -12,6 +12,7 @@ from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.lifecycle import Hold, Step, next_hold
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
@@ -95,6 +96,10 @@ class Ledger:
         if kept is not None and key in kept:
             kept.remove(key)
 
+    def clear(self) -> None:
+        """Forget all delegations of single addresses: they are in the store."""
+        self._held.clear()
+
     def rows_between(self, first: int, behind: int) -> Sequence[int]:
         """Return held rows from one number up to another, in order."""
         return self._rows[bisect_left(self._rows, first) : bisect_left(self._rows, behind)]
@@ -128,11 +133,23 @@ class Holdings:
         self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
         return held
 
+    def give(self, attempt: Attempt, settle: Settle, now_s: float) -> Held:
+        """Delegate a single address to the crawler that was settled on at once."""
+        delegation = self._delegation((attempt.address, attempt.address), settle, 0, now_s)
+        held = Held(delegation, settle.crawler, len(self._roster), attempt.location)
+        self._ledger.give(attempt.key, held, 0)
+        return held
+
     def _held(self, key: int, settle: Settle, probes: int, now_s: float, location: Location | None) -> Held:
-        first, last = bounds_of(self._tree, key)
-        delegation = Delegation(
-            first=first,
-            last=last,
+        delegation = self._delegation(bounds_of(self._tree, key), settle, probes, now_s)
+        return Held(delegation, settle.crawler, len(self._roster), location)
+
+    def _delegation(
+        self, bounds: tuple[Address, Address], settle: Settle, probes: int, now_s: float
+    ) -> Delegation:
+        return Delegation(
+            first=bounds[0],
+            last=bounds[1],
             crawler=self._roster.name(settle.crawler),
             evidence=settle.evidence,
             rtt_ms=settle.rtt_ms,
@@ -140,7 +157,6 @@ class Holdings:
             created_s=now_s,
             expires_s=now_s + self._config.lifetime_s,
         )
-        return Held(delegation, settle.crawler, len(self._roster), location)
 
     def assign(self, site: Site, held: Held, probes: int) -> Assigned:
         """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""

@@ -32,6 +32,7 @@ timers would be kept for the few that are.
 from __future__ import annotations
 
 from ipmicra.delegate.actions import Action, AskProbe, Delegated, GaveUp
+from ipmicra.delegate.at_once import NOBODY, AtOnce
 from ipmicra.delegate.attempt import Ask, Attempt, Settle, account_of
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
@@ -57,8 +58,6 @@ from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
-NOBODY = "there is no crawler to give it to: add one, or wait until one is reachable"
-
 
 class DelegationMachine:
     """Delegates subnets by a policy. Drive it with `handle`, do what it returns, feed the results back."""
@@ -81,6 +80,8 @@ class DelegationMachine:
         self._physics = Physics(self.config.physics, self.roster)
         self._fallback = Fallback(tree, self.roster, self.ledger, coordinates)
         self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
+        is_at_once = not policy.asks and anycast is None
+        self.at_once = AtOnce(policy, self.roster, self.ledger, self._holdings) if is_at_once else None
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
@@ -109,6 +110,8 @@ class DelegationMachine:
 
     def _site_arrived(self, site: Site, now_s: float) -> list[Action]:
         key, location = self._whereabouts(site)
+        if self.at_once is not None:
+            return self.at_once.arrived(site, location, now_s)
         held = self.ledger.get(key)
         if held is not None and held.fleet_size == len(self.roster) and self._holdings.is_good(held, now_s):
             return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]

@@ -52,6 +52,8 @@ class Policy(Protocol):
 
     name: str
     scope: Scope
+    asks: bool
+    """Whether it ever asks for a probe; one that does not decides at once."""
 
     def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
         """Get to know what it may look at; called once, before all else."""

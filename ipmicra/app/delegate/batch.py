@@ -25,10 +25,14 @@ from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.store.ports import BudgetState, StorePort
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
+from ipmicra.partition.exchange.visited import Fingerprints
 
 events = EventLog("delegate")
 CHUNK = 200
 """Sites that are pinned, and looked for among the results of an earlier run, at a time."""
+
+FEW = 10_000
+"""Hosts up to which a plain set remembers them."""
 
 
 @dataclass(slots=True)
@@ -87,8 +91,10 @@ class Batch:
     report: BatchReport = field(default_factory=BatchReport)
     is_ended_by_caller: bool = False
     """Whether the caller calls `end` when it has printed everything; until then the batch can be resumed."""
-    _seen: set[int] = field(default_factory=set)
-    """Hashes of the hosts that were met."""
+    _seen: set[str] = field(default_factory=set)
+    """Hosts that were met."""
+    _many_seen: Fingerprints | None = None
+    """The same for long lists, in a sixth of the memory."""
     _outside: list[Site] = field(default_factory=list)
     """Sites whose registration is to be asked for."""
     _read: int = 0
@@ -153,10 +159,9 @@ class Batch:
             if isinstance(found, UnresolvedSeed):
                 self.report.miss(found.text, found.reason)
                 continue
-            if hash(found.host) in self._seen:
+            if not self._is_new(found.host):
                 self.report.doubles += 1
                 continue
-            self._seen.add(hash(found.host))
             chunk.append(found)
             if len(chunk) >= CHUNK:
                 await self._arrive(session, chunk)
@@ -165,17 +170,30 @@ class Batch:
                     return
         await self._arrive(session, chunk)
 
+    def _is_new(self, host: str) -> bool:
+        """Note a host; return whether it was not met before."""
+        if self._many_seen is not None:
+            return self._many_seen.add(host)
+        is_new = host not in self._seen
+        self._seen.add(host)
+        if len(self._seen) >= FEW:
+            self._many_seen = Fingerprints()
+            for one in self._seen:
+                self._many_seen.add(one)
+            self._seen = set()
+        return is_new
+
     async def _arrive(self, session: Session, sites: list[Site]) -> None:
         known = (
             self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
         )
         for decision in known.values():
             self._decided(decision)
-        for site in (one for one in sites if one.host not in known):
-            if session.grafter is not None and key_of(session.tree, site.address) < 0:
-                self._outside.append(site)
-            else:
-                session.driver.arrive(site)
+        new = [one for one in sites if one.host not in known]
+        if session.grafter is not None:
+            self._outside += [one for one in new if key_of(session.tree, one.address) < 0]
+            new = [one for one in new if key_of(session.tree, one.address) >= 0]
+        session.driver.arrive(*new)
         self._show(session)
         await asyncio.sleep(0)
 

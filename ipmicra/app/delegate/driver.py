@@ -32,7 +32,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ipmicra.app.delegate.options import DrivingConfig
@@ -48,12 +48,13 @@ from ipmicra.delegate.actions import (
     Renewed,
     Revoked,
 )
+from ipmicra.delegate.at_once import AtOnce
 from ipmicra.delegate.attempt import Account, Considered
 from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
 from ipmicra.delegate.lifecycle import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
-from ipmicra.delegate.subnets import SubnetTree, key_of
+from ipmicra.delegate.subnets import SubnetTree, key_of, single
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.crawler import Crawler
@@ -146,11 +147,19 @@ class Driver:
 
     # --- in
 
-    def arrive(self, site: Site) -> None:
-        """Take in a site; its answer comes by the write queue or by `on_give_up`."""
-        self.pending += 1
-        self._ready.append(site)
+    def arrive(self, *sites: Site) -> None:
+        """Take in sites; their answers come by the write queue or by `on_give_up`."""
+        if self.machine.at_once is not None:
+            self._recall(sites, self.machine.at_once)
+        self.pending += len(sites)
+        self._ready.extend(sites)
         self._admit_ready()
+
+    def _recall(self, sites: Sequence[Site], at_once: AtOnce) -> None:
+        """Restore the delegations of sites that the machine has forgotten."""
+        unknown = [site.address for site in sites if not at_once.is_known(site.address)]
+        for record in self.writes.store.delegations.at(unknown):
+            self.machine.restore(single(record.delegation.first), record.delegation, record.location)
 
     def _admit_ready(self) -> None:
         while self._ready:
@@ -234,7 +243,7 @@ class Driver:
     def _answer(self, decision: Decision) -> None:
         self.pending -= 1
         self.writes.decisions.append(decision)
-        if self.writes.rows >= self.config.flush_rows:
+        if len(self.writes.decisions) + len(self.writes.delegations) >= self.config.flush_rows:
             self.flush()
 
     def _check(self, action: CrawlerChecked) -> None:
@@ -255,8 +264,10 @@ class Driver:
         self.on_give_up(site, reason)
 
     def flush(self) -> None:
-        """Write what was gathered."""
+        """Write what was gathered; what is written need not be kept in memory."""
         self.writes.flush(self.clock())
+        if self.machine.at_once is not None:
+            self.machine.at_once.forget()
 
     def abandon(self, reason: str) -> None:
         """Give up the sites that are still held back."""
@@ -266,8 +277,12 @@ class Driver:
 
 def written(account: Account, most: int) -> tuple[Considered, ...]:
     """Write an account down: all who were tried, and of the others those with the highest expected saving."""
+    found = account.kept.get(most)
+    if found is not None:
+        return found
     rest = sorted(account.rest(), key=lambda one: -(one.saving_ms or 0.0))
     kept = rest[:most]
     if len(rest) > most:
         kept[-1] = replace(kept[-1], reason=f"{kept[-1].reason} (and {len(rest) - most} more)")
-    return (*account.tried, *kept)
+    account.kept[most] = (*account.tried, *kept)
+    return account.kept[most]

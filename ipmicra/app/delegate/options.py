@@ -33,7 +33,10 @@ class DrivingConfig:
     """Orders at one agent at a time; an agent takes twenty thousand."""
     flush_s: float = 0.2
     """How long an answer may wait for others before all are written: a commit takes milliseconds."""
-    flush_rows: int = 5_000
+    flush_rows: int = 20_000
+    """Rows that are written at the latest; the more at a time, the fewer pages are written twice."""
+    flush_share: float = 0.1
+    """Share of the time that may go into writing before `flush_s` is extended."""
     gather_s: float = 0.005
     """How long a probe may wait for others that go to the same agent in one request."""
     health_s: float = 5.0

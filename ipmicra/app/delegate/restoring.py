@@ -65,9 +65,12 @@ def restore_machine(driver: Driver, store: StorePort, tree: SubnetTree, particip
         if crawler.state is not CrawlerState.LEFT:
             own += [action for action in actions if isinstance(action, Delegated)]
     held, unplaced = set(), 0
-    for record in store.delegations.all():
+    at_once = driver.machine.at_once is not None  # then single addresses are restored when they arrive
+    for record in store.delegations.all(is_wide=at_once):
         one = record.delegation
         key = key_of_bounds(tree, one.first, one.last)
+        if at_once and key is not None:
+            continue
         fleet_size = bisect_right(participants.joined_s, one.created_s)
         if key is None or not driver.machine.restore(key, one, record.location, fleet_size):
             unplaced += 1

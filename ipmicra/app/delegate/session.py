@@ -35,7 +35,7 @@ from ipmicra.app.delegate.driver import Driver, Gate
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
-from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.options import LOCATE, NOWHERE, DelegateOptions
 from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue
 from ipmicra.app.delegate.restoring import (
     ALL_SILENT,
@@ -161,7 +161,9 @@ class Session:
 
     def _make_driver(self) -> Driver:
         options, policy = self.options, self.options.make_policy()
-        locations = make_locations(options.location, self.hierarchy, self.notes)
+        # Who asks nobody needs no places; they are noted if they cost nothing.
+        word = options.location if options.needs_agents or options.location != LOCATE else NOWHERE
+        locations = make_locations(word, self.hierarchy, self.notes)
         anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
         return Driver(
             machine=DelegationMachine(self.tree, policy, self._config, locations=locations, anycast=anycast),
@@ -218,8 +220,11 @@ class Session:
         """Write what was gathered, several times a second."""
         try:
             while True:
-                await asyncio.sleep(self.options.driving.flush_s)
+                began_s = time.monotonic()
                 self.driver.flush()
+                taken_s = time.monotonic() - began_s
+                driving = self.options.driving
+                await asyncio.sleep(max(driving.flush_s, taken_s / driving.flush_share))
         except IpmicraError as error:
             self.driver.fail(error)
 

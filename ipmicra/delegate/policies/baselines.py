@@ -23,6 +23,7 @@ class Simple:
 
     name = "simple"
     scope = Scope.SITE
+    asks = True
     why_not = "not one of those that this policy asks"
 
     def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
@@ -104,6 +105,7 @@ class Random(Simple):
     """Any crawler, without a probe, as UCYMicra does (Papapetrou & Samaras 2003)."""
 
     name = "random"
+    asks = False
     why_not = "chance chose another"
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -127,6 +129,7 @@ class Hash(Simple):
     """The crawler that a hash of the subnet's first address points at, without a probe."""
 
     name = "hash"
+    asks = False
     why_not = "the hash points at another"
 
     def decide(self, attempt: Attempt) -> Choice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address
 
 from ipmicra.model.address import Address
@@ -13,6 +14,16 @@ MAPPED = bytes(10) + b"\xff\xff"
 def packed(address: Address) -> bytes:
     """Return 16 bytes: 1.2.3.4 becomes ::ffff:1.2.3.4."""
     return MAPPED + address.packed if address.version == 4 else address.packed  # noqa: PLR2004 - IPv4
+
+
+def packed_many(addresses: Iterable[Address]) -> list[bytes]:
+    """Return 16 bytes of each; the same object is packed once, as where a subnet is a single address."""
+    found: list[bytes] = []
+    before: Address | None = None
+    for address in addresses:
+        found.append(found[-1] if address is before else packed(address))
+        before = address
+    return found
 
 
 def packed_or_none(address: Address | None) -> bytes | None:

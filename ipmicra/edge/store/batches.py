@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import packed, unpacked
+from ipmicra.edge.store.addresses import packed_many, unpacked
 from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
 from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
@@ -96,14 +97,16 @@ class ResultTable:
         self._connection = connection
 
     def add_many(self, batch: int, results: Iterable[Decision]) -> None:
-        """Keep results; a host that has one in the batch keeps it."""
+        """Keep results; a host that has one in the batch keeps it.
+
+        Rows go in by host, which fills the indices in their own order: a page is written once, not for each
+        of its rows.
+        """
         rows = [
             (
                 batch,
                 one.host,
-                packed(one.address),
-                packed(one.first),
-                packed(one.last),
+                *packed_many((one.address, one.first, one.last)),
                 one.crawler,
                 one.evidence.value,
                 one.rtt_ms,
@@ -111,6 +114,7 @@ class ResultTable:
             )
             for one in results
         ]
+        rows.sort(key=itemgetter(1))
         self._connection.execute_many(_ADD, rows)
 
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from sqlite_utils import Database
 
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.edge.store.addresses import packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.addresses import packed, packed_many, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
 from ipmicra.edge.store.schema import make_table
@@ -44,6 +45,8 @@ REPLACED = "decided anew"
 """Why a delegation ended that another replaced."""
 _NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
 _EVIDENCE = {one: one.value for one in Evidence}
+_AT_ONCE = 500
+"""Addresses in one question to SQLite, which takes 999 variables in its oldest form."""
 NOTHING = "None"
 """Stands for what is unknown in an account."""
 _KINDS = {
@@ -82,8 +85,13 @@ class DelegationTable:
         self._connection = connection
 
     def put_many(self, records: Iterable[DelegationRecord]) -> None:
-        """Keep delegations; those they replace go into the history."""
-        self._connection.execute_many(_PUT, [_row_of(record) for record in records])
+        """Keep delegations; those they replace go into the history. Rows go in by key, as results do."""
+        kept = list(records)
+        texts = {id(record.account): record.account for record in kept}  # many may share one
+        written = {number: _account_text(account) for number, account in texts.items()}
+        rows = [_row_of(record, written[id(record.account)]) for record in kept]
+        rows.sort(key=itemgetter(0, 1))
+        self._connection.execute_many(_PUT, rows)
 
     def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
         """Extend delegations."""
@@ -104,11 +112,22 @@ class DelegationTable:
         bounds = packed(first), packed(last)
         return self._connection.read_one(_DELEGATION, _record_of, "WHERE first = ? AND last = ?", bounds)
 
-    def all(self) -> Iterator[DelegationRecord]:
-        """Return all delegations, by address, the wider before the narrower; accounts are left out."""
-        return self._connection.stream(
-            _WITHOUT_ACCOUNT, lambda row: _record_of((*row, "")), "ORDER BY first, last DESC"
-        )
+    def at(self, addresses: Sequence[Address]) -> list[DelegationRecord]:
+        """Return the delegations of single addresses, those that exist; accounts are left out."""
+        found: list[DelegationRecord] = []
+        for start in range(0, len(addresses), _AT_ONCE):
+            part = [packed(one) for one in addresses[start : start + _AT_ONCE]]
+            rest = f"WHERE first IN ({', '.join('?' * len(part))}) AND last = first"
+            found += self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, part)
+        return found
+
+    def all(self, *, is_wide: bool = False) -> Iterator[DelegationRecord]:
+        """Return all delegations, by address, the wider before the narrower; accounts are left out.
+
+        `is_wide` leaves out those of single addresses.
+        """
+        rest = f"{'WHERE first <> last' if is_wide else ''} ORDER BY first, last DESC"
+        return self._connection.stream(_WITHOUT_ACCOUNT, _brief_record_of, rest)
 
     def history(self, first: Address, last: Address) -> list[EndedDelegation]:
         """Return what held a subnet before, oldest first."""
@@ -127,14 +146,13 @@ class DelegationTable:
         return (int(found[0]), int(found[1])) if found else (0, 0)
 
 
-def _row_of(record: DelegationRecord) -> Row:
+def _row_of(record: DelegationRecord, account: str) -> Row:
     one, place = record.delegation, record.location
     placed: Row = (None,) * 4
     if place is not None:
         placed = (place.latitude, place.longitude, place.radius_km, place.country)
     return (
-        packed(one.first),
-        packed(one.last),
+        *packed_many((one.first, one.last)),
         one.crawler,
         _EVIDENCE[one.evidence],
         one.rtt_ms,
@@ -143,7 +161,7 @@ def _row_of(record: DelegationRecord) -> Row:
         one.expires_s,
         packed_or_none(record.address),
         *placed,
-        _account_text(record.account),
+        account,
     )
 
 
@@ -167,6 +185,10 @@ def _record_of(row: Row) -> DelegationRecord:
         location=place,
         account=_account_of(row[13]),
     )
+
+
+def _brief_record_of(row: Row) -> DelegationRecord:
+    return _record_of((*row, ""))
 
 
 def _ended_of(row: Row) -> EndedDelegation:

@@ -12,8 +12,9 @@ from ipmicra.app.delegate.driver import Driver, Gate
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
 from ipmicra.app.delegate.write_queue import WriteQueue
+from ipmicra.delegate.at_once import NOBODY
 from ipmicra.delegate.events import CrawlerJoined
-from ipmicra.delegate.machine import NOBODY, DelegationMachine
+from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.ports import Policy
