@@ -98,13 +98,23 @@ static inline Piece range_at(const Ranges *ranges, size_t i) {
     return (Piece){ranges->first[i], ranges->end[i], width_of(ranges, i), (uint32_t)i};
 }
 
-/* Return the source of the row whose own end the top of the stack has: what lies inside may have been cut there. */
+/* Return the source of the row whose own end the top of the stack has: what lies inside may have been cut there.
+ *
+ * Ends on the stack never increase from the bottom up, so that the first of those equal to the top's is bisected:
+ * walking down took as long as ranges with one end are many, for each range cut there. */
 static uint32_t owner_of_end(const Nesting *nesting) {
-    size_t depth = nesting->depth;
     const uint64_t *end = nesting->nested->end;
-    while (depth > 1 && end[nesting->stack[depth - 2]] == end[nesting->stack[depth - 1]])
-        depth--;
-    return nesting->nested->source[nesting->stack[depth - 1]];
+    const uint32_t *stack = nesting->stack;
+    size_t low = 0, high = nesting->depth - 1;
+    uint64_t top_end = end[stack[high]];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (end[stack[middle]] == top_end)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return nesting->nested->source[stack[low]];
 }
 
 /* Cut the narrower of the top of the stack and a piece that overlaps it in part; return whether it was the top. */

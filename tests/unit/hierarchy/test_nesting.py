@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.hierarchy.nesting import MOST_PIECES, sort_order
+from ipmicra.hierarchy.nesting import MOST_PIECES, _nest, sort_order
 from tests.reference.fast_building import assembled, built, spelled_address
 
 Named = tuple[int, int]
@@ -93,6 +93,19 @@ def test_ranges_that_overlap_in_many_places_are_all_kept() -> None:
     assert made.registered == places * steps * (steps + 1) // 2
     assert len(made.tree4.left_out) == 0
     assert len(made.tree4.cuts) == places * steps * (steps - 1) // 2
+
+
+def test_many_ranges_cut_at_the_common_end_of_many_others_take_no_longer_than_others() -> None:
+    """Finding whose end it is took a step per range that ends there: a minute for these instead of 0.2 s."""
+    count, end = 100_000, 1 << 24
+    start = [0, *range(1, count + 1), *range(end - count, end)]
+    stop = [1 << 32, *([end] * count), *([end + 1] * count)]
+    _origin, _start, _end, _parent, cuts, left_out = _nest(
+        np.array(start, np.uint64), np.array(stop, np.uint64), np.empty(0, np.uint64)
+    )
+    assert len(left_out) == 0
+    assert sorted(cuts[:, 0].tolist()) == list(range(count + 1, 2 * count + 1))
+    assert set(cuts[:, 1].tolist()) == {1}
 
 
 def test_narrow_ranges_cannot_push_out_a_wide_one() -> None:
