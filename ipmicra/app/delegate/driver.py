@@ -266,7 +266,7 @@ class Driver:
     def flush(self) -> None:
         """Write what was gathered; what is written need not be kept in memory."""
         self.writes.flush(self.clock())
-        if self.machine.at_once is not None:
+        if self.machine.at_once is not None and not self._ready:  # those that are ready were just recalled
             self.machine.at_once.forget()
 
     def abandon(self, reason: str) -> None:
