@@ -6,9 +6,11 @@ turns errors into one line and an exit code, and an interrupt into one line that
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -225,6 +227,9 @@ def run() -> None:
         _give_up_output()
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
+        if error.errno == errno.EMFILE:  # asyncio complains of the event loop that it could not make
+            sys.unraisablehook = lambda _: None
+            warnings.simplefilter("ignore")
         _give_up_output()
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         sys.exit(FAILED)

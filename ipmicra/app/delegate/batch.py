@@ -126,7 +126,7 @@ class Batch:
             self._gave_up,
             self.registrations,
             key=batch_key(words, self.options),
-            words=redacted("delegate", *words),
+            words=redacted("delegate", *words).encode(errors="replace").decode(),
         )
         async with session:
             self.report.batch, self.report.resumed = session.batch.id, session.resumed

@@ -77,6 +77,10 @@ class DelegateOptions:
             raise InputError(f"no policy {self.policy!r}: there are {', '.join(POLICIES)}")
         if self.threshold_ms <= 0 or (self.probe_price_ms is not None and self.probe_price_ms <= 0):
             raise InputError("thresholds and prices are milliseconds above 0")
+        if self.probe_budget is not None and self.probe_budget >= 1 << 63:
+            raise InputError(
+                f"a probe budget of {self.probe_budget} cannot be stored: leave it out for no limit"
+            )
         if self.probe_budget is not None and self.probe_budget < 0:
             raise InputError(f"a probe budget of {self.probe_budget} is below zero")
 
