@@ -58,8 +58,7 @@ class ConnectionConfig:
     cache_kib: int = 16_384
     """Page cache in KiB; pages of the indices of samples stay in memory."""
     checked_bytes: int = 16 << 20
-    """Files up to this size are checked when they are opened, which takes up to 0.1 s; larger ones would
-    delay every command."""
+    """Files up to this size are checked when they are opened; larger ones would delay every command."""
 
 
 class Shape:

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +99,9 @@ class Predict:
         config = self.config
         if config.probes_per_site is None or self._overspent <= 0:
             return config.probe_price_ms
-        rise = np.exp(config.price_step * self._overspent)
-        return float(config.probe_price_ms * min(rise, config.price_rise))
+        # Limited before the exponential: long runs overspend so far that it would overflow.
+        rise = exp(min(config.price_step * self._overspent, log(config.price_rise)))
+        return config.probe_price_ms * rise
 
     # --- the fleet
 
