@@ -96,7 +96,8 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     for i, column in enumerate(columns):
         is_number = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        table.add_column(Text(printable(column)), justify=justify, overflow="fold", no_wrap=i == 0)
+        heading = "\n".join(printable(line) for line in column.split("\n"))  # ours are broken on purpose
+        table.add_column(Text(heading), justify=justify, overflow="fold", no_wrap=i == 0)
     for row in cells:
         table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else printable(cell)) for cell in row))
     console().print(table)
