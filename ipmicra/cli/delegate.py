@@ -30,7 +30,7 @@ from ipmicra.cli.progress import is_watched, progress_bar
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
-    from ipmicra.app.delegate.batch import BatchReport, Delegation
+    from ipmicra.app.delegate.batch import BatchReport, DelegateRun
 
 COLUMNS = ("host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes")
 WIDTHS = (32, 15, 20, 12, 8, 10, 6)
@@ -118,7 +118,7 @@ def delegate(
     where it stopped: no probe is sent twice, and none is lost.
     """
     need_service()
-    from ipmicra.app.delegate.batch import Delegation
+    from ipmicra.app.delegate.batch import DelegateRun
     from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config
 
@@ -136,17 +136,17 @@ def delegate(
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file)
-    delegation = Delegation(home=home, words=seeds, options=options)
+    run = DelegateRun(home=home, words=seeds, options=options)
     if dry_run:
-        _plan(delegation, print_format)
+        _plan(run, print_format)
     else:
-        _run(delegation, print_format, report)
+        _run(run, print_format, report)
 
 
-def _plan(delegation: Delegation, print_format: Format) -> None:
+def _plan(run: DelegateRun, print_format: Format) -> None:
     with progress_bar() as show:
-        seeds = delegation.count_seeds() if is_watched() else None
-        plan = delegation.plan(lambda read: show("resolving", read, seeds))
+        seeds = run.count_seeds() if is_watched() else None
+        plan = run.plan(lambda read: show("resolving", read, seeds))
     record = plan.record()
     if print_format is Format.TABLE:
         print_table("", ("what", "number"), [(key.replace("_", " "), value) for key, value in record.items()])
@@ -158,13 +158,13 @@ def _plan(delegation: Delegation, print_format: Format) -> None:
         raise typer.Exit(DONE_IN_PART if plan.sites else 1)
 
 
-def _run(delegation: Delegation, print_format: Format, page: Path | None) -> None:
+def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
     from ipmicra.app.describe.delegation import describe_decision
     from ipmicra.app.report.write import check_page
 
     if page is not None:
         check_page(page)
-    seeds = delegation.count_seeds() if is_watched() else None
+    seeds = run.count_seeds() if is_watched() else None
     with ExitStack() as batch:  # it ends last, when everything is printed
         with RecordStream(COLUMNS, WIDTHS, print_format) as stream, progress_bar() as show:
 
@@ -175,7 +175,7 @@ def _run(delegation: Delegation, print_format: Format, page: Path | None) -> Non
                 show(f"{text}, {_per_site(report)} per site", done, seeds)
 
             report = batch.enter_context(
-                delegation.running(lambda result: stream.add(describe_decision(result)), progress, page, say)
+                run.running(lambda result: stream.add(describe_decision(result)), progress, page, say)
             )
         _summarise(report)
         if page is None:

@@ -1,4 +1,17 @@
-"""Which subnet belongs to whom: the ledger, and the making, use, renewal and end of delegations."""
+"""Which subnet belongs to whom: the ledger, and the making, use, renewal and end of delegations.
+
+How it works
+------------
+`Ledger` is the bookkeeping: which key (a row of the hierarchy, or a slice of addresses outside it) is free,
+contested by an open attempt, or held. Every change goes through the table in `lifecycle`, so that an
+impossible step raises instead of corrupting the state. Held rows are kept sorted, because the policies ask
+for neighbours in a range of rows, and by organisation, because they ask for its other subnets.
+
+`Holdings` knows what the numbers stand for. It makes delegations from what attempts settled on, answers
+sites from those in force, and renews one when it is used in the second half of its life: a subnet in use
+does not expire, one that nobody asks for does. A delegation also remembers how many crawlers had joined when
+it was last considered, so that later ones are compared once and not for every site.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,22 @@
-"""`ipmicra delegate`: lists of seeds, by the million; streamed, written as they come, resumable."""
+"""`ipmicra delegate`: lists of seeds, by the million; streamed, written as they come, resumable.
+
+How it works
+------------
+A batch is one command, identified by its words and its setting (`batch_key`). The same command finds the
+batch of an earlier run that did not end, and resumes it; so a crash needs no clean-up.
+
+Seeds flow through in chunks. A chunk is resolved to sites, hosts that were seen before are dropped, results
+of an earlier run are handed out again from the store, and the rest arrives at the driver. Reading waits
+while `window` sites are pending: memory does not grow with the list, apart from one fingerprint per host.
+
+Three orders of events matter:
+
+1. A decision is handed to the caller after it is in the store: a crash may repeat an answer, never lose one.
+2. Addresses outside the hierarchy come last, one at a time: registries answer slowly, and nobody else should
+   wait for them.
+3. The batch ends after the caller has printed everything (`end`), because from then on the same command is
+   a new batch with a new budget.
+"""
 
 from __future__ import annotations
 
@@ -255,7 +273,7 @@ def batch_key(words: list[str], options: DelegateOptions) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delegation:
+class DelegateRun:
     """One call of the command: seeds as the user named them, to be delegated with the fleet of a home."""
 
     home: Home

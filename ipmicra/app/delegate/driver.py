@@ -270,7 +270,7 @@ class Driver:
             self.machine.at_once.forget()
 
     def abandon(self, reason: str) -> None:
-        """Give up the sites that are still held back."""
+        """Abandon the sites that are still held back."""
         for site in self.gate.empty():
             self._give_up(site, reason)
 

@@ -1,4 +1,19 @@
-"""One agent as the coordinator sees it: orders out, answers in, and nothing it says is believed unseen."""
+"""One agent as the coordinator sees it: orders out, answers in, and nothing it says is believed unseen.
+
+How it works
+------------
+Orders go out in one request; answers come back as lines, each as soon as its probe is done, with a last line
+that announces the end. The agent may be slow, broken or hostile, hence:
+
+- every exchange has a deadline and a minimum speed (`edge.pace`), which dripped bytes do not extend;
+- sizes are bounded before anything is decoded, and any message is a value or a `MessageError`;
+- an answer must belong to an order of this request, and to each order there is one;
+- no redirect is followed: the agent must not choose what the coordinator asks for.
+
+The caller needs to know one thing about a failure: whether the orders may have been carried out.
+`NotSentError` says that they surely were not, so that they may be sent elsewhere at no cost; any other error
+leaves it open, and the agent is asked later to repeat what it has, never to probe again.
+"""
 
 from __future__ import annotations
 

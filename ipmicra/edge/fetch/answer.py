@@ -35,7 +35,7 @@ class Verdict(Enum):
     LATER = auto()
     """Ask again after a pause."""
     REFUSED = auto()
-    """Give up."""
+    """Stop trying."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
