@@ -67,9 +67,11 @@ class Placed(Protocol):
 def km_between(place: Placed, other: Placed) -> float:
     """Return the great-circle distance between two places."""
     south, north = math.radians(place.latitude), math.radians(other.latitude)
-    up, around = math.sin((north - south) / 2), math.sin(math.radians(other.longitude - place.longitude) / 2)
-    haversine = up**2 + math.cos(south) * math.cos(north) * around**2
-    return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(haversine)))
+    rise, turn = (north - south) / 2, math.radians(other.longitude - place.longitude) / 2
+    near = math.sin(rise) ** 2 + math.cos(south) * math.cos(north) * math.sin(turn) ** 2
+    # 1 - near, without the cancellation that costs up to 20 cm between opposite ends of the Earth
+    far = (math.cos(rise) * math.cos(turn)) ** 2 + (math.sin((north + south) / 2) * math.sin(turn)) ** 2
+    return 2 * EARTH_RADIUS_KM * math.atan2(math.sqrt(near), math.sqrt(far))
 
 
 def distances_km(
