@@ -17,7 +17,16 @@ NATIVE = Path("ipmicra", "native")
 MODULE = NATIVE / "kernels.abi3.so"
 OLDEST_PYTHON = (3, 11)
 """Its stable ABI is used: what is compiled for it runs on all later ones."""
-FLAGS = ["-std=c11", "-O3", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra"]
+FLAGS = [
+    "-std=c11",
+    "-D_DEFAULT_SOURCE",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+]
 
 
 class NativeBuildHook(BuildHookInterface[Any]):

@@ -1,7 +1,10 @@
-"""The command line: one file per command, all of them registered here.
+"""The command line: one file per command, all of them listed here.
 
 A command reads its arguments, calls `app` and prints. What can go wrong anywhere is handled here, once: `run`
 turns errors into one line and an exit code, and an interrupt into one line that says what is left.
+
+Only the command that is called is imported (`CommandTable`): describing the options of all of them to typer
+takes longer than some commands run.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator, MutableMapping
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -20,26 +25,6 @@ from typer.models import CommandInfo
 
 from ipmicra.app.home import find_home
 from ipmicra.app.log import is_debugging, log_traceback, set_up_logging
-from ipmicra.cli import (
-    agent,
-    assign,
-    build,
-    crawler,
-    delegate,
-    demo,
-    diff,
-    evaluate,
-    explain,
-    fetch,
-    info,
-    locate,
-    lookup,
-    org,
-    partition,
-    probe,
-    report,
-    simulate,
-)
 from ipmicra.cli.examples import FIRST_STEPS, examples_of
 from ipmicra.cli.extras import missing_extra
 from ipmicra.cli.options import HomeOption, LogFormat, LogFormatOption, LogLevel, LogLevelOption
@@ -78,12 +63,42 @@ class PageCommand(TyperCommand):
         ]
 
 
+class CommandTable(MutableMapping[str, Any]):
+    """The commands by name, in the order of their headings; each is loaded when it is asked for."""
+
+    def __init__(self) -> None:
+        """Know the names of all commands."""
+        self._headings = {name: heading for heading, names in SECTIONS.items() for name in names}
+        self._added: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer keeps its commands private
+        """Return a command, importing its module."""
+        return self._added[name] if name in self._added else load_command(name, self._headings[name])
+
+    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401 - as above
+        """Add a command that has no module of its own."""
+        self._added[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a command that was added."""
+        del self._added[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter({**self._headings, **self._added})
+
+    def __len__(self) -> int:
+        """Count the commands."""
+        return len({**self._headings, **self._added})
+
+
 class PageGroup(TyperGroup):
     """The commands under their headings."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - as above
-        """List the commands in the order of their headings."""
-        return [_name(one) for listed in SECTIONS.values() for one in listed]
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own
+        """Take the commands from their modules."""
+        super().__init__(**settings)
+        self.commands = CommandTable()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
         """Write the commands, then the options: that is what a page is read for."""
@@ -136,57 +151,46 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-SECTIONS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
-    "Start here": (demo.demo,),
-    "The hierarchy": (
-        fetch.fetch,
-        build.build,
-        info.info,
-        lookup.lookup,
-        org.org,
-        diff.diff,
-        locate.locate,
-    ),
-    "The fleet": (crawler.crawler, agent.agent, probe.probe),
-    "Delegating": (delegate.delegate, explain.explain, assign.assign, report.report),
-    "Whole lists and worlds": (evaluate.evaluate, partition.partition, simulate.simulate),
+SECTIONS = {
+    "Start here": ("demo",),
+    "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
+    "The fleet": ("crawler", "agent", "probe"),
+    "Delegating": ("delegate", "explain", "assign", "report"),
+    "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }
-"""Commands and groups of commands, in the order in which a newcomer needs them."""
-GROUPS = tuple(one for listed in SECTIONS.values() for one in listed if isinstance(one, typer.Typer))
+"""Commands and groups of commands, in the order in which a newcomer needs them. The module of each in
+`ipmicra.cli` has a function, or a `typer.Typer`, of the same name."""
 
 
-def _register(heading: str, listed: Callable[..., None] | typer.Typer) -> None:
-    """Register a command or a group under its heading, with its examples."""
+@cache
+def load_command(name: str, heading: str) -> Any:  # noqa: ANN401 - typer keeps its commands private
+    """Import a command or a group of commands, with its examples."""
+    listed = getattr(import_module(f"ipmicra.cli.{name}"), name)
     if not isinstance(listed, typer.Typer):
-        epilog = examples_of(listed.__name__)
-        app.command(cls=PageCommand, rich_help_panel=heading, epilog=epilog)(listed)
-        return
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cls=PageCommand, rich_help_panel=heading, epilog=examples_of(name))(listed)
+        return typer.main.get_command(alone)
     for inner in listed.registered_commands:
-        inner.cls, inner.epilog = PageCommand, examples_of(f"{listed.info.name} {_name_of(inner)}")
-    app.add_typer(listed, rich_help_panel=heading)
-
-
-def _name(listed: Callable[..., None] | typer.Typer) -> str:
-    return str(listed.info.name) if isinstance(listed, typer.Typer) else listed.__name__
+        inner.cls, inner.epilog = PageCommand, examples_of(f"{name} {_name_of(inner)}")
+    listed.info.rich_help_panel, listed.rich_markup_mode = heading, None
+    return typer.main.get_group(listed)
 
 
 def _name_of(inner: CommandInfo) -> str:
     return inner.name or (inner.callback.__name__ if inner.callback else "")
 
 
-for _heading, _listed in SECTIONS.items():
-    for _one in _listed:
-        _register(_heading, _one)
-
-
 def command_names() -> list[str]:
     """List the commands in the order of the help; those of a group as `group command`."""
     names: list[str] = []
-    for one in (one for listed in SECTIONS.values() for one in listed):
-        names.append(_name(one))
-        if isinstance(one, typer.Typer):
-            names += [f"{_name(one)} {_name_of(inner)}" for inner in one.registered_commands]
+    for name, command in CommandTable().items():
+        names += [name, *(f"{name} {inner}" for inner in getattr(command, "commands", ()))]
     return names
+
+
+def group_names() -> list[str]:
+    """List the groups of commands."""
+    return [name for name, command in CommandTable().items() if hasattr(command, "commands")]
 
 
 def _print_version(is_wanted: bool) -> None:

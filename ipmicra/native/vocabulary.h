@@ -5,10 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* A name in lower case, and the number of what it stands for. */
+/* A name in lower case, and the number of what it stands for. `head` is its first eight bytes as a little-endian word,
+ * folded; a text whose first word differs from it in a bit of `mask` does not start with the name. */
 typedef struct {
     const char *name;
     size_t size;
+    uint64_t head;
+    uint64_t mask;
     uint8_t code;
 } Name;
 
@@ -39,46 +42,46 @@ enum { STORED_TEXTS = 7, ORGANISATION_TEXTS = 3 };
 
 enum { SOURCE_COUNT = 12 };
 static const Name SOURCES[] = {
-    {"ripe", 4, 5},
-    {"apnic", 5, 2},
-    {"afrinic", 7, 1},
-    {"lacnic", 6, 4},
-    {"arin", 4, 3},
-    {"jpnic", 5, 2},
-    {"krnic", 5, 2},
-    {"twnic", 5, 2},
-    {"cnnic", 5, 2},
-    {"idnic", 5, 2},
-    {"vnnic", 5, 2},
-    {"irinn", 5, 2},
+    {"ripe", 4, 0x65706972u, 0xffffffffu, 5},
+    {"apnic", 5, 0x63696e7061u, 0xffffffffffu, 2},
+    {"afrinic", 7, 0x63696e69726661u, 0xffffffffffffffu, 1},
+    {"lacnic", 6, 0x63696e63616cu, 0xffffffffffffu, 4},
+    {"arin", 4, 0x6e697261u, 0xffffffffu, 3},
+    {"jpnic", 5, 0x63696e706au, 0xffffffffffu, 2},
+    {"krnic", 5, 0x63696e726bu, 0xffffffffffu, 2},
+    {"twnic", 5, 0x63696e7774u, 0xffffffffffu, 2},
+    {"cnnic", 5, 0x63696e6e63u, 0xffffffffffu, 2},
+    {"idnic", 5, 0x63696e6469u, 0xffffffffffu, 2},
+    {"vnnic", 5, 0x63696e6e76u, 0xffffffffffu, 2},
+    {"irinn", 5, 0x6e6e697269u, 0xffffffffffu, 2},
 };
 
 enum { STATISTICS_NAME_COUNT = 6 };
 static const Name STATISTICS_NAMES[] = {
-    {"afrinic", 7, 1},
-    {"apnic", 5, 2},
-    {"arin", 4, 3},
-    {"lacnic", 6, 4},
-    {"ripencc", 7, 5},
-    {"iana", 4, 6},
+    {"afrinic", 7, 0x63696e69726661u, 0xffffffffffffffu, 1},
+    {"apnic", 5, 0x63696e7061u, 0xffffffffffu, 2},
+    {"arin", 4, 0x6e697261u, 0xffffffffu, 3},
+    {"lacnic", 6, 0x63696e63616cu, 0xffffffffffffu, 4},
+    {"ripencc", 7, 0x63636e65706972u, 0xffffffffffffffu, 5},
+    {"iana", 4, 0x616e6169u, 0xffffffffu, 6},
 };
 
 enum { MAINTAINER_COUNT = 14 };
 static const Name MAINTAINERS[] = {
-    {"afrinic-", 8, 0},
-    {"apnic-", 6, 0},
-    {"lacnic-", 7, 0},
-    {"maint-apnic", 11, 0},
-    {"maint-cnnic", 11, 0},
-    {"maint-in-irinn", 14, 0},
-    {"maint-jpnic", 11, 0},
-    {"maint-tw-twnic", 14, 0},
-    {"maint-vn-vnnic", 14, 0},
-    {"mnt-apjii", 9, 0},
-    {"mnt-apnic", 9, 0},
-    {"mnt-krnic", 9, 0},
-    {"ripe-dbm-", 9, 0},
-    {"ripe-ncc-", 9, 0},
+    {"afrinic-", 8, 0x2d63696e69726661u, 0xffffffffffffffffu, 0},
+    {"apnic-", 6, 0x2d63696e7061u, 0xffffffffffffu, 0},
+    {"lacnic-", 7, 0x2d63696e63616cu, 0xffffffffffffffu, 0},
+    {"maint-apnic", 11, 0x70612d746e69616du, 0xffffffffffffffffu, 0},
+    {"maint-cnnic", 11, 0x6e632d746e69616du, 0xffffffffffffffffu, 0},
+    {"maint-in-irinn", 14, 0x6e692d746e69616du, 0xffffffffffffffffu, 0},
+    {"maint-jpnic", 11, 0x706a2d746e69616du, 0xffffffffffffffffu, 0},
+    {"maint-tw-twnic", 14, 0x77742d746e69616du, 0xffffffffffffffffu, 0},
+    {"maint-vn-vnnic", 14, 0x6e762d746e69616du, 0xffffffffffffffffu, 0},
+    {"mnt-apjii", 9, 0x696a70612d746e6du, 0xffffffffffffffffu, 0},
+    {"mnt-apnic", 9, 0x696e70612d746e6du, 0xffffffffffffffffu, 0},
+    {"mnt-krnic", 9, 0x696e726b2d746e6du, 0xffffffffffffffffu, 0},
+    {"ripe-dbm-", 9, 0x6d62642d65706972u, 0xffffffffffffffffu, 0},
+    {"ripe-ncc-", 9, 0x63636e2d65706972u, 0xffffffffffffffffu, 0},
 };
 
 enum { KEY_SLOT_COUNT = 512 };

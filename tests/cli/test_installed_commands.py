@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from ipmicra.cli.examples import EXAMPLES
-from ipmicra.cli.main import GROUPS, app, command_names
+from ipmicra.cli.main import app, command_names, group_names
 from tests.cli.command_line import ROOT, told
 from tests.cli.prepared import Prepared, prepared
+from tests.patience import PATIENCE_S
 from tests.servers.dump_server import DumpServer
 
 ENTRY = Path(sys.executable).with_name("ipmicra")
-COMMANDS = [name for name in command_names() if name not in {group.info.name for group in GROUPS}]
+COMMANDS = [name for name in command_names() if name not in set(group_names())]
 TESTED_ELSEWHERE = {"demo": "tests/integration/test_demo.py", "agent": "the test of its interrupt below"}
 
 Call = Callable[[Prepared], str]
@@ -251,3 +252,14 @@ def test_real_download_through_the_entry_point(tmp_path: Path) -> None:
     assert done.returncode == 0, told(done)
     events = [json.loads(line)["event"] for line in told(done).splitlines()]
     assert events == ["fetch_begun", "dump_fetched", "fetch_ended"]
+
+
+def test_a_command_imports_no_other_command() -> None:
+    code = (
+        "import sys; from ipmicra.cli.main import CommandTable; CommandTable()['info']; "
+        "print(*(name for name in CommandTable() if f'ipmicra.cli.{name}' in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
+    assert done.stdout.split() == ["info"]

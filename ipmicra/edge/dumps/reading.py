@@ -17,8 +17,12 @@ waits for slow parsers, and memory stays constant. An exception of the reader tr
 a chunk and is raised in the caller's thread. Whoever stops early puts an empty buffer into `_free`, so that
 the reader wakes up and ends.
 
-After a sixteenth of the file the columns are reserved for the size that the whole will have, which saves
-copying them again and again.
+Four threads share two cores on the usual machine, so each of them is stopped now and then in the middle of a
+chunk. A few more chunks than parsers are under way, so that the others find work meanwhile.
+
+After the first few chunks the columns are reserved for the size that the whole will have, and again when a
+sixteenth of the file shows it better: columns that grow bit by bit are copied each time, and touch new
+memory.
 """
 
 from __future__ import annotations
@@ -73,10 +77,13 @@ LONGEST_PARAGRAPH = 64 << 20
 LARGEST_TABLE = 16 << 20
 """Bytes of the largest dump that has to be read in one piece."""
 MOST_WORKERS = 4
-SPARE_BUFFERS = 2
-"""Buffers besides those being parsed: one being filled, one ready."""
+SPARE_CHUNKS = 2
+"""Chunks under way besides those being parsed: parsed already, or waiting for a parser."""
+SPARE_BUFFERS = 4
+"""Buffers besides those under way: being filled, or ready. With two, reading took a third longer."""
+KNOWN_CHUNKS = 4
+"""After so many chunks, and again after 1/16 of the dump, the room for the whole is estimated."""
 KNOWN_PART = 16
-"""After this fraction (1/16) of a dump, the room for the whole is estimated."""
 SPARE_ROOM = 1.2
 """Room that is reserved, as a multiple of the estimate."""
 _BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
@@ -147,12 +154,13 @@ def gather_dump(
     decompression cannot feed more.
     """
     workers = workers or min(os.cpu_count() or 1, MOST_WORKERS)
-    reader = _Reader(info, progress, buffers=workers + SPARE_BUFFERS)
+    under_way = workers + SPARE_CHUNKS
+    reader = _Reader(info, progress, buffers=under_way + SPARE_BUFFERS)
     gathering = _Gathering(info, reader)
     with ThreadPoolExecutor(workers, thread_name_prefix="parse") as pool, closing(reader.chunks()) as chunks:
         for chunk in chunks:
             gathering.submit(pool, chunk)
-            gathering.settle(workers)
+            gathering.settle(under_way)
         gathering.settle(0)
     return gathering.parser.gatherer
 
@@ -164,6 +172,7 @@ class _Gathering:
         self.parser = Parser(info.dialect, info.registry)
         self._file_bytes = info.size_bytes
         self._reader = reader
+        self._added = 0
         self._is_size_known = False
         self._waiting: deque[tuple[_Chunk, Future[kernels.Sheet]]] = deque()
         self._sheets: list[kernels.Sheet] = []
@@ -185,8 +194,10 @@ class _Gathering:
 
     def _reserve(self, read_bytes: int) -> None:
         """Reserve room for the whole dump once a part of it shows how dense it is."""
-        if not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes:
-            self._is_size_known = True
+        self._added += 1
+        is_known = not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes
+        if is_known or self._added == KNOWN_CHUNKS:
+            self._is_size_known |= is_known
             self.parser.gatherer.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
 
 

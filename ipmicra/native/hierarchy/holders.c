@@ -54,7 +54,7 @@ static int64_t add_key(Keys *keys, Span key, uint32_t hash) {
     uint64_t start = number ? keys->ends[number - 1] : 0;
     if (start + size > keys->pool_room) {
         size_t room = keys->pool_room * 3 / 2 + (1 << 16);
-        uint8_t *larger = realloc(keys->pool, room);
+        uint8_t *larger = make_larger(keys->pool, room, 1);
         if (larger == NULL)
             return -1;
         keys->pool = larger;
@@ -62,7 +62,7 @@ static int64_t add_key(Keys *keys, Span key, uint32_t hash) {
     }
     if (number == keys->end_room) {
         size_t room = keys->end_room * 3 / 2 + (1 << 12);
-        uint64_t *larger = realloc(keys->ends, room * sizeof *larger);
+        uint64_t *larger = make_larger(keys->ends, room, sizeof *larger);
         if (larger == NULL)
             return -1;
         keys->ends = larger;
@@ -199,7 +199,7 @@ int64_t name_holders(const RowTable tables[2], const RowTable *organisations, Sp
                      uint8_t *kinds, int64_t *objects) {
     Keys known = {0}, named = {0};
     KeyBatch *batch = malloc(sizeof *batch);
-    int64_t *best = malloc((organisations->count + 1) * sizeof *best);
+    int64_t *best = make_room(organisations->count + 1, sizeof *best);
     bool is_done = batch != NULL && best != NULL && make_slots(&known.table, 0) && make_slots(&named.table, 0) &&
                    number_organisations(&known, organisations, text, best) &&
                    number_holders(&named, batch, &tables[0], text, numbers, kinds) &&

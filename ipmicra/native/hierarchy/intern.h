@@ -5,8 +5,7 @@
 #ifndef IPMICRA_INTERN_H
 #define IPMICRA_INTERN_H
 
-#include <stdlib.h>
-
+#include "../memory.h"
 #include "hierarchy.h"
 
 typedef struct {
@@ -23,13 +22,13 @@ static inline bool make_slots(Slots *table, size_t expected) {
     while (table->size < expected)
         table->size *= 2;
     table->used = 0;
-    table->slots = calloc(table->size, sizeof *table->slots);
+    table->slots = make_zeros(table->size, sizeof *table->slots);
     return table->slots != NULL;
 }
 
 /* Double a table; return whether there was memory. */
 static inline bool grow_slots(Slots *table) {
-    Slots larger = {calloc(table->size * 2, sizeof *table->slots), table->size * 2, table->used};
+    Slots larger = {make_zeros(table->size * 2, sizeof *table->slots), table->size * 2, table->used};
     if (larger.slots == NULL)
         return false;
     for (size_t i = 0; i < table->size; i++)

@@ -23,16 +23,13 @@
 
 #include "lookup.h"
 
-#include <stdlib.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "../memory.h"
 
 #ifndef TABLE_BITS /* the fuzzer makes smaller tables */
 #define TABLE_BITS 24
 #define ROOT_BITS 16
 #endif
-enum { BATCH = 64, HUGE_PAGE = 2 << 20 };
+enum { BATCH = 64 };
 enum { FEW_SEGMENTS = 8, MOST_NODE_BITS = 20 };
 static const uint32_t DIRECT = (uint32_t)1 << 31;
 static const uint64_t IS_NODE = (uint64_t)1 << 63;
@@ -79,9 +76,7 @@ Soundness make_table4(Lookup *lookup) {
     uint32_t *table = aligned_alloc(size * sizeof *table < HUGE_PAGE ? 64 : HUGE_PAGE, size * sizeof *table);
     if (table == NULL)
         return NO_MEMORY;
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    madvise(table, size * sizeof *table, MADV_HUGEPAGE); /* a random read of small pages waits twice */
-#endif
+    advise_huge(table, size * sizeof *table); /* a random read of small pages waits twice */
     for (size_t bucket = 0; bucket < size; bucket++) {
         uint64_t first = (uint64_t)bucket << (32 - TABLE_BITS), last = first | (((uint64_t)1 << (32 - TABLE_BITS)) - 1);
         while (at + 1 < count && segments[at + 1] >> 32 <= first)
@@ -218,7 +213,7 @@ static bool add_node(WideIndex *wide, size_t from, size_t to, unsigned bits) {
     unsigned used = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
     unsigned shift = used > bits ? used - bits : 0;
     size_t size = (size_t)(span >> shift) + 1, at = from;
-    uint64_t *entries = realloc(wide->entries, (wide->entry_count + size) * sizeof *entries);
+    uint64_t *entries = make_larger(wide->entries, wide->entry_count + size, sizeof *entries);
     if (entries == NULL)
         return false;
     wide->entries = entries;
@@ -274,8 +269,8 @@ Soundness make_wide_index(Lookup *lookup) {
     size_t room = 2 * lookup->rows6 + 2;
     if (lookup->rows6 >= (size_t)1 << 30)
         return NO_MEMORY; /* counts of segments must leave the bit that marks a node */
-    wide.starts = malloc(room * sizeof *wide.starts);
-    wide.rows = malloc(room * sizeof *wide.rows);
+    wide.starts = make_room(room, sizeof *wide.starts);
+    wide.rows = make_room(room, sizeof *wide.rows);
     Soundness soundness = wide.starts == NULL || wide.rows == NULL ? NO_MEMORY : flatten_wide(lookup, &wide);
     if (soundness == SOUND) {
         /* the first segment starts at 0 and mostly belongs to nobody: the root begins behind it */

@@ -10,8 +10,7 @@
  *
  * IPv6 is nested in ranks of its bounds, in which nesting is the same; widths are then ranks too and come along. */
 
-#include <stdlib.h>
-
+#include "../memory.h"
 #include "hierarchy.h"
 
 /* A range, or a piece that was cut off one. */
@@ -203,7 +202,7 @@ int64_t nest_ranges(Ranges ranges, Nested *nested) {
 
 /* Return the largest depth of a tree in preorder, 0 for its root alone; NOT_SOUND if a parent follows its child. */
 int64_t deepest_of(const uint32_t *parent, size_t count) {
-    uint32_t *depths = calloc(count ? count : 1, sizeof *depths);
+    uint32_t *depths = make_zeros(count ? count : 1, sizeof *depths);
     uint32_t deepest = 0;
     if (depths == NULL)
         return OUT_OF_MEMORY;

@@ -1,7 +1,6 @@
 /* A stable radix sort that also tells the order: least significant digit first, eleven bits at a time. */
 
-#include <stdlib.h>
-
+#include "../memory.h"
 #include "hierarchy.h"
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
@@ -33,8 +32,8 @@ static void scatter(const uint64_t *keys, const uint32_t *order, uint64_t *to_ke
 bool sort_keys(uint64_t *keys, uint32_t *order, size_t count) {
     if (is_sorted(keys, count))
         return true;
-    uint64_t *spare_keys = malloc(count * sizeof *keys), *from = keys, *to = spare_keys;
-    uint32_t *spare_order = malloc(count * sizeof *order), *from_order = order, *to_order = spare_order;
+    uint64_t *spare_keys = make_room(count, sizeof *keys), *from = keys, *to = spare_keys;
+    uint32_t *spare_order = make_room(count, sizeof *order), *from_order = order, *to_order = spare_order;
     size_t(*counts)[BUCKETS] = calloc(DIGITS, sizeof *counts);
     bool is_done = spare_keys != NULL && spare_order != NULL && counts != NULL;
     for (size_t i = 0; is_done && i < count; i++)

@@ -112,7 +112,7 @@ static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
 int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const int32_t *numbers, size_t number_count,
                      const int64_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
                      uint32_t *written, size_t *written_count) {
-    uint32_t *place_of = calloc(distinct_count ? distinct_count : 1, sizeof *place_of);
+    uint32_t *place_of = make_zeros(distinct_count ? distinct_count : 1, sizeof *place_of);
     uint8_t *at = out;
     *written_count = 0;
     if (place_of == NULL)
@@ -139,7 +139,7 @@ int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const 
  * Writes the old number of each new one, and the row that first had it; returns how many there are. */
 int64_t renumber(const int32_t *numbers, size_t number_count, const int64_t *picked, size_t count, int32_t *out,
                  int64_t *order, int64_t *firsts, size_t room) {
-    int32_t *renumbered = calloc(room ? room : 1, sizeof *renumbered); /* new number + 1 */
+    int32_t *renumbered = make_zeros(room ? room : 1, sizeof *renumbered); /* new number + 1 */
     int32_t used = 0;
     if (renumbered == NULL)
         return OUT_OF_MEMORY;

@@ -5,7 +5,7 @@
  * A Span is a pair of pointers into one buffer, `at` (the next byte) and `end` (behind the last). Every function
  * here compares the two before it reads, so nothing outside a span is ever touched, whatever the text says; no
  * buffer needs padding or a sentinel. Searches compare sixteen bytes at a time where sixteen are left (SSE2 is
- * part of x86-64, NEON of aarch64) and fall back to single bytes at the end of a span.
+ * part of x86-64; elsewhere eight in a word) and fall back to single bytes at the end of a span.
  */
 #ifndef IPMICRA_BYTES_H
 #define IPMICRA_BYTES_H
@@ -70,6 +70,39 @@ static inline uint64_t match8(const uint8_t *at, uint8_t byte) {
 #define LANES 8
 #endif
 
+enum { BLOCK = 64 };
+
+/* Set bit i where byte i of the 64 at a place equals the wanted one. */
+static inline uint64_t match64(const uint8_t *at, uint8_t byte) {
+    uint64_t mask = 0;
+#if defined(__SSE2__)
+    for (int i = 0; i < BLOCK; i += 16)
+        mask |= (uint64_t)match16(at + i, byte) << i;
+#else
+    for (int i = 0; i < BLOCK; i += 8) {
+        const uint64_t low_bits = 0x7F7F7F7F7F7F7F7Fu;
+        uint64_t word;
+        memcpy(&word, at + i, 8);
+        word ^= 0x0101010101010101u * byte;
+        word = ~(((word & low_bits) + low_bits) | word | low_bits); /* 0x80 where a byte is 0, exactly */
+        mask |= (word >> 7) * 0x0102040810204080u >> 56 << i;
+    }
+#endif
+    return mask;
+}
+
+/* Count the spaces at a place where sixteen bytes can be read; at most sixteen. */
+static inline int count_spaces(const uint8_t *at) {
+#if defined(__SSE2__)
+    return __builtin_ctz(~match16(at, ' ') | 1u << 16);
+#else
+    int count = 0;
+    while (count < 16 && at[count] == ' ')
+        count++;
+    return count;
+#endif
+}
+
 /* Return the place of the next such byte, `end` if there is none. */
 static inline const uint8_t *find_byte(const uint8_t *at, const uint8_t *end, uint8_t byte) {
     while (end - at >= LANES) {
@@ -91,13 +124,6 @@ static inline const uint8_t *find_byte(const uint8_t *at, const uint8_t *end, ui
 
 /* Narrow a span by the spaces and tabs at its ends. */
 static inline Span trim(Span span) {
-#if defined(__SSE2__)
-    /* Mostly about ten spaces behind a key: all at once. */
-    if (span_size(span) >= 16 && *span.at == ' ') {
-        unsigned others = ~match16(span.at, ' ') & 0xFFFFu;
-        span.at += others ? __builtin_ctz(others) : 16;
-    }
-#endif
     while (!is_empty(span) && is_blank(*span.at))
         span.at++;
     while (!is_empty(span) && is_blank(span.end[-1]))
@@ -115,6 +141,9 @@ static inline Span cut_comment(Span span) {
 static inline bool equals(Span span, const char *word, size_t size) {
     return span_size(span) == (ptrdiff_t)size && memcmp(span.at, word, size) == 0;
 }
+
+/* Set in each byte the bit that makes a capital letter small; what else changes is for the caller to tell apart. */
+static inline uint64_t fold_word(uint64_t word) { return word | 0x2020202020202020u; }
 
 /* Return whether a span starts with a lower-case word, whatever the case of its own letters. */
 static inline bool starts_with_folded(Span span, const char *word, size_t size) {

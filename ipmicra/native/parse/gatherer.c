@@ -12,25 +12,7 @@
 
 #include "gatherer.h"
 
-#include <stdlib.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
-enum { HUGE_PAGE = 2 << 20 };
-
-/* Ask for huge pages in a large column; it is only a hint. */
-static void advise(Column *column) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (column->capacity >= 4 * (size_t)HUGE_PAGE) {
-        uintptr_t start = ((uintptr_t)column->data + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-        uintptr_t end = ((uintptr_t)column->data + column->capacity) & ~(uintptr_t)(HUGE_PAGE - 1);
-        madvise((void *)start, end - start, MADV_HUGEPAGE);
-    }
-#else
-    (void)column;
-#endif
-}
+#include "../memory.h"
 
 /* Make room for so many bytes in all; return whether there is. */
 bool reserve_column(Column *column, size_t bytes) {
@@ -39,22 +21,22 @@ bool reserve_column(Column *column, size_t bytes) {
     size_t wanted = column->capacity + column->capacity / 4;
     if (wanted < bytes)
         wanted = bytes;
-    uint8_t *larger = realloc(column->data, wanted);
+    uint8_t *larger = make_larger(column->data, wanted, 1);
     if (larger == NULL)
         return false;
     column->data = larger;
     column->capacity = wanted;
-    advise(column);
     return true;
 }
 
-/* Make room for so many times what is there in every column; return whether there is. */
-bool reserve_columns(Gatherer *gatherer, double times) {
+/* Make room for so many times what is there in every column, as far as there is memory. */
+void reserve_columns(Gatherer *gatherer, double times) {
     Column *columns = columns_of(gatherer);
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        if (!reserve_column(&columns[i], (size_t)((double)columns[i].size * times)))
-            return false;
-    return true;
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        double bytes = (double)columns[i].size * times;
+        if (bytes < (double)(PTRDIFF_MAX / 2))
+            reserve_column(&columns[i], (size_t)bytes);
+    }
 }
 
 void free_gatherer(Gatherer *gatherer) {

@@ -46,7 +46,7 @@ _Static_assert(offsetof(Gatherer, lines) == COLUMN_COUNT * sizeof(Column), "colu
 bool reserve_column(Column *column, size_t bytes);
 bool gather_sheet(Gatherer *gatherer, const Sheet *sheet);
 bool gather_other(Gatherer *gatherer, Gatherer *other);
-bool reserve_columns(Gatherer *gatherer, double times);
+void reserve_columns(Gatherer *gatherer, double times);
 void free_gatherer(Gatherer *gatherer);
 
 /* Return all columns, in the order in which they are declared. */

@@ -22,6 +22,7 @@
 
 enum { MOST_ADDRESSES = 400 }; /* more than fit into the longest text: each takes three bytes of it */
 enum { LONGEST_KEY = 32 };
+#define KEY_BITS (((uint64_t)1 << LONGEST_KEY) - 1)
 
 typedef struct {
     Sheet *sheet;
@@ -45,19 +46,46 @@ typedef struct {
 typedef struct {
     Span text; /* without its end */
     const uint8_t *next;
+    const uint8_t *colon; /* NULL where none is among the first LONGEST_KEY bytes */
+    const uint8_t *value; /* behind the colon and spaces */
+    uint64_t words[2];    /* the first sixteen bytes; those behind the end of the chunk count as 0 */
+    bool may_have_comment;
 } Line;
 
 typedef struct {
     unsigned field;
     unsigned kind;
-    const uint8_t *value; /* behind the colon; NULL for a line that is no attribute */
+    bool is_attribute;
 } Key;
 
+/* Find the end of a line, its colon, its value and whether it has a `#`, all from one block of 64 bytes.
+ *
+ * Lines differ in length, keys too: loops over them would be mispredicted once each. Most lines fit a block, so
+ * that masks of it tell everything without a branch. At the end of a chunk a copy filled up with zeros stands in. */
 static inline Line line_at(const uint8_t *at, const uint8_t *end) {
-    const uint8_t *newline = find_byte(at, end, '\n');
-    const uint8_t *next = newline < end ? newline + 1 : end;
+    uint8_t tail[BLOCK];
+    const uint8_t *block = at;
+    if (end - at < BLOCK) {
+        memset(tail, 0, sizeof tail);
+        memcpy(tail, at, (size_t)(end - at));
+        block = tail;
+    }
+    uint64_t newlines = match64(block, '\n');
+    uint64_t before = newlines ? (newlines & -newlines) - 1 : UINT64_MAX;
+    const uint8_t *newline = newlines        ? at + __builtin_ctzll(newlines)
+                             : block == tail ? end
+                                             : find_byte(at + BLOCK, end, '\n');
     bool has_return = newline > at && newline[-1] == '\r';
-    return (Line){{at, has_return ? newline - 1 : newline}, next};
+    Line line = {.text = {at, has_return ? newline - 1 : newline}, .next = newline < end ? newline + 1 : end};
+    line.may_have_comment = !newlines || (match64(block, '#') & before) != 0;
+    memcpy(line.words, block, sizeof line.words);
+    uint64_t colons = match64(block, ':') & before & KEY_BITS;
+    if (colons) {
+        unsigned colon = (unsigned)__builtin_ctzll(colons);
+        line.colon = line.value = at + colon;
+        line.value += 1 + count_spaces(block + colon + 1);
+    }
+    return line;
 }
 
 static inline bool is_continuation(int byte) { return byte == ' ' || byte == '\t' || byte == '+'; }
@@ -76,35 +104,31 @@ static inline bool has_control(uint64_t raw, uint64_t folded) {
     return (used & ~seen & 0x4040404040404040u) != 0;
 }
 
-/* Look up a key of at most sixteen bytes in a text that goes on up to `end`; NULL if it is not known. */
-static inline const KeySlot *find_key(const uint8_t *at, size_t size, const uint8_t *end) {
-    const uint64_t lower = 0x2020202020202020u;
+/* Look up a key of at most sixteen bytes, given in two words with whatever follows it; NULL if it is not known. */
+static inline const KeySlot *find_key(const uint64_t words[2], size_t size) {
     uint64_t low_mask = size >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * size) - 1;
     uint64_t high_mask = size >= 16 ? UINT64_MAX : size > 8 ? ((uint64_t)1 << 8 * (size - 8)) - 1 : 0;
-    uint64_t raw_low = load_word(at, end) & low_mask;
-    uint64_t raw_high = size > 8 ? load_word(at + 8, end) & high_mask : 0;
-    uint64_t low = (raw_low | lower) & low_mask, high = (raw_high | lower) & high_mask;
+    uint64_t raw_low = words[0] & low_mask, raw_high = words[1] & high_mask;
+    uint64_t low = fold_word(raw_low) & low_mask, high = fold_word(raw_high) & high_mask;
     for (size_t slot = KEY_SLOT(low, high); KEY_SLOTS[slot].is_used; slot = (slot + 1) % KEY_SLOT_COUNT)
         if (KEY_SLOTS[slot].low == low && KEY_SLOTS[slot].high == high)
             return has_control(raw_low, low) || has_control(raw_high, high) ? NULL : &KEY_SLOTS[slot];
     return NULL;
 }
 
-/* Recognise an attribute line: some bytes that are not blank, at most 31, and a colon. The chunk ends at `end`. */
-static inline Key read_key(Span text, const uint8_t *end) {
-    const Key junk = {FIELD_NONE, KIND_UNKNOWN, NULL};
-    const uint8_t *limit = span_size(text) > LONGEST_KEY ? text.at + LONGEST_KEY : text.end;
-    const uint8_t *colon = find_byte(text.at, limit, ':');
-    if (colon == limit || colon == text.at)
+/* Recognise an attribute line: some bytes that are not blank, at most 31, and a colon. */
+static inline Key read_key(const Line *line) {
+    const Key junk = {FIELD_NONE, KIND_UNKNOWN, false};
+    if (line->colon == NULL || line->colon == line->text.at)
         return junk;
-    size_t size = (size_t)(colon - text.at);
-    const KeySlot *known = size <= 16 ? find_key(text.at, size, end) : NULL;
+    size_t size = (size_t)(line->colon - line->text.at);
+    const KeySlot *known = size <= 16 ? find_key(line->words, size) : NULL;
     if (known != NULL)
-        return (Key){known->field, known->kind, colon + 1};
-    for (const uint8_t *at = text.at; at < colon; at++)
+        return (Key){known->field, known->kind, true};
+    for (const uint8_t *at = line->text.at; at < line->colon; at++)
         if (is_blank(*at))
             return junk;
-    return (Key){FIELD_NONE, KIND_UNKNOWN, colon + 1};
+    return (Key){FIELD_NONE, KIND_UNKNOWN, true};
 }
 
 /* Copy a span behind what is in the scratch area; return whether there was room. */
@@ -214,7 +238,7 @@ static void take_handle(Reader *reader, unsigned field, Span value) {
 }
 
 /* Remember the value of an attribute that matters and is not known yet. */
-static void take(Reader *reader, unsigned field, Span value) {
+static void take(Reader *reader, unsigned field, Span value, bool may_have_comment) {
     if (field == FIELD_DESCR || field == FIELD_NAME || field == FIELD_OWNER) {
         if (!is_empty(value))
             reader->values[field] = value;
@@ -227,7 +251,8 @@ static void take(Reader *reader, unsigned field, Span value) {
     }
     if (field == FIELD_REMARK && (is_empty(value) || (*value.at | 0x20) != 'g'))
         return;
-    value = cut_comment(value);
+    if (may_have_comment)
+        value = cut_comment(value);
     if (field == FIELD_RANGE) {
         reader->values[FIELD_RANGE] = value; /* also if it is empty: the first counts */
     } else if (is_empty(value)) {
@@ -339,7 +364,7 @@ static bool open_paragraph(Reader *reader, Span text, Key key) {
     reader->first_line = reader->line;
     reader->head = text;
     reader->kind = key.kind;
-    if (key.value == NULL || is_continuation(*text.at)) {
+    if (!key.is_attribute || is_continuation(*text.at)) {
         reader->kind = KIND_UNKNOWN;
         refuse(reader->sheet, FATE_UNKNOWN, REASON_NO_ATTRIBUTE, reader->line, text);
     } else if (key.kind == KIND_OTHER) {
@@ -353,11 +378,11 @@ static bool open_paragraph(Reader *reader, Span text, Key key) {
 }
 
 /* Read one line that is neither blank nor comment; `rest` is already behind it. */
-static inline void take_line(Reader *reader, Span text) {
-    Key key = read_key(text, reader->rest.end);
+static inline void take_line(Reader *reader, const Line *line) {
+    Key key = read_key(line);
     bool is_first = reader->first_line == 0;
     if (is_first) {
-        bool matters = open_paragraph(reader, text, key);
+        bool matters = open_paragraph(reader, line->text, key);
         reader->line++;
         if (!matters) {
             skip_paragraph(reader);
@@ -365,20 +390,23 @@ static inline void take_line(Reader *reader, Span text) {
         }
     } else {
         reader->line++;
-        reader->has_junk |= key.value == NULL;
+        reader->has_junk |= !key.is_attribute;
         if (key.field == FIELD_NONE || is_set(reader->values[key.field])) { /* of no use, or known already */
             skip_continuations(reader);
             return;
         }
     }
-    Span value = trim(span_of(key.value, text.end));
-    if (is_continuation(peek(reader->rest)) || is_comment(peek(reader->rest)))
+    Span value = trim(span_of(line->value, line->text.end));
+    bool may_have_comment = line->may_have_comment;
+    if (is_continuation(peek(reader->rest)) || is_comment(peek(reader->rest))) {
         value = join_lines(reader, value);
+        may_have_comment = true;
+    }
     if (is_first && reader->kind == KIND_ORGANISATION) {
         value = cut_comment(value);
         reader->values[FIELD_HANDLE] = is_empty(value) ? NO_SPAN : value;
     } else if (key.field != FIELD_NONE) {
-        take(reader, key.field, value);
+        take(reader, key.field, value, may_have_comment);
     }
 }
 
@@ -403,7 +431,7 @@ void read_paragraphs(Sheet *sheet, Span chunk, unsigned default_registry) {
         } else if (is_comment(*line.text.at)) {
             reader->line++;
         } else {
-            take_line(reader, line.text);
+            take_line(reader, &line);
         }
     }
     close_paragraph(reader);

@@ -117,6 +117,14 @@ static inline bool copy_bytes(uint8_t *to, const uint8_t *from, size_t size) {
         memcpy(to + size - 8, &word, 8);
         return ((seen | word) & high) != 0;
     }
+    if (size >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + size - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + size - 4, &last, 4);
+        return ((first | last) & (uint32_t)high) != 0;
+    }
     for (size_t i = 0; i < size; i++) {
         to[i] = from[i];
         seen |= from[i];

@@ -19,17 +19,42 @@ int64_t read_number(Span *span, int longest) {
     return count ? value : -1;
 }
 
-/* Read one to four octets: `190.190/15` is 190 << 24 | 190 << 16 of two octets. */
+/* Read up to four bytes as a little-endian word; bytes behind the end count as 0. */
+static inline uint32_t load_four(Span span) {
+    ptrdiff_t size = span_size(span);
+    uint32_t word = 0;
+    if (size >= 4)
+        memcpy(&word, span.at, 4);
+    else if (size > 0)
+        word = span.at[0] | (uint32_t)span.at[size > 1] << 8 * (size > 1) | (uint32_t)span.at[size - 1] << 8 * (size - 1);
+    return word;
+}
+
+/* Count the decimal digits at the start of a little-endian word, up to 4. */
+static inline unsigned leading_digits(uint32_t word) {
+    uint32_t values = word ^ 0x30303030u; /* a digit becomes 0 to 9, anything else more */
+    uint32_t others = (values | (values + 0x06060606u)) & 0xF0F0F0F0u;
+    return others ? (unsigned)__builtin_ctz(others) >> 3 : 4;
+}
+
+/* Read one to four octets: `190.190/15` is 190 << 24 | 190 << 16 of two octets.
+ *
+ * The number of digits is as good as random, so it decides no branch: the digits are shifted until the last of them
+ * is the third byte, and zeros fill the front. A carry of the addition above can only come from a byte of 0xFA and
+ * more, which is no digit itself; what is behind the first such byte does not count. */
 Octets read_octets(Span *span) {
     Octets read = {0, 0, false, false};
     for (;;) {
-        const uint8_t *start = span->at;
-        int64_t octet = read_number(span, 3);
-        if (octet < 0)
+        uint32_t word = load_four(*span);
+        unsigned digits = leading_digits(word);
+        if (digits == 0 || digits > 3)
             return (Octets){0, 0, false, false};
-        read.has_leading_zero |= span->at - start > 1 && *start == '0';
+        uint32_t packed = (word & 0x0F0F0F0Fu) << 8 * (3 - digits);
+        uint32_t octet = 100 * (packed & 0xFF) + 10 * (packed >> 8 & 0xFF) + (packed >> 16 & 0xFF);
+        read.has_leading_zero |= digits > 1 && *span->at == '0';
         read.is_too_large |= octet > 255;
-        read.value |= (uint32_t)(octet & 255) << (24 - 8 * read.octets);
+        read.value |= (octet & 255) << (24 - 8 * read.octets);
+        span->at += digits;
         read.octets++;
         if (read.octets == 4 || peek(*span) != '.')
             return read;
@@ -273,8 +298,9 @@ unsigned read_source(Span span, unsigned fallback) {
     }
     if (size == 0 || size > 7)
         return fallback;
+    uint64_t head = fold_word(load_word(span.at, span.end));
     for (size_t i = 0; i < SOURCE_COUNT; i++)
-        if (SOURCES[i].size == (size_t)size &&
+        if (((head ^ SOURCES[i].head) & SOURCES[i].mask) == 0 && SOURCES[i].size == (size_t)size &&
             starts_with_folded(span_of(span.at, span.at + size), SOURCES[i].name, SOURCES[i].size))
             return SOURCES[i].code;
     return fallback;
@@ -282,8 +308,10 @@ unsigned read_source(Span span, unsigned fallback) {
 
 /* Return whether a maintainer is a registry's own and names no holder. */
 bool is_registry_maintainer(Span span) {
+    uint64_t head = fold_word(load_word(span.at, span.end));
     for (size_t i = 0; i < MAINTAINER_COUNT; i++)
-        if (starts_with_folded(span, MAINTAINERS[i].name, MAINTAINERS[i].size))
+        if (((head ^ MAINTAINERS[i].head) & MAINTAINERS[i].mask) == 0 &&
+            starts_with_folded(span, MAINTAINERS[i].name, MAINTAINERS[i].size))
             return true;
     return false;
 }

@@ -219,9 +219,10 @@ static PyObject *gatherer_reserve(PyObject *object, PyObject *number) {
     double times = PyFloat_AsDouble(number);
     if (PyErr_Occurred() || !claim(&((GathererObject *)object)->is_busy))
         return NULL;
-    bool is_done = times < 1 || reserve_columns(&((GathererObject *)object)->gatherer, times);
+    if (times > 1)
+        reserve_columns(&((GathererObject *)object)->gatherer, times); /* a guess: no room for it is no error */
     ((GathererObject *)object)->is_busy = false;
-    return is_done ? Py_NewRef(Py_None) : PyErr_NoMemory();
+    return Py_NewRef(Py_None);
 }
 
 /* Return lines, paragraphs by fate, and rows of IPv4, IPv6 and findings. */
