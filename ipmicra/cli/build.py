@@ -34,7 +34,9 @@ def build(
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Dumps to read in parallel; default: one per processor."),
+        typer.Option(
+            "--jobs", "-j", min=1, help="Dumps to read in parallel; default: one per two processors."
+        ),
     ] = None,
     keep_going: Annotated[
         bool,

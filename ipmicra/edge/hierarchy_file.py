@@ -29,11 +29,12 @@ import errno
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from ipmicra.errors import CorruptHierarchyError, HierarchyError, MissingHierarchyError
 from ipmicra.hierarchy import hierarchy as core
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ipmicra.hierarchy.encode import Encoded
     from ipmicra.hierarchy.many import Addresses
     from ipmicra.model.address import AnyAddress
     from ipmicra.model.organisation import Organisation
@@ -158,8 +160,27 @@ def shown(path: str | Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
+def write_hierarchy(path: Path, encoded: Encoded) -> None:
+    """Write a hierarchy; its sections are hashed in one thread while another writes them."""
+    with _replacing(path) as file, ThreadPoolExecutor(1) as pool:
+        header = pool.submit(lambda: encoded.header)
+        file.truncate(encoded.size)
+        for offset, piece in encoded.body():
+            file.seek(offset)
+            file.write(piece)
+        file.seek(0)
+        file.write(header.result())
+
+
 def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
-    """Write a file beside its place and move it there when it is complete; return its size.
+    """Write a file beside its place and move it there when it is complete; return its size."""
+    with _replacing(path) as file:
+        return sum(file.write(piece) for piece in pieces)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside a place and move it there when it is complete and on the disk.
 
     Readers that have the old file open keep reading the old one.
     """
@@ -167,11 +188,9 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
         raise IsADirectoryError(errno.EISDIR, "a folder; name a file in it", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    size = 0
     try:
         with os.fdopen(descriptor, "wb") as file:
-            for piece in pieces:
-                size += file.write(piece)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)
@@ -179,4 +198,3 @@ def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return size

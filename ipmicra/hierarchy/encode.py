@@ -1,16 +1,20 @@
 """Encode sections as the bytes of a hierarchy file.
 
-The header contains the offsets and hashes of all sections, so everything is laid out and hashed first and
-written afterwards. `pieces` then yields header, gaps and sections in file order without joining them: a
-file of gigabytes is never in memory a second time. The same sections and metadata give the same bytes on
-any machine; no clock is read.
+Theory of operation
+-------------------
+Where each section lies follows from the sizes alone. The header needs the hashes of all sections as well, and
+hashing a large hierarchy takes about as long as writing it. So an `Encoded` hands out two things that may be
+asked for at the same time, by different threads: `body`, the sections with their places, and `header`, which
+hashes them. Nothing is joined or copied: a file of gigabytes is never in memory a second time.
+
+The same sections and metadata give the same bytes on any machine; no clock is read.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,54 +25,60 @@ from ipmicra.hierarchy.digest import content_hash, section_digest
 from ipmicra.hierarchy.format import ALIGNMENT, ENTRY, HEADER, Section, encode_header
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
     """A hierarchy file, ready to be written."""
 
-    content_hash: bytes
-    header: bytes
-    layout: tuple[Section, ...]
-    parts: dict[str, NDArray[Any]]
+    def __init__(self, sections: dict[str, NDArray[Any]], meta: dict[str, Any]) -> None:
+        """Lay sections and metadata out behind each other."""
+        meta_bytes = json.dumps(meta, sort_keys=True).encode()
+        self._parts = {names.META: np.frombuffer(meta_bytes, np.uint8), **sections}
+        self._offsets: dict[str, int] = {}
+        at = HEADER.size + ENTRY.size * len(self._parts)
+        for name, array in self._parts.items():
+            self._offsets[name] = -(-at // ALIGNMENT) * ALIGNMENT
+            at = self._offsets[name] + array.nbytes
+        self.size = at
+        """Bytes of the whole file."""
 
-    def pieces(self) -> Iterator[memoryview | bytes]:
-        """Yield the file from its first byte to its last."""
-        yield self.header
-        at = len(self.header)
-        for section in self.layout:
-            yield b"\0" * (section.offset - at)
-            yield _bytes_of(self.parts[section.name])
-            at = section.offset + section.size
+    def body(self) -> Iterator[tuple[int, memoryview]]:
+        """Yield the offset and the bytes of each section; what lies between them is zero."""
+        for name, array in self._parts.items():
+            yield self._offsets[name], _bytes_of(array)
 
+    @cached_property
+    def header(self) -> bytes:
+        """Header and table of sections, the first bytes of the file."""
+        table = [
+            Section(
+                name=name,
+                number_type=f"{array.dtype.kind}{array.dtype.itemsize}".encode(),
+                offset=self._offsets[name],
+                size=array.nbytes,
+                digest=self._digests[name],
+            )
+            for name, array in self._parts.items()
+        ]
+        return encode_header(table, self.size, self.content_hash)
 
-def encode(sections: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Encoded:
-    """Hash and lay out sections and metadata."""
-    meta_bytes = json.dumps(meta, sort_keys=True).encode()
-    parts = {names.META: np.frombuffer(meta_bytes, np.uint8), **sections}
-    digests = {name: section_digest(_bytes_of(array)) for name, array in parts.items()}
-    layout, size = _lay_out(parts, digests)
-    edition = content_hash(digests)
-    return Encoded(
-        content_hash=edition, header=encode_header(layout, size, edition), layout=tuple(layout), parts=parts
-    )
+    @cached_property
+    def content_hash(self) -> bytes:
+        """Hash that identifies the content, without the metadata about its origin."""
+        return content_hash(self._digests)
+
+    @cached_property
+    def _digests(self) -> dict[str, bytes]:
+        return {name: section_digest(_bytes_of(array)) for name, array in self._parts.items()}
+
+    def __bytes__(self) -> bytes:
+        """Return the whole file."""
+        whole = bytearray(self.size)
+        whole[: len(self.header)] = self.header
+        for offset, piece in self.body():
+            whole[offset : offset + len(piece)] = piece
+        return bytes(whole)
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
     """Return an array's bytes in little-endian order, without copying on little-endian machines."""
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     return little.view(np.uint8).data if little.size else memoryview(b"")
-
-
-def _lay_out(parts: dict[str, NDArray[Any]], digests: dict[str, bytes]) -> tuple[list[Section], int]:
-    """Return the section table and the size of the file."""
-    at = HEADER.size + ENTRY.size * len(parts)
-    layout = []
-    for name, array in parts.items():
-        offset = -(-at // ALIGNMENT) * ALIGNMENT
-        number_type = f"{array.dtype.kind}{array.dtype.itemsize}".encode()
-        layout.append(
-            Section(
-                name=name, number_type=number_type, offset=offset, size=array.nbytes, digest=digests[name]
-            )
-        )
-        at = offset + array.nbytes
-    return layout, at

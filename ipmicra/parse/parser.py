@@ -29,11 +29,17 @@ from ipmicra.parse.iana import read_iana
 class Parser:
     """Turns the chunks of one dump into columns; chunks end at a separator of the dialect."""
 
-    def __init__(self, dialect: Dialect, registry: Registry) -> None:
-        """Parse the given dialect; paragraphs without a known source belong to `registry`."""
+    def __init__(
+        self, dialect: Dialect, registry: Registry, gatherer: kernels.Gatherer | None = None
+    ) -> None:
+        """Parse the given dialect; paragraphs without a known source belong to `registry`.
+
+        Columns are appended to those of `gatherer`, if one is given.
+        """
         self._dialect = dialect
         self._registry = int(registry)
-        self.gatherer = kernels.Gatherer()
+        self.gatherer = gatherer or kernels.Gatherer()
+        self.gatherer.begin()
 
     def parse(self, buffer: bytes | bytearray, size: int, sheet: kernels.Sheet) -> kernels.Sheet:
         """Read the first bytes of a buffer into a sheet, in place of what the sheet held.

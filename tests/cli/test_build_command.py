@@ -268,11 +268,24 @@ class TestKeepGoing:
         assert Hierarchy.open(tmp_path / "a.ipm").lookup("10.1.1.1").netname == "NO-PREFIX"
 
     def test_damage_far_into_a_dump_leaves_none_of_it(self, tmp_path: Path) -> None:
-        body = "".join(f"inetnum: 11.{i >> 8}.{i & 255}.0/24\nnetname: N{i * 7919}\n\n" for i in range(9000))
-        bad = dump_file(tmp_path, gzip.compress(body.encode())[:-9], "bad.gz")
-        result = invoked("build", dump_file(tmp_path), bad, "-o", tmp_path / "a.ipm", "--keep-going")
-        assert result.exit_code == 3
-        assert Hierarchy.open(tmp_path / "a.ipm").lookup("11.0.0.1").row == 0
+        """Several chunks are in the columns when the damage is found."""
+        long = "x" * 200
+        body = "".join(
+            f"inetnum: 11.{i >> 8}.{i & 255}.0/24\ndescr: {long} {i * 7919}\n\n" for i in range(65_536)
+        )
+        good, more = dump_file(tmp_path), dump_file(tmp_path, DUMP.encode(), "c.db")
+        bad = dump_file(tmp_path, gzip.compress(body.encode(), 1)[:-9], "bad.gz")
+        for jobs in ("1", "3"):
+            output, findings = tmp_path / f"{jobs}.ipm", tmp_path / f"{jobs}.jsonl"
+            dumps = (good, bad, more)
+            options = ("--keep-going", "-j", jobs, "--findings", findings)
+            assert invoked("build", *dumps, "-o", output, *options).exit_code == 3
+            assert Hierarchy.open(output).lookup("11.0.0.1").row == 0
+        assert invoked("build", good, more, "-o", tmp_path / "0.ipm", "--findings", tmp_path / "0.jsonl")
+        assert {Hierarchy.open(tmp_path / f"{n}.ipm").content_hash for n in "013"} == {
+            Hierarchy.open(tmp_path / "0.ipm").content_hash
+        }
+        assert {(tmp_path / f"{n}.jsonl").read_text() for n in "13"} == {(tmp_path / "0.jsonl").read_text()}
 
     def test_nothing_but_bad_dumps_is_failed(self, tmp_path: Path) -> None:
         done = ran("build", dump_file(tmp_path, b"", "bad.db"), "-o", tmp_path / "a.ipm", "--keep-going")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ipmicra.edge import hierarchy_file
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
-from ipmicra.hierarchy.encode import encode
+from ipmicra.hierarchy.encode import Encoded
 from ipmicra.hierarchy.hierarchy import Hierarchy as CoreHierarchy
 from ipmicra.model.organisation import Organisation
 from ipmicra.native import kernels
@@ -227,7 +227,7 @@ def test_order_of_the_input_is_irrelevant(registrations: list[SlowRegistration],
 @given(registrations=many_registrations(most=8))
 def test_what_is_registered_twice_counts_once(registrations: list[SlowRegistration]) -> None:
     once, twice = assembled(dump_of(registrations)), assembled(dump_of([*registrations, *registrations]))
-    assert encode(once.sections, META).content_hash == encode(twice.sections, META).content_hash
+    assert Encoded(once.sections, META).content_hash == Encoded(twice.sections, META).content_hash
     lost = len(twice.tree4.duplicates) + len(twice.tree6.duplicates)
     assert lost - len(once.tree4.duplicates) - len(once.tree6.duplicates) == len(registrations)
 
@@ -376,8 +376,8 @@ def test_file_memory_and_core_give_the_same_answers(registrations: list[SlowRegi
 @given(registrations=many_registrations(most=6))
 def test_encoded_sections_come_back_as_they_were(registrations: list[SlowRegistration]) -> None:
     sections = assembled(dump_of(registrations)).sections
-    encoded = encode(sections, META)
-    hierarchy = CoreHierarchy(b"".join(encoded.pieces()))
+    encoded = Encoded(sections, META)
+    hierarchy = CoreHierarchy(bytes(encoded))
     for name, array in sections.items():
         stored = hierarchy._sections.array(name)
         assert stored.dtype == array.dtype

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.hierarchy.assemble import Assembled, assemble
-from ipmicra.hierarchy.encode import encode
+from ipmicra.hierarchy.encode import Encoded
 from ipmicra.model.registry import Registry
 from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
@@ -34,7 +34,7 @@ def assembled(text: bytes, dialect: Dialect = Dialect.RPSL) -> Assembled:
 
 def file_bytes(text: bytes, dialect: Dialect = Dialect.RPSL) -> bytes:
     """Return the bytes of the hierarchy file that one dump makes."""
-    return b"".join(encode(assembled(text, dialect).sections, META).pieces())
+    return bytes(Encoded(assembled(text, dialect).sections, META))
 
 
 def built(text: bytes | str, dialect: Dialect = Dialect.RPSL) -> Hierarchy:

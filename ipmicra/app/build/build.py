@@ -4,13 +4,14 @@ The order of events:
 
 1. Inspect every dump (recognise its dialect from its first bytes) before reading any, so that a wrong file
    fails in a moment and not after minutes.
-2. Read the dumps in threads. Each is joined to the columns of those before it as soon as it is its turn by
-   name, while the others are still being read. The order of names makes the result independent of which
-   thread ends first.
+2. Read the dumps into the same columns, in the order of their names. One dump keeps two processors busy: one
+   decompresses, the other parses. With more processors several dumps are read at the same time, each into
+   columns of its own, which are joined to those before it as soon as it is its turn; the order of names makes
+   the result independent of which thread ends first.
 3. Nest and assemble (`hierarchy.assemble`), encode, and write under a temporary name that replaces the old
    file at the end: a build that fails or is killed leaves the old file in place.
 
-`_edges` remembers where the rows of each dump start, so that a finding can name its dump without storing
+`_starts` remembers where the rows of each dump start, so that a finding can name its dump without storing
 the name with every row.
 """
 
@@ -25,13 +26,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ipmicra.app.build.findings import FindingList, Origins
 from ipmicra.edge.dumps.reading import DumpInfo, gather_dump, inspect
-from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.hierarchy_file import write_hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import DumpError, InputError
 from ipmicra.hierarchy.assemble import Assembled, assemble
-from ipmicra.hierarchy.encode import encode
+from ipmicra.hierarchy.encode import Encoded
 from ipmicra.model.edition import DumpRecord, Edition
 from ipmicra.model.finding import Tally
 from ipmicra.model.subnet import DAY_ZERO
@@ -39,6 +42,12 @@ from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns, tally_of
 
 events = EventLog("build")
+TABLES = ("rows4", "rows6", "findings")
+"""Tables of the columns in which the rows of each dump are told apart."""
+PROCESSORS_PER_DUMP = 2
+"""One decompresses, which cannot be split, and the other parses."""
+Counts = tuple[int, tuple[int, int, int, int], tuple[int, int, int]]
+"""Lines, paragraphs by fate, and rows of each table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +108,7 @@ class BuildOptions:
     """Options of a build."""
 
     jobs: int | None = None
-    """Number of dumps read concurrently; by default the number of processors."""
+    """Number of dumps read concurrently; by default one per two processors."""
     keep_going: bool = False
     """Skip dumps that cannot be read instead of stopping."""
 
@@ -127,9 +136,8 @@ class _Build:
         self._infos: list[DumpInfo] = []
         self._failures: list[DumpError] = []
         self._read: list[_ReadDump] = []
-        self._gatherer: kernels.Gatherer | None = None
-        self._edges: dict[str, list[int]] = {"rows4": [], "rows6": [], "findings": []}
-        self._filled = dict.fromkeys(self._edges, 0)
+        self._gatherer = kernels.Gatherer()
+        self._starts: dict[str, list[int]] = {table: [] for table in TABLES}
         self._done: dict[Path, int] = {}
         self._workers = 1
 
@@ -141,10 +149,21 @@ class _Build:
             self._guarded(lambda path=path: self._infos.append(_inspected(path)))  # type: ignore[misc]
 
     def read_all(self) -> None:
-        """Read the dumps concurrently and join them in the order of their names."""
+        """Read the dumps, in the order of their names."""
         processors = os.cpu_count() or 1
-        jobs = max(1, min(self._options.jobs or processors, len(self._infos)))
+        jobs = max(1, min(self._options.jobs or processors // PROCESSORS_PER_DUMP, len(self._infos)))
         self._workers = max(1, processors // jobs)
+        if jobs > 1:
+            self._read_concurrently(jobs)
+        else:
+            for number, info in enumerate(self._infos):
+                more = sum(later.size_bytes for later in self._infos[number + 1 :])
+                self._guarded(lambda info=info, more=more: self._append(info, more))  # type: ignore[misc]
+        if not self._read:
+            raise self._failures[0]
+
+    def _read_concurrently(self, jobs: int) -> None:
+        """Read several dumps at a time, and join them in the order of their names."""
         with ThreadPoolExecutor(jobs, thread_name_prefix="dump") as pool:
             futures = [(info, pool.submit(self._gather, info)) for info in self._infos]
             try:
@@ -155,28 +174,25 @@ class _Build:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-        if not self._read:
-            raise self._failures[0]
 
     def finish(self, output: Path) -> BuildReport:
         """Nest the registrations, write the file and return the report."""
-        columns = Columns.of(self._gatherer or kernels.Gatherer())
-        self._gatherer = None
+        columns = Columns.of(self._gatherer)
         reports = [_report(read, columns) for read in self._read]
         self._show("nesting")
         assembled = assemble(columns, _at_the_same_time)
         self._show("writing")
         names = [report.info.name for report in reports]
-        findings = FindingList(columns, Origins(names, self._edges, columns), assembled)
+        findings = FindingList(columns, Origins(names, self._starts, columns), assembled)
         dumps = tuple(_record(report) for report in reports)
-        encoded = encode(assembled.sections, _meta(assembled, dumps, columns.tally))
-        size_bytes = write_atomically(output, encoded.pieces())
+        encoded = Encoded(assembled.sections, _meta(assembled, dumps, columns.tally))
+        write_hierarchy(output, encoded)
         events.info(
-            "build_ended", "{output} written", output=output, size_bytes=size_bytes, **_counts(assembled)
+            "build_ended", "{output} written", output=output, size_bytes=encoded.size, **_counts(assembled)
         )
         return BuildReport(
             output=output,
-            size_bytes=size_bytes,
+            size_bytes=encoded.size,
             dumps=tuple(reports),
             failures=tuple(self._failures),
             edition=Edition(content_hash=encoded.content_hash.hex(), dumps=dumps),
@@ -194,30 +210,44 @@ class _Build:
             events.info("dump_left_out", "left out: {reason}", reason=error)
             self._failures.append(error)
 
-    def _gather(self, info: DumpInfo) -> kernels.Gatherer:
+    def _gather(
+        self, info: DumpInfo, into: kernels.Gatherer | None = None, more: int = 0
+    ) -> kernels.Gatherer:
         def show(done: int) -> None:
             self._done[info.path] = done
             self._show("reading")
 
-        return gather_dump(info, show, self._workers)
+        return gather_dump(info, show, self._workers, into, more)
+
+    def _append(self, info: DumpInfo, more: int) -> None:
+        """Read a dump behind those before it; others of `more` bytes follow."""
+        before = self._gatherer.counts()
+        self._gather(info, self._gatherer, more)
+        self._note(info, before)
 
     def _join(self, info: DumpInfo, gatherer: kernels.Gatherer) -> None:
         """Append a dump to those before it, while the others are still being read."""
-        lines, fates, rows = gatherer.counts()
-        counts = dict(zip(self._edges, rows, strict=True))
-        starts = {table: self._filled[table] for table in counts}
-        for table, count in counts.items():
-            self._edges[table].append(self._filled[table])
-            self._filled[table] += count
-        read = _ReadDump(info=info, tally=tally_of(fates), lines=lines, starts=starts, counts=counts)
+        before = self._gatherer.counts()
+        self._gatherer.join(gatherer)
+        self._note(info, before)
+
+    def _note(self, info: DumpInfo, before: Counts) -> None:
+        """Remember what a dump has added to the columns."""
+        lines, fates, rows = self._gatherer.counts()
+        lines_before, fates_before, rows_before = before
+        for table, start in zip(TABLES, rows_before, strict=True):
+            self._starts[table].append(start)
+        read = _ReadDump(
+            info=info,
+            tally=tally_of(np.subtract(fates, fates_before).tolist()),
+            lines=lines - lines_before,
+            starts=dict(zip(TABLES, rows_before, strict=True)),
+            counts=dict(zip(TABLES, np.subtract(rows, rows_before).tolist(), strict=True)),
+        )
         self._read.append(read)
         events.info(
             "dump_read", "{dump}: {dialect}", dump=info.name, dialect=info.dialect.value, **asdict(read.tally)
         )
-        if self._gatherer is None:
-            self._gatherer = gatherer
-        else:
-            self._gatherer.join(gatherer)
 
     def _show(self, stage: str) -> None:
         total = sum(info.size_bytes for info in self._infos)

@@ -20,9 +20,8 @@ the reader wakes up and ends.
 Four threads share two cores on the usual machine, so each of them is stopped now and then in the middle of a
 chunk. A few more chunks than parsers are under way, so that the others find work meanwhile.
 
-After the first few chunks the columns are reserved for the size that the whole will have, and again when a
-sixteenth of the file shows it better: columns that grow bit by bit are copied each time, and touch new
-memory.
+After the first few chunks the columns are reserved for the size that the whole will have: columns that grow
+bit by bit are copied again and again, or moved, which loses their huge pages.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ SPARE_CHUNKS = 2
 SPARE_BUFFERS = 4
 """Buffers besides those under way: being filled, or ready. With two, reading took a third longer."""
 KNOWN_CHUNKS = 4
-"""After so many chunks, and again after 1/16 of the dump, the room for the whole is estimated."""
-KNOWN_PART = 16
-SPARE_ROOM = 1.2
-"""Room that is reserved, as a multiple of the estimate."""
+"""After so many chunks the room for the whole dump is estimated."""
+SPARE_ROOM = 2.5
+"""Room that is reserved, as a multiple of the estimate. What is not used takes address space only, and the
+estimate is low: decompression has read further than the chunks that are added."""
 _BREAKS = {"blank line": (b"\n\n", b"\n\r\n"), "line": (b"\n",), "none": ()}
 
 
@@ -146,34 +145,46 @@ def read_dump(
 
 
 def gather_dump(
-    info: DumpInfo, progress: Callable[[int], None] | None = None, workers: int | None = None
+    info: DumpInfo,
+    progress: Callable[[int], None] | None = None,
+    workers: int | None = None,
+    into: kernels.Gatherer | None = None,
+    more_bytes: int = 0,
 ) -> kernels.Gatherer:
     """Read a dump; progress receives how many bytes of the file are done.
 
     Several chunks are parsed at the same time, by default as many as there are processors, up to four:
-    decompression cannot feed more.
+    decompression cannot feed more. What is read is appended to `into`, if given; `more_bytes` is the size of
+    the dumps that will follow it there. A dump that fails leaves nothing behind.
     """
     workers = workers or min(os.cpu_count() or 1, MOST_WORKERS)
     under_way = workers + SPARE_CHUNKS
     reader = _Reader(info, progress, buffers=under_way + SPARE_BUFFERS)
-    gathering = _Gathering(info, reader)
-    with ThreadPoolExecutor(workers, thread_name_prefix="parse") as pool, closing(reader.chunks()) as chunks:
-        for chunk in chunks:
-            gathering.submit(pool, chunk)
-            gathering.settle(under_way)
-        gathering.settle(0)
-    return gathering.parser.gatherer
+    parser = Parser(info.dialect, info.registry, into)
+    gathering = _Gathering(parser, reader, info.size_bytes + more_bytes)
+    try:
+        with (
+            ThreadPoolExecutor(workers, thread_name_prefix="parse") as pool,
+            closing(reader.chunks()) as chunks,
+        ):
+            for chunk in chunks:
+                gathering.submit(pool, chunk)
+                gathering.settle(under_way)
+            gathering.settle(0)
+    except BaseException:
+        parser.gatherer.drop()
+        raise
+    return parser.gatherer
 
 
 class _Gathering:
     """Chunks that are being parsed, in the order of the dump."""
 
-    def __init__(self, info: DumpInfo, reader: _Reader) -> None:
-        self.parser = Parser(info.dialect, info.registry)
-        self._file_bytes = info.size_bytes
+    def __init__(self, parser: Parser, reader: _Reader, expected_bytes: int) -> None:
+        self.parser = parser
+        self._expected_bytes = expected_bytes
         self._reader = reader
         self._added = 0
-        self._is_size_known = False
         self._waiting: deque[tuple[_Chunk, Future[kernels.Sheet]]] = deque()
         self._sheets: list[kernels.Sheet] = []
 
@@ -195,10 +206,8 @@ class _Gathering:
     def _reserve(self, read_bytes: int) -> None:
         """Reserve room for the whole dump once a part of it shows how dense it is."""
         self._added += 1
-        is_known = not self._is_size_known and read_bytes * KNOWN_PART > self._file_bytes
-        if is_known or self._added == KNOWN_CHUNKS:
-            self._is_size_known |= is_known
-            self.parser.gatherer.reserve(SPARE_ROOM * self._file_bytes / read_bytes)
+        if self._added == KNOWN_CHUNKS:
+            self.parser.gatherer.reserve(SPARE_ROOM * self._expected_bytes / read_bytes)
 
 
 @contextmanager

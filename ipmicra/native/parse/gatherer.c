@@ -3,10 +3,13 @@
  * Theory of operation
  * -------------------
  * What the parser writes row by row in the cache is split into columns here, once, behind what is there already.
- * Texts and lines are counted from the start of the dump, so each sheet's are raised by what came before. The cost
- * is that of touching memory for the first time; hence columns are reserved as a whole when the first part of a
- * dump tells how dense it is (memory that is not used is never claimed), grow by `realloc`, which moves pages and
- * copies nothing, and ask for huge pages, of which one fault brings 2 MiB.
+ * Texts are counted from the start of the columns and lines from the start of the dump, so each sheet's are raised
+ * by what came before. The cost is that of touching memory for the first time; hence columns are reserved as a whole
+ * when the first part of a dump tells how dense it is (memory that is not used is never claimed), and ask for huge
+ * pages, of which one fault brings 2 MiB.
+ *
+ * Several dumps follow each other in the same columns. `begin_dump` remembers where one starts, so that `drop_dump`
+ * can forget a dump that turns out to be damaged.
  *
  * Each append makes all room first and writes then: where memory runs out nothing has changed. */
 
@@ -29,11 +32,30 @@ bool reserve_column(Column *column, size_t bytes) {
     return true;
 }
 
-/* Make room for so many times what is there in every column, as far as there is memory. */
+/* Start another dump behind what is there. */
+void begin_dump(Gatherer *gatherer) {
+    const Column *columns = columns_of(gatherer);
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        gatherer->begun.sizes[i] = columns[i].size;
+    gatherer->begun.lines = gatherer->lines;
+    memcpy(gatherer->begun.fates, gatherer->fates, sizeof gatherer->fates);
+}
+
+/* Forget everything since the dump under way began. */
+void drop_dump(Gatherer *gatherer) {
+    Column *columns = columns_of(gatherer);
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        columns[i].size = gatherer->begun.sizes[i];
+    gatherer->lines = gatherer->begun.lines;
+    memcpy(gatherer->fates, gatherer->begun.fates, sizeof gatherer->fates);
+}
+
+/* Make room for so many times what the dump under way has brought to every column, as far as there is memory. */
 void reserve_columns(Gatherer *gatherer, double times) {
     Column *columns = columns_of(gatherer);
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        double bytes = (double)columns[i].size * times;
+        size_t begun = gatherer->begun.sizes[i];
+        double bytes = (double)begun + (double)(columns[i].size - begun) * times;
         if (bytes < (double)(PTRDIFF_MAX / 2))
             reserve_column(&columns[i], (size_t)bytes);
     }
@@ -96,7 +118,7 @@ bool gather_sheet(Gatherer *gatherer, const Sheet *sheet) {
     if (!is_room)
         return false;
     uint64_t text_base = gatherer->text.size;
-    uint32_t line_base = (uint32_t)gatherer->lines;
+    uint32_t line_base = (uint32_t)(gatherer->lines - gatherer->begun.lines);
     uint32_t *first = extend(&gatherer->first4, 4 * count4), *last = extend(&gatherer->last4, 4 * count4);
     for (size_t i = 0; i < count4; i++) {
         first[i] = sheet->rows4.items[i].first;

@@ -22,6 +22,8 @@ typedef struct {
     Column holder;
 } RowColumns;
 
+enum { COLUMN_COUNT = 2 + 7 + 1 + 7 + 7 + 4 + 1 };
+
 typedef struct {
     Column first4;
     Column last4;
@@ -38,14 +40,20 @@ typedef struct {
     Column text;
     uint64_t lines;
     uint64_t fates[FATE_COUNT];
+    struct {
+        size_t sizes[COLUMN_COUNT];
+        uint64_t lines;
+        uint64_t fates[FATE_COUNT];
+    } begun; /* what was there when the dump under way began */
 } Gatherer;
 
-enum { COLUMN_COUNT = 2 + 7 + 1 + 7 + 7 + 4 + 1 };
 _Static_assert(offsetof(Gatherer, lines) == COLUMN_COUNT * sizeof(Column), "columns_of lists all columns");
 
 bool reserve_column(Column *column, size_t bytes);
 bool gather_sheet(Gatherer *gatherer, const Sheet *sheet);
 bool gather_other(Gatherer *gatherer, Gatherer *other);
+void begin_dump(Gatherer *gatherer);
+void drop_dump(Gatherer *gatherer);
 void reserve_columns(Gatherer *gatherer, double times);
 void free_gatherer(Gatherer *gatherer);
 

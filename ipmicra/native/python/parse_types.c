@@ -225,6 +225,24 @@ static PyObject *gatherer_reserve(PyObject *object, PyObject *number) {
     return Py_NewRef(Py_None);
 }
 
+static PyObject *gatherer_begin(PyObject *object, PyObject *unused) {
+    (void)unused;
+    if (!claim(&((GathererObject *)object)->is_busy))
+        return NULL;
+    begin_dump(&((GathererObject *)object)->gatherer);
+    ((GathererObject *)object)->is_busy = false;
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *gatherer_drop(PyObject *object, PyObject *unused) {
+    (void)unused;
+    if (!claim(&((GathererObject *)object)->is_busy))
+        return NULL;
+    drop_dump(&((GathererObject *)object)->gatherer);
+    ((GathererObject *)object)->is_busy = false;
+    return Py_NewRef(Py_None);
+}
+
 /* Return lines, paragraphs by fate, and rows of IPv4, IPv6 and findings. */
 static PyObject *gatherer_counts(PyObject *object, PyObject *unused) {
     (void)unused;
@@ -260,7 +278,10 @@ static PyObject *gatherer_finish(PyObject *object, PyObject *unused) {
 static PyMethodDef gatherer_methods[] = {
     {"add", gatherer_add, METH_O, "Append a sheet; sheets come in the order of the dump."},
     {"join", gatherer_join, METH_O, "Append another dump and empty it."},
-    {"reserve", gatherer_reserve, METH_O, "Expect so many times what is there; a wrong guess costs time only."},
+    {"begin", gatherer_begin, METH_NOARGS, "Begin another dump: its lines are counted from 1."},
+    {"drop", gatherer_drop, METH_NOARGS, "Forget everything since the dump under way began."},
+    {"reserve", gatherer_reserve, METH_O,
+     "Expect so many times what the dump under way has brought; a wrong guess costs time only."},
     {"counts", gatherer_counts, METH_NOARGS, "Return lines, paragraphs by fate, and rows of IPv4, IPv6 and findings."},
     {"finish", gatherer_finish, METH_NOARGS, "Return all columns as buffers, and become empty."},
     {NULL, NULL, 0, NULL},

@@ -13,6 +13,7 @@ import pytest
 from ipmicra.errors import AddressError
 from ipmicra.hierarchy.hierarchy import Hierarchy
 from ipmicra.native import kernels
+from ipmicra.parse.columns import Columns
 from tests.reference.fast_building import built, file_bytes
 
 U4, U8, I4, I8 = np.uint32, np.uint64, np.int32, np.int64
@@ -67,6 +68,23 @@ def test_a_gatherer_joins_only_another() -> None:
         gatherer.join(gatherer)
     with pytest.raises(TypeError):
         gatherer.add(gatherer)  # type: ignore[arg-type]
+
+
+def test_a_dropped_dump_leaves_no_trace_and_the_next_counts_its_own_lines() -> None:
+    sheet, gatherer = kernels.Sheet(), kernels.Gatherer()
+    sheet.read_paragraphs(SEVERAL, len(SEVERAL), 0)
+    gatherer.begin()
+    gatherer.add(sheet)
+    before = gatherer.counts()
+    gatherer.begin()
+    gatherer.add(sheet)
+    gatherer.add(sheet)
+    gatherer.drop()
+    assert gatherer.counts() == before
+    gatherer.begin()
+    gatherer.add(sheet)
+    lines = Columns.of(gatherer).rows4.line
+    assert lines[:2].tolist() == lines[2:].tolist()
 
 
 def test_columns_outlive_their_gatherer() -> None:
