@@ -26,8 +26,9 @@ SEARCHSORTED = Target(sense="≥", limit=9)
 TAKE = Target(sense="≥", limit=0.5, aim="0.6 ×")
 ONE_PYTRICIA = Target(sense="≥", limit=4.0, aim="6 ×")
 ONE_MAXMINDDB = Target(sense="≥", limit=2.5, aim="4 ×")
-SMALL_TAKE = 10
-"""The smaller array of the bare gather has a tenth of the entries."""
+IPV6_SHARE = Target(sense="≥", limit=0.5)
+TAKE_ENTRIES, SMALL_TAKE_ENTRIES = 1 << 24, 1 << 20
+"""Entries of the arrays of bare gathers: as many as IPv4 has /24s, and a sixteenth of it."""
 GRID = tuple(Case(family=family, kind=kind) for family in (4, 6) for kind in ("hit", "hit, sorted", "miss"))
 
 
@@ -57,7 +58,31 @@ def measure_many(bench: Bench) -> list[Row]:
     bench.say("filling pytricia")
     with Hierarchy.open(path) as hierarchy:
         table = peers.filled_pytricia(hierarchy.bounds_array(4))
-    return [row for kind in ("hit", "anywhere") for row in _many_rows(bench, path, table.get, kind)]
+    rows = [row for kind in ("hit", "anywhere") for row in _many_rows(bench, path, table.get, kind)]
+    return [*rows, _family_row(bench, path)]
+
+
+def _family_row(bench: Bench, path: Path) -> Row:
+    """Look up as many hits of each family in turns."""
+    hierarchy = Hierarchy.open(path, threads=1)
+    asked = {
+        family: drawn(
+            np.random.default_rng(SEED), hierarchy, Case(family=family, kind="hit"), bench.sizes.addresses
+        )
+        for family in (4, 6)
+    }
+    times = side_by_side(
+        {f"IPv{family}": partial(hierarchy.lookup_many, asked[family]) for family in asked},
+        bench.sizes.rounds,
+    )
+    count = bench.sizes.addresses
+    return against(
+        f"`lookup_many`, one thread ({count:,} hit addresses, {len(hierarchy):,} subnets), IPv6 × IPv4",
+        times["IPv6"],
+        times["IPv4"],
+        IPV6_SHARE,
+        [rate_text(name, count, one) for name, one in times.items()],
+    )
 
 
 def _many_rows(bench: Bench, path: Path, get: peers.Get, kind: str) -> list[Row]:
@@ -94,7 +119,7 @@ def _gathers(
         segments = Sections(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))).array(SEGMENTS)
     starts = (segments >> np.uint64(32)).astype(np.uint32)
     count = len(asked)
-    same, small = np.arange(count, dtype=np.uint32), np.arange(count // SMALL_TAKE, dtype=np.uint32)
+    same, small = np.arange(TAKE_ENTRIES, dtype=np.int32), np.arange(SMALL_TAKE_ENTRIES, dtype=np.int32)
     in_same, in_small = rng.integers(0, len(same), count), rng.integers(0, len(small), count)
     return {
         "searchsorted": lambda: np.searchsorted(starts, asked, side="right"),
@@ -110,8 +135,8 @@ def _beside(name: str, about: str, times: dict[str, Times], count: int) -> list[
     peers_of = (
         (quicker, f"`get` loop of {quicker}, extrapolated", PYTRICIA),
         ("searchsorted", "`np.searchsorted` on the same segment starts", SEARCHSORTED),
-        ("take", f"`np.take` from {count:,} entries", TAKE),
-        ("small take", f"`np.take` from {count // SMALL_TAKE:,} entries", None),
+        ("take", f"`np.take` from {TAKE_ENTRIES:,} entries", TAKE),
+        ("small take", f"`np.take` from {SMALL_TAKE_ENTRIES:,} entries", None),
     )
     mine = rate_text("ipmicra", count, ours)
     rows = [
@@ -133,35 +158,47 @@ def _beside(name: str, about: str, times: dict[str, Times], count: int) -> list[
 
 def measure_scalar(bench: Bench) -> list[Row]:
     """Look up single addresses given as text."""
-    path = bench.shared_hierarchy()
-    hierarchy = Hierarchy.open(path)
-    bounds = hierarchy.bounds_array(4)
-    database = bench.scratch.made(f"{path.stem}.mmdb", lambda place: peers.write_mmdb(bounds, place))
-    bench.say("filling pytricia and py-radix")
+    hierarchy = Hierarchy.open(bench.shared_hierarchy())
+    rows: list[Row] = []
+    for family, kinds in ((4, ("hit", "anywhere")), (6, ("hit",))):
+        gets = _scalar_gets(bench, hierarchy, family)
+        for kind in kinds:
+            rows += _scalar_rows(bench, hierarchy, gets, Case(family=family, kind=kind))
+    return rows
+
+
+def _scalar_gets(bench: Bench, hierarchy: Hierarchy, family: int) -> dict[str, peers.Get]:
+    """Fill the tables of all peers with the subnets of a family."""
+    bounds = hierarchy.bounds_array(family)
+    name = f"{bench.shared_hierarchy().stem}-{family}.mmdb"
+    database = bench.scratch.made(name, lambda place: peers.write_mmdb(bounds, place))
+    bench.say(f"filling pytricia and py-radix with IPv{family}")
     search = peers.radix_get(bounds)
-    gets: dict[str, peers.Get] = {
+    return {
         "ipmicra": hierarchy.row_of,
         "pytricia": peers.filled_pytricia(bounds).get,
         "maxminddb": peers.mmdb_get(database),
         "py-radix": search,
     }
-    return [row for kind in ("hit", "anywhere") for row in _scalar_rows(bench, hierarchy, gets, kind)]
 
 
-def _scalar_rows(bench: Bench, hierarchy: Hierarchy, gets: dict[str, peers.Get], kind: str) -> list[Row]:
+def _scalar_rows(bench: Bench, hierarchy: Hierarchy, gets: dict[str, peers.Get], case: Case) -> list[Row]:
     """Let all take turns on the same texts."""
     rng = np.random.default_rng(SEED)
-    asked = texts(drawn(rng, hierarchy, Case(family=4, kind=kind), bench.sizes.single))
-    expected = [hierarchy.row_of(text) for text in asked]
+    asked = texts(drawn(rng, hierarchy, case, bench.sizes.single))
+    root = 0 if case.family == 4 else len(hierarchy.bounds_array(4))
+    expected = [hierarchy.row_of(text) - root for text in asked]
     for name, get in gets.items():
         answers: list[Any] = [get(text) for text in asked]
         if name == "py-radix":
             answers = [node and node.data["row"] for node in answers]
+        if name == "ipmicra":
+            answers = [row - root for row in answers]
         peers.check_agreement(name, expected, answers, asked)
     actions = {name: partial(loop, get, asked) for name, get in gets.items()}
     times = side_by_side(actions, bench.sizes.short_rounds)
     targets = {"pytricia": ONE_PYTRICIA, "maxminddb": ONE_MAXMINDDB, "py-radix": None}
-    about = f"{len(asked):,} {kind} addresses{held_text(expected)}, {len(hierarchy):,} subnets"
+    about = f"{len(asked):,} {_described(case)} addresses{held_text(expected)}, {len(hierarchy):,} subnets"
     each = {name: f"{name} {one.median / len(asked) * 1e9:.0f} ns" for name, one in times.items()}
     return [
         against(
@@ -173,6 +210,11 @@ def _scalar_rows(bench: Bench, hierarchy: Hierarchy, gets: dict[str, peers.Get],
         )
         for name, target in targets.items()
     ]
+
+
+def _described(case: Case) -> str:
+    """Name a case; IPv4, which came first, by its kind alone."""
+    return case.kind if case.family == 4 else case.label
 
 
 # --- the grid: hit and miss, both families, one and many

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from ipaddress import IPv4Address, summarize_address_range
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 from pathlib import Path
+from socket import AF_INET6
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from benchmarks.ranges_dump import dotted
 
 Get = Callable[[Any], int | None]
+Bounds = NDArray[np.uint32] | NDArray[np.uint64]
+"""First and last address of each subnet of a family, in one word each or in two."""
 
 
 def prefixes_of(first: int, last: int) -> list[str]:
@@ -25,26 +28,35 @@ def prefixes_of(first: int, last: int) -> list[str]:
     return [str(prefix) for prefix in summarize_address_range(IPv4Address(first), IPv4Address(last))]
 
 
-def all_prefixes(bounds: NDArray[np.uint32]) -> Iterator[tuple[str, int]]:
-    """Return the prefixes of all subnets but the root, with their rows; children after their parents.
+def prefixes6_of(first: int, last: int) -> list[str]:
+    """Split an inclusive range of IPv6 into prefixes."""
+    return [str(prefix) for prefix in summarize_address_range(IPv6Address(first), IPv6Address(last))]
+
+
+def all_prefixes(bounds: Bounds) -> Iterator[tuple[str, int]]:
+    """Return the prefixes of all subnets but the root, with their rows in the family; children after parents.
 
     A child that has the same prefix as a part of its parent comes later and takes its place.
     """
-    for row, (first, last) in enumerate(bounds.tolist()):
-        if row:
-            for prefix in prefixes_of(first, last):
-                yield prefix, row
+    if bounds.shape[1] == 2:
+        ranges = ((prefixes_of(first, last)) for first, last in bounds[1:].tolist())
+    else:
+        words = bounds[1:].tolist()
+        ranges = (prefixes6_of(high << 64 | low, end << 64 | last) for high, low, end, last in words)
+    for row, prefixes in enumerate(ranges, start=1):
+        for prefix in prefixes:
+            yield prefix, row
 
 
-def filled_pytricia(bounds: NDArray[np.uint32]) -> Any:  # noqa: ANN401 - the package has no types
+def filled_pytricia(bounds: Bounds) -> Any:  # noqa: ANN401 - the package has no types
     """Fill a table of pytricia."""
-    table = import_module("pytricia").PyTricia(32)
+    table = import_module("pytricia").PyTricia(*((32,) if bounds.shape[1] == 2 else (128, AF_INET6)))
     for prefix, row in all_prefixes(bounds):
         table[prefix] = row
     return table
 
 
-def radix_get(bounds: NDArray[np.uint32]) -> Get:
+def radix_get(bounds: Bounds) -> Get:
     """Fill a table of py-radix; give its search for the narrowest prefix, whose answer is a node."""
     table = import_module("radix").Radix()
     for prefix, row in all_prefixes(bounds):
@@ -53,11 +65,15 @@ def radix_get(bounds: NDArray[np.uint32]) -> Get:
     return search
 
 
-def write_mmdb(bounds: NDArray[np.uint32], path: Path) -> None:
+def write_mmdb(bounds: Bounds, path: Path) -> None:
     """Write a MaxMind database whose records are row numbers."""
     network_set = import_module("netaddr").IPSet
     writer = import_module("mmdb_writer").MMDBWriter(
-        ip_version=4, database_type="rows", languages=["en"], description="rows", int_type="u32"
+        ip_version=4 if bounds.shape[1] == 2 else 6,
+        database_type="rows",
+        languages=["en"],
+        description="rows",
+        int_type="u32",
     )
     for prefix, row in all_prefixes(bounds):
         writer.insert_network(network_set([prefix]), row)
@@ -79,7 +95,7 @@ def write_pickle(bounds: NDArray[np.uint32], path: Path) -> None:
 
 
 def check_agreement(name: str, expected: list[int], answers: list[int | None], questions: list[str]) -> None:
-    """Check that a peer returns the same rows; it has no root, which is row 0."""
+    """Check that a peer returns the same rows of a family; it has no root, which is row 0."""
     for question, row, answer in zip(questions, expected, answers, strict=True):
         if (answer or 0) != row:
             raise RuntimeError(f"{question}: {name} finds row {answer}, ipmicra row {row}")

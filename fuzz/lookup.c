@@ -24,7 +24,7 @@ static void check(const Lookup *plain, Lookup *indexed, Wide address) {
     Soundness soundness = row_of_wide(plain, address, &row);
     if (soundness == SOUND && row >= plain->rows4 + plain->rows6)
         abort();
-    if (indexed->wide.starts == NULL || indexed->table4 == NULL)
+    if (indexed->wide.levels == 0 || indexed->table4 == NULL)
         return;
     rows_of_wide(indexed, &address, 1, &other);
     if (other >= plain->rows4 + plain->rows6)

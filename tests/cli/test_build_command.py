@@ -281,7 +281,8 @@ class TestKeepGoing:
             options = ("--keep-going", "-j", jobs, "--findings", findings)
             assert invoked("build", *dumps, "-o", output, *options).exit_code == 3
             assert Hierarchy.open(output).lookup("11.0.0.1").row == 0
-        assert invoked("build", good, more, "-o", tmp_path / "0.ipm", "--findings", tmp_path / "0.jsonl")
+        done = invoked("build", good, more, "-o", tmp_path / "0.ipm", "--findings", tmp_path / "0.jsonl")
+        assert done.exit_code == 0
         assert {Hierarchy.open(tmp_path / f"{n}.ipm").content_hash for n in "013"} == {
             Hierarchy.open(tmp_path / "0.ipm").content_hash
         }

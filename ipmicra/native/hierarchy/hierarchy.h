@@ -30,6 +30,8 @@ static inline Span text_span(Span text, uint64_t start, uint64_t length) {
 static inline Span text_of(const RowTable *rows, Span text, size_t row, size_t column) {
     const uint16_t *lengths = rows->lengths + rows->texts * row;
     uint64_t start = rows->text[row];
+    if (lengths[column] == 0)
+        return span_of(text.at, text.at); /* as most are in most columns: nothing to add up */
     for (size_t i = 0; i < column; i++)
         start += lengths[i];
     return text_span(text, start, lengths[column]);

@@ -9,11 +9,15 @@
  *
  * IPv6. The file has the subnets in order. One look-up searches the last that starts at or before the address and
  * climbs to the first ancestor that holds it: about twenty steps. For more look-ups the tree is flattened into
- * segments as well, and indexed: a node cuts a stretch of starts into equal buckets, so that subtracting and
- * shifting tells the bucket. The root cuts what is in use, from the first start to the last; a bucket with many
- * starts has a node of its own, cut as fine as it has starts. What is left to search is a handful of segments,
- * except where many share their first 64 bits. Bits alone would not do: registries use a few narrow stretches of
- * the space, and most of a table over the leading bits would be empty.
+ * segments as well, and every sixteenth start is put into an array of its own, every sixteenth of those into another,
+ * and so on: a search compares an address with sixteen starts of each array, from the shortest to the longest. That
+ * is five or six times for any hierarchy there is, nothing in it depends on the address but the place where the next
+ * sixteen are, and only the last sixteen and the row are not in the cache. Bits of the address as an index, which
+ * serve IPv4 so well, do not: registries use a few narrow stretches of the space and crowd in them, so that a table
+ * is nearly empty, and finer tables inside of tables cost more waits for memory than they save.
+ *
+ * Nearly all subnets are /64s or wider, so the upper halves of addresses decide. Only where a start has a lower half
+ * (FINE) are both compared.
  *
  * Arrays go through in batches, one kind of step at a time: memory for all addresses of a batch is asked for before
  * the first is needed, so that the waits overlap.
@@ -27,12 +31,10 @@
 
 #ifndef TABLE_BITS /* the fuzzer makes smaller tables */
 #define TABLE_BITS 24
-#define ROOT_BITS 16
 #endif
 enum { BATCH = 64 };
-enum { FEW_SEGMENTS = 8, MOST_NODE_BITS = 20 };
 static const uint32_t DIRECT = (uint32_t)1 << 31;
-static const uint64_t IS_NODE = (uint64_t)1 << 63;
+static const uint32_t FINE = (uint32_t)1 << 31;
 
 /* --- IPv4 */
 
@@ -110,20 +112,22 @@ static inline uint32_t finish_narrow(const Lookup *lookup, uint32_t entry, uint3
     return (uint32_t)segments[at];
 }
 
-void rows_of_narrow(const Lookup *lookup, const uint32_t *addresses, size_t count, uint32_t *rows) {
+static void narrow_batch(const Lookup *lookup, const uint32_t *addresses, size_t size, uint32_t *rows) {
     uint32_t entries[BATCH];
-    for (size_t start = 0; start < count; start += BATCH) {
-        size_t size = count - start < BATCH ? count - start : BATCH;
-        for (size_t i = 0; i < size; i++)
-            entries[i] = lookup->table4[addresses[start + i] >> (32 - TABLE_BITS)];
-        for (size_t i = 0; i < size; i++)
-            if (!(entries[i] & DIRECT)) {
-                __builtin_prefetch(&lookup->segments[entries[i]]);
-                __builtin_prefetch(&lookup->segments[entries[i]] + 8);
-            }
-        for (size_t i = 0; i < size; i++)
-            rows[start + i] = finish_narrow(lookup, entries[i], addresses[start + i]);
-    }
+    for (size_t i = 0; i < size; i++)
+        entries[i] = lookup->table4[addresses[i] >> (32 - TABLE_BITS)];
+    for (size_t i = 0; i < size; i++)
+        if (!(entries[i] & DIRECT)) {
+            __builtin_prefetch(&lookup->segments[entries[i]]);
+            __builtin_prefetch(&lookup->segments[entries[i]] + 8);
+        }
+    for (size_t i = 0; i < size; i++)
+        rows[i] = finish_narrow(lookup, entries[i], addresses[i]);
+}
+
+void rows_of_narrow(const Lookup *lookup, const uint32_t *addresses, size_t count, uint32_t *rows) {
+    for (size_t start = 0; start < count; start += BATCH)
+        narrow_batch(lookup, addresses + start, count - start < BATCH ? count - start : BATCH, rows + start);
 }
 
 /* --- IPv6, one by one */
@@ -160,16 +164,19 @@ static Soundness row_in_tree(const Lookup *lookup, Wide address, uint32_t *row) 
 
 static inline Wide behind(Wide address) { return (Wide){address.high + (address.low == UINT64_MAX), address.low + 1}; }
 
+static inline Wide start_of(const WideIndex *wide, size_t i) { return (Wide){wide->highs[0][i], wide->lows[i]}; }
+
 /* Append a segment, in place of one that starts at the same address; return whether starts still ascend. */
 static bool add_wide(WideIndex *wide, Wide start, size_t row) {
     if (wide->count > 0) {
-        Wide last = wide->starts[wide->count - 1];
+        Wide last = start_of(wide, wide->count - 1);
         if (last.high == start.high && last.low == start.low)
             wide->count--;
         else if (!is_at_most(last, start))
             return false;
     }
-    wide->starts[wide->count] = start;
+    wide->highs[0][wide->count] = start.high;
+    wide->lows[wide->count] = start.low;
     wide->rows[wide->count++] = (uint32_t)row;
     return true;
 }
@@ -206,81 +213,56 @@ static Soundness flatten_wide(const Lookup *lookup, WideIndex *wide) {
     return SOUND;
 }
 
-/* Cut the starts [from, to) into about 2^bits buckets; return whether there was memory. Entries are
- * count << 32 | segment in which a bucket begins. */
-static bool add_node(WideIndex *wide, size_t from, size_t to, unsigned bits) {
-    uint64_t base = wide->starts[from].high, span = wide->starts[to - 1].high - base;
-    unsigned used = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
-    unsigned shift = used > bits ? used - bits : 0;
-    size_t size = (size_t)(span >> shift) + 1, at = from;
-    uint64_t *entries = make_larger(wide->entries, wide->entry_count + size, sizeof *entries);
-    if (entries == NULL)
-        return false;
-    wide->entries = entries;
-    WideNode *nodes = realloc(wide->nodes, (wide->node_count + 1) * sizeof *nodes);
-    if (nodes == NULL)
-        return false;
-    wide->nodes = nodes;
-    nodes[wide->node_count++] = (WideNode){.base = base,
-                                           .entries = (uint32_t)wide->entry_count,
-                                           .size = (uint32_t)size,
-                                           .before = (uint32_t)(from ? from - 1 : 0),
-                                           .shift = (uint8_t)shift};
-    for (size_t bucket = 0; bucket < size; bucket++) {
-        size_t begin = at;
-        while (at < to && (wide->starts[at].high - base) >> shift == bucket)
-            at++;
-        /* a bucket begins in the segment before its first start, unless that start is its first address */
-        bool is_exact = begin < at && wide->starts[begin].high == base + ((uint64_t)bucket << shift) &&
-                        wide->starts[begin].low == 0;
-        size_t first = is_exact || begin == 0 ? begin : begin - 1;
-        entries[wide->entry_count++] = (uint64_t)(at > first + 1 ? at - 1 - first : 0) << 32 | first;
-    }
-    return true;
+/* Return how many keys a level has room for: whole groups. */
+static size_t room_of(size_t keys) { return (keys + FAN - 1) / FAN * FAN; }
+
+/* Fill the last group of a level with keys that no address but the last is larger than. */
+static void fill_level(WideIndex *wide, int level) {
+    for (size_t i = wide->sizes[level]; i < room_of(wide->sizes[level]); i++)
+        wide->highs[level][i] = UINT64_MAX;
 }
 
-/* Give each bucket of the root that has many starts a node of its own; return whether there was memory. */
-static bool refine(WideIndex *wide) {
-    size_t size = wide->nodes[0].size;
-    for (size_t bucket = 0; bucket < size; bucket++) {
-        size_t first = wide->entries[bucket] & UINT32_MAX, more = wide->entries[bucket] >> 32;
-        if (more <= FEW_SEGMENTS)
-            continue;
-        unsigned bits = 64 - (unsigned)__builtin_clzll(more);
-        /* the first may lie in an earlier bucket; its node must not stretch as far back */
-        bool is_own = (wide->starts[first].high - wide->nodes[0].base) >> wide->nodes[0].shift == bucket;
-        if (!add_node(wide, is_own ? first : first + 1, first + more + 1, bits < MOST_NODE_BITS ? bits : MOST_NODE_BITS))
+/* Put every sixteenth key of each level into the next; return whether there was memory. */
+static bool add_levels(WideIndex *wide) {
+    wide->sizes[0] = wide->count;
+    fill_level(wide, 0);
+    for (wide->levels = 1; wide->sizes[wide->levels - 1] > FAN; wide->levels++) {
+        int level = wide->levels;
+        const uint64_t *below = wide->highs[level - 1];
+        wide->sizes[level] = room_of(wide->sizes[level - 1]) / FAN;
+        wide->highs[level] = make_room(room_of(wide->sizes[level]), sizeof **wide->highs);
+        if (wide->highs[level] == NULL)
             return false;
-        wide->entries[bucket] = IS_NODE | (wide->node_count - 1);
+        for (size_t i = 0; i < wide->sizes[level]; i++)
+            wide->highs[level][i] = below[i * FAN];
+        fill_level(wide, level);
     }
     return true;
 }
 
 static void free_wide(WideIndex *wide) {
-    free(wide->starts);
+    for (int level = 0; level < MOST_LEVELS; level++)
+        free(wide->highs[level]);
+    free(wide->lows);
     free(wide->rows);
-    free(wide->entries);
-    free(wide->nodes);
     memset(wide, 0, sizeof *wide);
 }
 
 Soundness make_wide_index(Lookup *lookup) {
-    WideIndex wide = {0};
-    size_t room = 2 * lookup->rows6 + 2;
-    if (lookup->rows6 >= (size_t)1 << 30)
-        return NO_MEMORY; /* counts of segments must leave the bit that marks a node */
-    wide.starts = make_room(room, sizeof *wide.starts);
+    WideIndex wide = {.levels = 0};
+    size_t room = room_of(2 * lookup->rows6 + 2);
+    if (lookup->rows6 >= (size_t)1 << 30 || lookup->rows4 + lookup->rows6 >= FINE)
+        return NO_MEMORY; /* rows must leave the bit that marks fine starts, and keys fit the levels */
+    wide.highs[0] = make_room(room, sizeof **wide.highs);
+    wide.lows = make_room(room, sizeof *wide.lows);
     wide.rows = make_room(room, sizeof *wide.rows);
-    Soundness soundness = wide.starts == NULL || wide.rows == NULL ? NO_MEMORY : flatten_wide(lookup, &wide);
-    if (soundness == SOUND) {
-        /* the first segment starts at 0 and mostly belongs to nobody: the root begins behind it */
-        size_t from = wide.count > 1 ? 1 : 0;
-        if (!add_node(&wide, from, wide.count, ROOT_BITS) || !refine(&wide))
-            soundness = NO_MEMORY;
-    }
+    bool has_room = wide.highs[0] != NULL && wide.lows != NULL && wide.rows != NULL;
+    Soundness soundness = has_room ? flatten_wide(lookup, &wide) : NO_MEMORY;
+    if (soundness == SOUND && !add_levels(&wide))
+        soundness = NO_MEMORY;
     if (soundness == SOUND) {
         for (size_t i = 0; i < wide.count; i++)
-            wide.rows[i] += (uint32_t)lookup->rows4;
+            wide.rows[i] = (wide.rows[i] + (uint32_t)lookup->rows4) | (wide.lows[i] ? FINE : 0);
         lookup->wide = wide;
     } else {
         free_wide(&wide);
@@ -288,76 +270,92 @@ Soundness make_wide_index(Lookup *lookup) {
     return soundness;
 }
 
-/* Return an address's entry in a node: the segments to search. Below the node's base it is the segment before. */
-static inline const uint64_t *entry_of(const WideIndex *wide, const WideNode *node, uint64_t high) {
-    uint64_t bucket = (high - node->base) >> node->shift;
-    return &wide->entries[node->entries + (bucket < node->size ? bucket : node->size - 1)];
+/* Return the last key of a group that is at most `high`; the first one always is.
+ *
+ * The keys that fill the last group up are larger than any address but those that end in ones: for these the last
+ * real key is the answer. */
+static inline size_t step_down(const WideIndex *wide, int level, size_t group, uint64_t high) {
+    const uint64_t *keys = wide->highs[level] + group * FAN;
+    size_t at = group * FAN - 1, last = wide->sizes[level] - 1;
+    for (size_t i = 0; i < FAN; i++)
+        at += keys[i] <= high;
+    return at < last ? at : last;
 }
 
-/* Search the segments of an entry. */
-static inline uint32_t search_wide(const WideIndex *wide, uint64_t entry, Wide address) {
-    size_t low = entry & UINT32_MAX, high = low + (entry >> 32);
-    while (high - low > FEW_SEGMENTS) {
+/* Return the row of the segment whose start has the last upper half that is not above an address's. */
+static inline uint32_t row_from(const WideIndex *wide, size_t at, Wide address) {
+    uint32_t row = wide->rows[at];
+    if (!(row & FINE))
+        return row;
+    size_t low = 0, high = at;
+    while (low < high) {
         size_t middle = (low + high + 1) >> 1;
-        if (is_at_most(wide->starts[middle], address))
+        if (is_at_most(start_of(wide, middle), address))
             low = middle;
         else
             high = middle - 1;
     }
-    size_t first = low;
-    for (size_t i = first + 1; i <= high; i++) /* the few that are left are counted without a branch */
-        low += is_at_most(wide->starts[i], address);
-    return wide->rows[low];
-}
-
-static inline uint64_t root_entry(const WideIndex *wide, uint64_t high) {
-    const WideNode *root = &wide->nodes[0];
-    return high < root->base ? root->before : *entry_of(wide, root, high);
-}
-
-static inline uint64_t leaf_entry(const WideIndex *wide, uint64_t entry, uint64_t high) {
-    if (!(entry & IS_NODE))
-        return entry;
-    const WideNode *node = &wide->nodes[entry & ~IS_NODE];
-    return high < node->base ? node->before : *entry_of(wide, node, high);
+    return wide->rows[low] & ~FINE;
 }
 
 Soundness row_of_wide(const Lookup *lookup, Wide address, uint32_t *row) {
+    const WideIndex *wide = &lookup->wide;
     if (is_mapped(address))
         return row_of_narrow(lookup, (uint32_t)address.low, row);
-    if (lookup->wide.starts == NULL)
+    if (wide->levels == 0)
         return row_in_tree(lookup, address, row);
-    uint64_t entry = leaf_entry(&lookup->wide, root_entry(&lookup->wide, address.high), address.high);
-    *row = search_wide(&lookup->wide, entry, address);
+    size_t at = 0;
+    for (int level = wide->levels - 1; level > 0; level--)
+        at = step_down(wide, level, at, address.high);
+    __builtin_prefetch(&wide->rows[at * FAN]);
+    *row = row_from(wide, step_down(wide, 0, at, address.high), address);
     return SOUND;
 }
 
-/* Look up addresses of both families; both tables have to be made. */
+/* Look up a batch of IPv6 addresses, level by level. */
+static void wide_batch(const WideIndex *wide, const Wide *addresses, size_t size, uint32_t *rows) {
+    size_t places[BATCH] = {0};
+    for (int level = wide->levels - 1; level > 0; level--)
+        for (size_t i = 0; i < size; i++) {
+            places[i] = step_down(wide, level, places[i], addresses[i].high);
+            __builtin_prefetch(&wide->highs[level - 1][places[i] * FAN]);
+            __builtin_prefetch(&wide->highs[level - 1][places[i] * FAN + FAN / 2]);
+            if (level == 1)
+                __builtin_prefetch(&wide->rows[places[i] * FAN]);
+        }
+    for (size_t i = 0; i < size; i++)
+        rows[i] = row_from(wide, step_down(wide, 0, places[i], addresses[i].high), addresses[i]);
+}
+
+/* Look up addresses of both families; both tables have to be made. A mixed batch is sorted by family first. */
 void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows) {
-    const WideIndex *wide = &lookup->wide;
-    uint64_t entries[BATCH];
     for (size_t start = 0; start < count; start += BATCH) {
         const Wide *batch = addresses + start;
-        size_t size = count - start < BATCH ? count - start : BATCH;
+        size_t size = count - start < BATCH ? count - start : BATCH, narrow_count = 0, wide_count = 0;
+        Wide wides[BATCH];
+        uint32_t narrows[BATCH], found[BATCH];
+        uint8_t narrow_places[BATCH], wide_places[BATCH];
+        bool is_mixed = false;
         for (size_t i = 0; i < size; i++)
-            entries[i] = is_mapped(batch[i]) ? lookup->table4[(uint32_t)batch[i].low >> (32 - TABLE_BITS)]
-                                             : root_entry(wide, batch[i].high);
-        for (size_t i = 0; i < size; i++)
-            if (entries[i] & IS_NODE)
-                __builtin_prefetch(entry_of(wide, &wide->nodes[entries[i] & ~IS_NODE], batch[i].high));
-            else if (is_mapped(batch[i]) && !(entries[i] & DIRECT))
-                __builtin_prefetch(&lookup->segments[entries[i]]);
-        for (size_t i = 0; i < size; i++)
-            if (!is_mapped(batch[i])) {
-                entries[i] = leaf_entry(wide, entries[i], batch[i].high);
-                size_t middle = (entries[i] & UINT32_MAX) + ((entries[i] >> 32) + 1) / 2;
-                __builtin_prefetch(&wide->starts[middle]);
-                __builtin_prefetch(&wide->rows[middle]);
-            }
-        for (size_t i = 0; i < size; i++)
-            rows[start + i] = is_mapped(batch[i])
-                                  ? finish_narrow(lookup, (uint32_t)entries[i], (uint32_t)batch[i].low)
-                                  : search_wide(wide, entries[i], batch[i]);
+            is_mixed |= is_mapped(batch[i]);
+        if (!is_mixed) {
+            wide_batch(&lookup->wide, batch, size, rows + start);
+            continue;
+        }
+        for (size_t i = 0; i < size; i++) {
+            bool is_narrow = is_mapped(batch[i]);
+            narrows[narrow_count] = (uint32_t)batch[i].low;
+            narrow_places[narrow_count] = wide_places[wide_count] = (uint8_t)i;
+            wides[wide_count] = batch[i];
+            narrow_count += is_narrow;
+            wide_count += !is_narrow;
+        }
+        narrow_batch(lookup, narrows, narrow_count, found);
+        for (size_t i = 0; i < narrow_count; i++)
+            rows[start + narrow_places[i]] = found[i];
+        wide_batch(&lookup->wide, wides, wide_count, found);
+        for (size_t i = 0; i < wide_count; i++)
+            rows[start + wide_places[i]] = found[i];
     }
 }
 

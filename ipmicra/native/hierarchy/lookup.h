@@ -4,24 +4,16 @@
 
 #include "../parse/values.h"
 
-/* A stretch of IPv6 starts, cut into equal buckets; see lookup.c. */
-typedef struct {
-    uint64_t base;
-    uint32_t entries; /* where its entries start */
-    uint32_t size;
-    uint32_t before; /* the segment that addresses below `base` lie in */
-    uint8_t shift;
-} WideNode;
+enum { FAN = 16, MOST_LEVELS = 8 }; /* 16^8 keys are more than there can be segments */
 
-/* The IPv6 tree flattened: which row the addresses from each start on belong to. */
+/* The IPv6 tree flattened: which row the addresses from each start on belong to; see lookup.c. */
 typedef struct {
-    Wide *starts;
-    uint32_t *rows;
+    uint64_t *highs[MOST_LEVELS]; /* upper halves of the starts; of every sixteenth of them; and so on */
+    size_t sizes[MOST_LEVELS];    /* keys of each level, without those that fill its last group up */
+    int levels;                   /* 0 until the index is made */
+    uint64_t *lows;               /* lower halves of the starts */
+    uint32_t *rows;               /* with FINE where the lower half of a start is not 0 */
     size_t count;
-    uint64_t *entries;
-    size_t entry_count;
-    WideNode *nodes; /* the first is the root */
-    size_t node_count;
 } WideIndex;
 
 /* What look-ups read: sections of a hierarchy file, and what is made of them when it pays. */

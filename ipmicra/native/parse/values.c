@@ -62,17 +62,44 @@ Octets read_octets(Span *span) {
     }
 }
 
-/* Return the value of a hexadecimal digit, -1 for anything else. */
-static inline int hex_digit(int byte) {
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    byte |= 0x20;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+/* Return the value of a hexadecimal digit, -1 for anything else.
+ *
+ * Figure or letter is as good as random, so it decides no branch: '7' is 0x37 and gives 7, 'b' is 0x62 and 'B' 0x42,
+ * whose low four bits are 2 and which have bit 6 set. */
+static inline int hex_digit(uint8_t byte) {
+    bool is_hex = ((unsigned)byte - '0' < 10) | (((unsigned)byte | 0x20) - 'a' < 6);
+    return is_hex ? (byte & 15) + 9 * (byte >> 6) : -1;
+}
+
+/* Read four hexadecimal digits at a time; -1 if one of them is none.
+ *
+ * In each byte `2a0F` becomes 2, 10, 0, 15 as in `hex_digit`: `letter` has a 1 for letters. A byte is a digit if its
+ * upper half is that of figures (3) or folded letters (6) and its value that of a figure (6 more do not carry into
+ * the upper half) or a letter (6 more do, and it is itself below 16). */
+static inline int read_four_digits(uint32_t word) {
+    const uint32_t ones = 0x01010101u;
+    uint32_t folded = word | 0x20 * ones, letter = folded >> 6 & ones;
+    uint32_t value = (folded & 0x0F * ones) + 9 * letter;
+    uint32_t bad = (folded & 0xF0 * ones) ^ (0x30 * ones + 0x30 * letter);
+    bad |= (value & 0x10 * ones) | (((value + 6 * ones) >> 4 & ones) ^ letter);
+    bad |= ~word >> 5 & (ones ^ letter); /* a control character that folding made a figure of */
+    uint32_t pairs = (value << 4 | value >> 8) & 0x00FF00FFu;
+    return bad ? -1 : (int)((pairs & 0xFF) << 8 | pairs >> 16);
 }
 
 /* Read one to four hexadecimal digits; -1 if there are none or more. */
-static int read_group(Span *span) {
+static inline int read_group(Span *span) {
     int value = 0, count = 0, digit;
+    if (span_size(*span) >= 4) { /* most groups have all four */
+        uint32_t word;
+        memcpy(&word, span->at, 4);
+        value = read_four_digits(word);
+        if (value >= 0 && (span_size(*span) == 4 || hex_digit(span->at[4]) < 0)) {
+            span->at += 4;
+            return value;
+        }
+        value = 0;
+    }
     while (!is_empty(*span) && (digit = hex_digit(*span->at)) >= 0) {
         if (count == 4)
             return -1;

@@ -112,7 +112,7 @@ static PyObject *find_one(FinderObject *self, Wide address) {
     uint32_t row;
     if (!is_open(self))
         return NULL;
-    if (!is_mapped(address) && self->lookup.wide.starts == NULL && ++self->wide_asked >= WORTH_INDEX) {
+    if (!is_mapped(address) && self->lookup.wide.levels == 0 && ++self->wide_asked >= WORTH_INDEX) {
         make_wide_index(&self->lookup); /* without it the tree is searched, which also tells what is wrong */
         self->wide_asked = 0;
     }
@@ -152,7 +152,7 @@ static Soundness find_few(const Lookup *lookup, const Array *addresses, bool is_
 /* Make the tables that an array of addresses needs. */
 static Soundness make_tables(Lookup *lookup, bool is_wide) {
     Soundness soundness = lookup->table4 == NULL ? make_table4(lookup) : SOUND;
-    return soundness == SOUND && is_wide && lookup->wide.starts == NULL ? make_wide_index(lookup) : soundness;
+    return soundness == SOUND && is_wide && lookup->wide.levels == 0 ? make_wide_index(lookup) : soundness;
 }
 
 static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
