@@ -31,6 +31,10 @@ for name in list(os.environ):
         del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
+# Two processes of tests keep two cores busy. If each also spread its matrices over both, the threads of BLAS
+# would spend most of their time waiting for each other; and sums do not depend on the number of cores.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
 # `bin/test` draws the same examples every time, so that a failure is the change's doing, and `bin/test
 # --thorough` explores. A first call may load much, so no example has a deadline. Laws with a limit of their
 # own take it from `tests/examples.py`.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
 from ipmicra.cli.main import app
 from tests.patience import PATIENCE_S
+from tests.servers.command_process import CommandProcesses
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "rir_dumps" / "sample"
@@ -46,13 +49,25 @@ def arguments(words: tuple[str | Path, ...]) -> list[str]:
     return [str(word) for word in words]
 
 
+@cache
+def command_processes() -> CommandProcesses:
+    """Start the process that runs commands for all tests of this process."""
+    made = CommandProcesses()
+    atexit.register(made.close)
+    return made
+
+
 def ran(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run a command in a process of its own, its output into pipes."""
+    return command_processes().run(arguments(words), stdin, {**os.environ, **environment}, PATIENCE_S)
+
+
+def ran_anew(*words: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a command as `ran` does, with a Python of its own too."""
     return subprocess.run(
         [sys.executable, "-m", "ipmicra", *arguments(words)],
         cwd=ROOT,
-        env={**os.environ, **environment},
-        input=stdin,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
         timeout=PATIENCE_S,

@@ -14,7 +14,7 @@ from ipmicra.edge.geodata.countries import country_middles
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Location
-from tests.cli.command_line import built_file, invoked, ran, told
+from tests.cli.command_line import built_file, invoked, ran, ran_anew, told
 
 KEYS = {
     "policy",
@@ -78,7 +78,11 @@ def test_all_policies_stand_side_by_side(folder: Path) -> None:
 
 
 def test_same_command_gives_the_same_figures(folder: Path) -> None:
-    assert evaluated(folder, "--policy", "random") == evaluated(folder, "--policy", "random")
+    """Two processes with seeds of hashes of their own."""
+    words = ("evaluate", folder, "--hierarchy", folder / "a.ipm", "--seeds", "2", "--policy", "random")
+    first, second = (ran_anew(*words) for _ in range(2))
+    assert first.returncode == 0, told(first)
+    assert first.stdout == second.stdout
 
 
 def test_settings_make_rows_of_their_own(folder: Path) -> None:

@@ -121,11 +121,14 @@ def one_byte_at_a_time(data: bytes) -> Iterable[bytes]:
     return itertools.chain((bytes([byte]) for byte in data), itertools.repeat(b" "))
 
 
-_HEADERS = (b"X-%d: a\r\n" % number for number in itertools.count())
 STALLS: dict[str, Talk] = {
     "says nothing": stalling(lambda _: itertools.repeat(b"")),
     "drips a status line": stalling(lambda request: one_byte_at_a_time(honest(request))),
-    "drips headers": stalling(lambda _: itertools.chain([b"HTTP/1.1 200 OK\r\n"], _HEADERS)),
+    "drips headers": stalling(
+        lambda _: itertools.chain(
+            [b"HTTP/1.1 200 OK\r\n"], (b"X-%d: a\r\n" % number for number in itertools.count())
+        )
+    ),
     "repeats status 103": stalling(lambda _: itertools.repeat(b"HTTP/1.1 103 Early Hints\r\n\r\n")),
     "drips a body": stalling(
         lambda request: itertools.chain([HEAD], one_byte_at_a_time(honest(request)[len(HEAD) :]))

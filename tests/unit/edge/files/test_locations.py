@@ -32,7 +32,7 @@ class _Feeds(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Feeds) as listening:
-        thread = threading.Thread(target=listening.serve_forever)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{listening.server_address[1]}"
         listening.shutdown()
