@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from tests.cli.command_line import DUMP, dump_file, invoked, ran, told
 
 
-def test_newcomer_sees_steps_table_and_report(tmp_path: Path) -> None:
-    temporary = tmp_path / "tmp"
+@dataclass(frozen=True)
+class Shown:
+    """A demonstration as a newcomer starts it, and the folders that it could have left something in."""
+
+    done: subprocess.CompletedProcess[bytes]
+    page: Path
+    temporary: Path
+    home: Path
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    folder = tmp_path_factory.mktemp("newcomer")
+    page, temporary, home = (folder / name for name in ("page.html", "tmp", "home"))
     temporary.mkdir()
-    page = tmp_path / "page.html"
-    done = ran("demo", "--crawlers", "3", "--sites", "10", "-f", "table", "-o", page, TMPDIR=str(temporary))
+    home.mkdir()
+    words = ("demo", "--crawlers", "3", "--sites", "10", "-f", "table", "-o", page)
+    return Shown(ran(*words, TMPDIR=str(temporary), IPMICRA_HOME=str(home)), page, temporary, home)
+
+
+def test_newcomer_sees_steps_table_and_report(shown: Shown) -> None:
+    done, page = shown.done, shown.page
     text, said = done.stdout.decode(), told(done)
     assert done.returncode == 0
     for word in ("predict + fair load", "everyone", "site hash", "optimal", "pages/h", "10 sites delegated"):
@@ -22,17 +43,12 @@ def test_newcomer_sees_steps_table_and_report(tmp_path: Path) -> None:
         assert step in said
     assert f"report: {page}" in said
     assert page.read_text().lstrip().lower().startswith("<!doctype html")
-    assert not list(temporary.iterdir()), "the temporary folder is gone"
+    assert not list(shown.temporary.iterdir()), "the temporary folder is gone"
 
 
-def test_users_own_home_is_not_touched(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    done = ran(
-        "demo", "--crawlers", "2", "--sites", "10", "-o", tmp_path / "page.html", IPMICRA_HOME=str(home)
-    )
-    assert done.returncode == 0, told(done)
-    assert not list(home.iterdir())
+def test_users_own_home_is_not_touched(shown: Shown) -> None:
+    assert shown.done.returncode == 0
+    assert not list(shown.home.iterdir())
 
 
 def test_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from ipmicra.cli.examples import EXAMPLES
 from ipmicra.cli.main import app, command_names, group_names
-from tests.cli.command_line import ROOT, told
+from tests.cli.command_line import ROOT, ran, told
 from tests.cli.prepared import Prepared, prepared
 from tests.patience import PATIENCE_S
 from tests.servers.dump_server import DumpServer
@@ -128,7 +128,7 @@ def test_module_and_entry_point_are_the_same() -> None:
 
 @pytest.mark.parametrize("name", ["", *command_names()])
 def test_help_fits_eighty_columns_uncut_and_without_colour(name: str) -> None:
-    done = installed(*name.split(), "--help")
+    done = ran(*name.split(), "--help", COLUMNS="80")
     page = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
     assert max(map(len, page.splitlines())) <= 80

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from ipmicra.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-LOADED = ("ipmicra.app", "ipmicra.edge", "ipmicra.lab")
+LOADED = ("ipmicra.app", "ipmicra.cli", "ipmicra.edge", "ipmicra.lab")
 LONGEST_MESSAGE = 1 << 20
 
 
