@@ -71,9 +71,9 @@ void expect(Frame *frame, bool is_sound, const char *message) {
     }
 }
 
-void expect_count(Frame *frame, Py_ssize_t given, Py_ssize_t wanted) {
-    if (!frame->is_failed && given != wanted) {
-        PyErr_Format(PyExc_TypeError, "expected %zd arguments, not %zd", wanted, given);
+void expect_memory(Frame *frame, bool is_enough) {
+    if (!frame->is_failed && !is_enough) {
+        PyErr_NoMemory();
         frame->is_failed = true;
     }
 }
@@ -94,9 +94,30 @@ double take_float(Frame *frame, PyObject *object) {
     return number;
 }
 
+bool take_flag(Frame *frame, PyObject *object) {
+    if (frame->is_failed)
+        return false;
+    int truth = PyObject_IsTrue(object);
+    frame->is_failed = truth < 0;
+    return truth == 1;
+}
+
 void release_frame(Frame *frame) {
     while (frame->count > 0)
         PyBuffer_Release(&frame->views[--frame->count]);
+}
+
+PyObject *return_number(const Frame *frame, int64_t number) {
+    return frame->is_failed ? NULL : PyLong_FromLongLong(number);
+}
+
+PyObject *call_body(Body body, PyObject *const *args, Py_ssize_t given, Py_ssize_t wanted) {
+    if (given != wanted)
+        return PyErr_Format(PyExc_TypeError, "expected %zd arguments, not %zd", wanted, given);
+    Frame frame = {.count = 0};
+    PyObject *result = body(&frame, args);
+    release_frame(&frame);
+    return result;
 }
 
 /* --- memory that Python owns */

@@ -35,14 +35,55 @@ Array take_attribute(Frame *frame, PyObject *object, const char *name, const cha
 /* Note a ValueError unless a condition holds. */
 void expect(Frame *frame, bool is_sound, const char *message);
 
-/* Take a whole number. */
+/* Note a MemoryError unless memory sufficed. */
+void expect_memory(Frame *frame, bool is_enough);
+
+/* Take a whole number, a floating-point number, or the truth of an object. */
 int64_t take_number(Frame *frame, PyObject *object);
 double take_float(Frame *frame, PyObject *object);
+bool take_flag(Frame *frame, PyObject *object);
 
 void release_frame(Frame *frame);
 
-/* Note a TypeError unless so many arguments were given. */
-void expect_count(Frame *frame, Py_ssize_t given, Py_ssize_t wanted);
+/* Return a number to Python, or NULL where an error was noted. */
+PyObject *return_number(const Frame *frame, int64_t number);
+
+/* A function of the module without the parts that all share. It takes its arguments into the frame, checks them, works,
+ * and returns NULL if the frame is failed. */
+typedef PyObject *(*Body)(Frame *frame, PyObject *const *args);
+
+/* Call a body with a fresh frame if there are `wanted` arguments (else raise a TypeError), and release its arrays. */
+PyObject *call_body(Body body, PyObject *const *args, Py_ssize_t given, Py_ssize_t wanted);
+
+/* Define a function that Python calls with `wanted` positional arguments. The body follows, as in
+ *
+ *     FUNCTION(deepest, 1) {
+ *         Array parent = take_array(frame, args[0], "u4");
+ *         int64_t deepest = 0;
+ *         WITHOUT_GIL(frame, deepest = deepest_of(parent.data, parent.count));
+ *         return return_number(frame, deepest);
+ *     }
+ *
+ * where `args` has exactly `wanted` items. METHOD makes its entry in a table of functions. */
+#define FUNCTION(name, wanted) \
+    static PyObject *body_of_##name(Frame *frame, PyObject *const *args); \
+    static PyObject *py_##name(PyObject *module, PyObject *const *args, Py_ssize_t given) { \
+        (void)module; \
+        return call_body(body_of_##name, args, given, wanted); \
+    } \
+    static PyObject *body_of_##name(Frame *frame, PyObject *const *args)
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, doc}
+
+/* Execute statements without the GIL, but none if an argument was refused. They must not touch Python objects. */
+#define WITHOUT_GIL(frame, ...) \
+    do { \
+        if (!(frame)->is_failed) { \
+            Py_BEGIN_ALLOW_THREADS \
+            __VA_ARGS__; \
+            Py_END_ALLOW_THREADS \
+        } \
+    } while (0)
 
 /* Memory from malloc that becomes a Python object with the buffer protocol. */
 PyObject *new_buffer(PyObject *type, void *data, size_t size);

@@ -36,40 +36,24 @@ static const double *take_points(Frame *frame, const Zones *zones, PyObject *obj
     return points.data;
 }
 
-/* Release the arrays and return a number, or raise. */
-static PyObject *numbered(Frame *frame, int64_t number) {
-    release_frame(frame);
-    return frame->is_failed ? NULL : PyLong_FromLongLong(number);
+FUNCTION(leaf_of, 2) {
+    Zones zones = take_zones(frame, args[0]);
+    size_t rows;
+    const double *point = take_points(frame, &zones, args[1], &rows);
+    expect(frame, rows == 1, "one point is needed");
+    int64_t leaf = frame->is_failed ? 0 : leaf_of(&zones, point);
+    expect(frame, leaf >= 0, "a tree that is not sound");
+    return return_number(frame, leaf);
 }
 
-static PyObject *py_leaf_of(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 2);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
+FUNCTION(leaves_of, 3) {
+    Zones zones = take_zones(frame, args[0]);
     size_t rows;
-    const double *point = take_points(&frame, &zones, args[1], &rows);
-    expect(&frame, rows == 1, "one point is needed");
-    int64_t leaf = frame.is_failed ? 0 : leaf_of(&zones, point);
-    expect(&frame, leaf >= 0, "a tree that is not sound");
-    return numbered(&frame, leaf);
-}
-
-static PyObject *py_leaves_of(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 3);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    size_t rows;
-    const double *points = take_points(&frame, &zones, args[1], &rows);
-    Array leaves = take_array(&frame, args[2], "wi4");
-    expect(&frame, leaves.count == rows, "as many leaves as points are needed");
+    const double *points = take_points(frame, &zones, args[1], &rows);
+    Array leaves = take_array(frame, args[2], "wi4");
+    expect(frame, leaves.count == rows, "as many leaves as points are needed");
     bool is_sound = true;
-    if (!frame.is_failed) {
+    if (!frame->is_failed) {
         int32_t *out = leaves.data;
         Py_BEGIN_ALLOW_THREADS
         for (size_t i = 0; i < rows; i++) {
@@ -79,166 +63,118 @@ static PyObject *py_leaves_of(PyObject *module, PyObject *const *args, Py_ssize_
         }
         Py_END_ALLOW_THREADS
     }
-    expect(&frame, is_sound, "a tree that is not sound");
-    return numbered(&frame, 0);
+    expect(frame, is_sound, "a tree that is not sound");
+    return return_number(frame, 0);
 }
 
-static PyObject *py_split_zone(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 4);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    int64_t zone = take_zone(&frame, &zones, args[1]), axis = take_number(&frame, args[2]);
-    double at = take_float(&frame, args[3]);
-    expect(&frame, axis >= 0 && (size_t)axis < zones.dimensions, "no such axis");
-    int64_t first = frame.is_failed ? 0 : split_zone(&zones, zone, (Cut){(int)axis, at});
-    expect(&frame, first >= 0, "no room for two more zones");
-    return numbered(&frame, first);
+FUNCTION(split_zone, 4) {
+    Zones zones = take_zones(frame, args[0]);
+    int64_t zone = take_zone(frame, &zones, args[1]), axis = take_number(frame, args[2]);
+    double at = take_float(frame, args[3]);
+    expect(frame, axis >= 0 && (size_t)axis < zones.dimensions, "no such axis");
+    int64_t first = frame->is_failed ? 0 : split_zone(&zones, zone, (Cut){(int)axis, at});
+    expect(frame, first >= 0, "no room for two more zones");
+    return return_number(frame, first);
 }
 
-static PyObject *py_next_axis(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 2);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    int64_t zone = take_zone(&frame, &zones, args[1]);
-    return numbered(&frame, frame.is_failed ? 0 : next_axis(&zones, zone));
+FUNCTION(next_axis, 2) {
+    Zones zones = take_zones(frame, args[0]);
+    int64_t zone = take_zone(frame, &zones, args[1]);
+    return return_number(frame, frame->is_failed ? 0 : next_axis(&zones, zone));
 }
 
-static PyObject *py_loop_cut(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 2);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    int64_t zone = take_zone(&frame, &zones, args[1]);
+FUNCTION(loop_cut, 2) {
+    Zones zones = take_zones(frame, args[0]);
+    int64_t zone = take_zone(frame, &zones, args[1]);
     Cut cut = {-1, 0.0};
-    if (!frame.is_failed)
+    if (!frame->is_failed)
         cut = loop_cut(&zones, zone);
-    release_frame(&frame);
-    return frame.is_failed ? NULL : Py_BuildValue("id", cut.axis, cut.at);
+    return frame->is_failed ? NULL : Py_BuildValue("id", cut.axis, cut.at);
 }
 
-static PyObject *py_join_many(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 6);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
+FUNCTION(join_many, 6) {
+    Zones zones = take_zones(frame, args[0]);
     Joiners joiners = {NULL, NULL, 0};
-    joiners.points = take_points(&frame, &zones, args[1], &joiners.count);
-    Array zone_of = take_array(&frame, args[2], "wi4"), crawlers = take_array(&frame, args[3], "i8");
-    int64_t scheme = take_number(&frame, args[4]);
-    Array halves = take_array(&frame, args[5], "i8");
+    joiners.points = take_points(frame, &zones, args[1], &joiners.count);
+    Array zone_of = take_array(frame, args[2], "wi4"), crawlers = take_array(frame, args[3], "i8");
+    int64_t scheme = take_number(frame, args[4]);
+    Array halves = take_array(frame, args[5], "i8");
     joiners.zone_of = zone_of.data;
     if (zone_of.count < joiners.count)
         joiners.count = zone_of.count;
-    expect(&frame, halves.count == crawlers.count, "as many halves as crawlers are needed");
+    expect(frame, halves.count == crawlers.count, "as many halves as crawlers are needed");
     const int64_t *numbers = crawlers.data, *draws = halves.data;
-    for (size_t i = 0; !frame.is_failed && i < crawlers.count; i++)
-        expect(&frame, numbers[i] >= 0 && (size_t)numbers[i] < joiners.count, "no such crawler");
+    for (size_t i = 0; !frame->is_failed && i < crawlers.count; i++)
+        expect(frame, numbers[i] >= 0 && (size_t)numbers[i] < joiners.count, "no such crawler");
     size_t joined = 0;
-    if (!frame.is_failed) {
+    if (!frame->is_failed) {
         Py_BEGIN_ALLOW_THREADS
         while (joined < crawlers.count && join_one(&zones, joiners, numbers[joined], (int)scheme, draws[joined]))
             joined++;
         Py_END_ALLOW_THREADS
     }
-    return numbered(&frame, (int64_t)joined);
+    return return_number(frame, (int64_t)joined);
 }
 
-static PyObject *py_neighbours_of(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 4);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    int64_t zone = take_zone(&frame, &zones, args[1]);
-    int is_torus = PyObject_IsTrue(args[2]);
-    Array found = take_array(&frame, args[3], "wi4");
-    int64_t count = frame.is_failed ? 0 : neighbours_of(&zones, zone, is_torus == 1, found.data, found.count);
-    expect(&frame, count >= 0, "a tree that is not sound");
-    return numbered(&frame, count);
+FUNCTION(neighbours_of, 4) {
+    Zones zones = take_zones(frame, args[0]);
+    int64_t zone = take_zone(frame, &zones, args[1]);
+    bool is_torus = take_flag(frame, args[2]);
+    Array found = take_array(frame, args[3], "wi4");
+    int64_t count = frame->is_failed ? 0 : neighbours_of(&zones, zone, is_torus, found.data, found.count);
+    expect(frame, count >= 0, "a tree that is not sound");
+    return return_number(frame, count);
 }
 
-static PyObject *py_route(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 5);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    int64_t start = take_zone(&frame, &zones, args[1]);
+FUNCTION(route, 5) {
+    Zones zones = take_zones(frame, args[0]);
+    int64_t start = take_zone(frame, &zones, args[1]);
     size_t rows;
-    const double *point = take_points(&frame, &zones, args[2], &rows);
-    int is_torus = PyObject_IsTrue(args[3]);
-    Array path = take_array(&frame, args[4], "wi4");
-    expect(&frame, rows == 1, "one point is needed");
-    int64_t hops = frame.is_failed ? 0 : route(&zones, start, point, is_torus == 1, path.data, path.count);
-    expect(&frame, hops >= 0, "a walk that does not end");
-    return numbered(&frame, hops);
+    const double *point = take_points(frame, &zones, args[2], &rows);
+    bool is_torus = take_flag(frame, args[3]);
+    Array path = take_array(frame, args[4], "wi4");
+    expect(frame, rows == 1, "one point is needed");
+    int64_t hops = frame->is_failed ? 0 : route(&zones, start, point, is_torus, path.data, path.count);
+    expect(frame, hops >= 0, "a walk that does not end");
+    return return_number(frame, hops);
 }
 
-static PyObject *py_hops_of_many(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 6);
-    if (frame.is_failed)
-        return NULL;
-    Zones zones = take_zones(&frame, args[0]);
-    Array starts = take_array(&frame, args[1], "i4");
+FUNCTION(hops_of_many, 6) {
+    Zones zones = take_zones(frame, args[0]);
+    Array starts = take_array(frame, args[1], "i4");
     size_t rows;
-    const double *points = take_points(&frame, &zones, args[2], &rows);
-    int is_torus = PyObject_IsTrue(args[3]);
-    Array path = take_array(&frame, args[4], "wi4"), hops = take_array(&frame, args[5], "wi8");
-    expect(&frame, starts.count == rows && hops.count == rows, "as many starts as points are needed");
+    const double *points = take_points(frame, &zones, args[2], &rows);
+    bool is_torus = take_flag(frame, args[3]);
+    Array path = take_array(frame, args[4], "wi4"), hops = take_array(frame, args[5], "wi8");
+    expect(frame, starts.count == rows && hops.count == rows, "as many starts as points are needed");
     const int32_t *zone = starts.data;
     int64_t *out = hops.data;
-    for (size_t i = 0; !frame.is_failed && i < rows; i++)
-        expect(&frame, is_zone(&zones, zone[i]), "no such zone");
-    if (!frame.is_failed) {
+    for (size_t i = 0; !frame->is_failed && i < rows; i++)
+        expect(frame, is_zone(&zones, zone[i]), "no such zone");
+    if (!frame->is_failed) {
         Py_BEGIN_ALLOW_THREADS
         for (size_t i = 0; i < rows; i++)
-            out[i] = route(&zones, zone[i], points + i * zones.dimensions, is_torus == 1, path.data, path.count);
+            out[i] = route(&zones, zone[i], points + i * zones.dimensions, is_torus, path.data, path.count);
         Py_END_ALLOW_THREADS
     }
-    return numbered(&frame, 0);
+    return return_number(frame, 0);
 }
 
-static PyObject *py_auction(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 8);
-    if (frame.is_failed)
-        return NULL;
-    Array cost = take_array(&frame, args[0], "f4"), load = take_array(&frame, args[1], "f8");
-    Array room = take_array(&frame, args[2], "f8"), price = take_array(&frame, args[3], "wf8");
-    Array waiting = take_array(&frame, args[4], "i8");
-    double step = take_float(&frame, args[5]);
-    int64_t most_bids = take_number(&frame, args[6]);
-    Array taker = take_array(&frame, args[7], "wi8");
-    expect(&frame, cost.count == load.count * room.count && price.count == room.count && taker.count == load.count,
+FUNCTION(auction, 8) {
+    Array cost = take_array(frame, args[0], "f4"), load = take_array(frame, args[1], "f8");
+    Array room = take_array(frame, args[2], "f8"), price = take_array(frame, args[3], "wf8");
+    Array waiting = take_array(frame, args[4], "i8");
+    double step = take_float(frame, args[5]);
+    int64_t most_bids = take_number(frame, args[6]);
+    Array taker = take_array(frame, args[7], "wi8");
+    expect(frame, cost.count == load.count * room.count && price.count == room.count && taker.count == load.count,
            "columns of different lengths");
     Auction auction = {cost.data, load.data, room.data, price.data, load.count, room.count, step, most_bids};
     int64_t bids = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        bids = hold_auction(auction, waiting.data, waiting.count, taker.data);
-        Py_END_ALLOW_THREADS
-    }
-    expect(&frame, bids != -2, "a site that does not exist, or waits twice");
-    if (!frame.is_failed && bids == -1) {
-        PyErr_NoMemory();
-        frame.is_failed = true;
-    }
-    return numbered(&frame, bids);
+    WITHOUT_GIL(frame, bids = hold_auction(auction, waiting.data, waiting.count, taker.data));
+    expect(frame, bids != -2, "a site that does not exist, or waits twice");
+    expect_memory(frame, bids != -1);
+    return return_number(frame, bids);
 }
 
 /* Take what both choices of a binder need: since, lives, expected_ms, site, pages, slope, offset, last crawler, and
@@ -259,32 +195,22 @@ static Binding take_binding(Frame *frame, PyObject *const *args) {
                      weight[0], weight[1], weight[2], weight[3], weight[4]};
 }
 
-static PyObject *choose(PyObject *const *args, Py_ssize_t given, bool is_piece) {
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 12);
-    if (frame.is_failed)
-        return NULL;
-    int64_t one = take_number(&frame, args[0]);
-    Array many = take_array(&frame, args[1], "i8");
-    double now = take_float(&frame, args[2]);
-    Binding binding = take_binding(&frame, args + 3);
-    expect(&frame, one >= 0 && (size_t)one < (is_piece ? binding.crawlers : binding.pieces), "no such crawler or piece");
+static PyObject *choose(Frame *frame, PyObject *const *args, bool is_piece) {
+    int64_t one = take_number(frame, args[0]);
+    Array many = take_array(frame, args[1], "i8");
+    double now = take_float(frame, args[2]);
+    Binding binding = take_binding(frame, args + 3);
+    expect(frame, one >= 0 && (size_t)one < (is_piece ? binding.crawlers : binding.pieces), "no such crawler or piece");
     int64_t best = -1;
-    if (!frame.is_failed)
+    if (!frame->is_failed)
         best = is_piece ? best_piece(&binding, one, many.data, many.count, now)
                         : best_crawler(&binding, one, many.data, many.count, now);
-    return numbered(&frame, best);
+    return return_number(frame, best);
 }
 
-static PyObject *py_best_piece(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    return choose(args, given, true);
-}
+FUNCTION(best_piece, 12) { return choose(frame, args, true); }
 
-static PyObject *py_best_crawler(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    return choose(args, given, false);
-}
+FUNCTION(best_crawler, 12) { return choose(frame, args, false); }
 
 /* Take a graph: a tuple of starts, ends and weights. */
 static Graph take_graph(Frame *frame, PyObject *object, size_t vertices) {
@@ -301,50 +227,39 @@ static Graph take_graph(Frame *frame, PyObject *object, size_t vertices) {
     return (Graph){starts.data, ends.data, weights.data};
 }
 
-static PyObject *py_move_once(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 9);
-    if (frame.is_failed)
-        return NULL;
-    Array preferences = take_array(&frame, args[2], "f8");
-    double power = take_float(&frame, args[3]);
-    Array part = take_array(&frame, args[4], "wi8"), load = take_array(&frame, args[5], "wf8");
-    Array limit = take_array(&frame, args[6], "f8"), weight = take_array(&frame, args[7], "f8");
-    Array cuts = take_array(&frame, args[8], "wf8");
-    Graph near = take_graph(&frame, args[0], part.count), linked = take_graph(&frame, args[1], part.count);
-    expect(&frame, preferences.count == 2 && cuts.count == 2 && load.count == limit.count && weight.count == part.count,
+FUNCTION(move_once, 9) {
+    Array preferences = take_array(frame, args[2], "f8");
+    double power = take_float(frame, args[3]);
+    Array part = take_array(frame, args[4], "wi8"), load = take_array(frame, args[5], "wf8");
+    Array limit = take_array(frame, args[6], "f8"), weight = take_array(frame, args[7], "f8");
+    Array cuts = take_array(frame, args[8], "wf8");
+    Graph near = take_graph(frame, args[0], part.count), linked = take_graph(frame, args[1], part.count);
+    expect(frame, preferences.count == 2 && cuts.count == 2 && load.count == limit.count && weight.count == part.count,
            "columns of different lengths");
     const int64_t *parts = part.data;
-    for (size_t i = 0; !frame.is_failed && i < part.count; i++)
-        expect(&frame, parts[i] >= 0 && (size_t)parts[i] < limit.count, "no such part");
+    for (size_t i = 0; !frame->is_failed && i < part.count; i++)
+        expect(frame, parts[i] >= 0 && (size_t)parts[i] < limit.count, "no such part");
     Moves moves = {{near, linked}, preferences.data, power, part.data, load.data, limit.data, weight.data, cuts.data,
                    part.count, limit.count};
     int64_t moved = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        moved = move_once(moves);
-        Py_END_ALLOW_THREADS
-    }
-    expect(&frame, moved >= 0, "an edge to a vertex that does not exist");
-    return numbered(&frame, moved);
+    WITHOUT_GIL(frame, moved = move_once(moves));
+    expect(frame, moved >= 0, "an edge to a vertex that does not exist");
+    return return_number(frame, moved);
 }
 
-#define FAST(name, doc) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, doc}
-
 PyMethodDef assign_functions[] = {
-    FAST(leaf_of, "Return the zone that holds a point."),
-    FAST(leaves_of, "Write the zones that hold points."),
-    FAST(split_zone, "Cut a zone in two; return the lower half."),
-    FAST(next_axis, "Return the dimension after the one that made a zone."),
-    FAST(loop_cut, "Return axis and place of the middle cut; axis -1 for a zone too small for any."),
-    FAST(join_many, "Let crawlers join in turn; return how many could."),
-    FAST(neighbours_of, "Write the zones that share a face with a zone; return how many there are."),
-    FAST(route, "Write a greedy walk to the zone that holds a point; return the hops."),
-    FAST(hops_of_many, "Write the hops of many walks."),
-    FAST(auction, "Sell room to waiting sites; return the number of bids."),
-    FAST(best_piece, "Return the waiting piece that costs least on a crawler; -1 if none waits."),
-    FAST(best_crawler, "Return the free crawler on which a piece costs least; -1 if none is free."),
-    FAST(move_once, "Move vertices once; return how many moved."),
+    METHOD(leaf_of, "Return the zone that holds a point."),
+    METHOD(leaves_of, "Write the zones that hold points."),
+    METHOD(split_zone, "Cut a zone in two; return the lower half."),
+    METHOD(next_axis, "Return the dimension after the one that made a zone."),
+    METHOD(loop_cut, "Return axis and place of the middle cut; axis -1 for a zone too small for any."),
+    METHOD(join_many, "Let crawlers join in turn; return how many could."),
+    METHOD(neighbours_of, "Write the zones that share a face with a zone; return how many there are."),
+    METHOD(route, "Write a greedy walk to the zone that holds a point; return the hops."),
+    METHOD(hops_of_many, "Write the hops of many walks."),
+    METHOD(auction, "Sell room to waiting sites; return the number of bids."),
+    METHOD(best_piece, "Return the waiting piece that costs least on a crawler; -1 if none waits."),
+    METHOD(best_crawler, "Return the free crawler on which a piece costs least; -1 if none is free."),
+    METHOD(move_once, "Move vertices once; return how many moved."),
     {NULL, NULL, 0, NULL},
 };

@@ -23,288 +23,180 @@ static Span take_text(Frame *frame, PyObject *object) {
     return span_of(text.data, (const uint8_t *)text.data + text.count);
 }
 
-/* Release the arrays and return a count, or raise what a negative one stands for. */
-static PyObject *counted(Frame *frame, int64_t count) {
-    release_frame(frame);
-    if (frame->is_failed)
-        return NULL;
-    if (count == OUT_OF_MEMORY)
-        return PyErr_NoMemory();
-    if (count == NOT_SOUND) {
-        PyErr_SetString(PyExc_ValueError, "a row or parent that does not exist");
-        return NULL;
-    }
-    return PyLong_FromLongLong(count);
+/* Return a count, or raise what a negative one stands for. */
+static PyObject *return_count(Frame *frame, int64_t count) {
+    expect_memory(frame, count != OUT_OF_MEMORY);
+    expect(frame, count != NOT_SOUND, "a row or parent that does not exist");
+    return return_number(frame, count);
 }
 
-static PyObject *py_sort_keys(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 2);
-    if (frame.is_failed)
-        return NULL;
-    Array keys = take_array(&frame, args[0], "wu8"), order = take_array(&frame, args[1], "wu4");
-    expect(&frame, keys.count == order.count, "as many rows as keys are needed");
+FUNCTION(sort_keys, 2) {
+    Array keys = take_array(frame, args[0], "wu8"), order = take_array(frame, args[1], "wu4");
+    expect(frame, keys.count == order.count, "as many rows as keys are needed");
     bool is_done = true;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        is_done = sort_keys(keys.data, order.data, keys.count);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, is_done ? 0 : OUT_OF_MEMORY);
+    WITHOUT_GIL(frame, is_done = sort_keys(keys.data, order.data, keys.count));
+    return return_count(frame, is_done ? 0 : OUT_OF_MEMORY);
 }
 
-static PyObject *py_pick_winners(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 6);
-    if (frame.is_failed)
-        return NULL;
-    RowTable rows = take_rows(&frame, args[0]);
-    Span text = take_text(&frame, args[1]);
-    Array order = take_array(&frame, args[2], "u4"), is_same = take_array(&frame, args[3], "u1");
-    Array winners = take_array(&frame, args[4], "wi8"), losers = take_array(&frame, args[5], "wi8");
+FUNCTION(pick_winners, 6) {
+    RowTable rows = take_rows(frame, args[0]);
+    Span text = take_text(frame, args[1]);
+    Array order = take_array(frame, args[2], "u4"), is_same = take_array(frame, args[3], "u1");
+    Array winners = take_array(frame, args[4], "wi8"), losers = take_array(frame, args[5], "wi8");
     const uint8_t *flags = is_same.data;
     size_t repeated = 0;
-    for (size_t i = 1; !frame.is_failed && i < is_same.count; i++)
+    for (size_t i = 1; !frame->is_failed && i < is_same.count; i++)
         repeated += flags[i] != 0;
-    expect(&frame, is_same.count == order.count && winners.count == order.count - repeated &&
-                       losers.count == 2 * repeated, "room that does not fit the flags");
+    expect(frame, is_same.count == order.count && winners.count == order.count - repeated &&
+                      losers.count == 2 * repeated, "room that does not fit the flags");
     int64_t count = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        count = pick_winners(&rows, text, order.data, flags, order.count, winners.data, losers.data);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, count);
+    WITHOUT_GIL(frame, count = pick_winners(&rows, text, order.data, flags, order.count, winners.data, losers.data));
+    return return_count(frame, count);
 }
 
-static PyObject *py_nest(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 8);
-    if (frame.is_failed)
-        return NULL;
-    Array first = take_array(&frame, args[0], "u8"), end = take_array(&frame, args[1], "u8");
-    Array widths = take_array(&frame, args[2], "u8"), source = take_array(&frame, args[3], "wu4");
-    Array out_first = take_array(&frame, args[4], "wu8"), out_end = take_array(&frame, args[5], "wu8");
-    Array parent = take_array(&frame, args[6], "wu4"), cuts = take_array(&frame, args[7], "wi8");
-    expect(&frame, end.count == first.count && (widths.count == 0 || widths.count == first.count) &&
-                       first.count < UINT32_MAX, "bounds of different lengths");
-    expect(&frame, out_first.count == source.count && out_end.count == source.count && parent.count == source.count &&
-                       source.count < UINT32_MAX && cuts.count % 2 == 0, "room of different lengths");
+FUNCTION(nest, 8) {
+    Array first = take_array(frame, args[0], "u8"), end = take_array(frame, args[1], "u8");
+    Array widths = take_array(frame, args[2], "u8"), source = take_array(frame, args[3], "wu4");
+    Array out_first = take_array(frame, args[4], "wu8"), out_end = take_array(frame, args[5], "wu8");
+    Array parent = take_array(frame, args[6], "wu4"), cuts = take_array(frame, args[7], "wi8");
+    expect(frame, end.count == first.count && (widths.count == 0 || widths.count == first.count) &&
+                      first.count < UINT32_MAX, "bounds of different lengths");
+    expect(frame, out_first.count == source.count && out_end.count == source.count && parent.count == source.count &&
+                      source.count < UINT32_MAX && cuts.count % 2 == 0, "room of different lengths");
     Ranges ranges = {first.data, end.data, widths.count ? widths.data : NULL, first.count};
     Nested nested = {source.data, out_first.data, out_end.data, parent.data, source.count, cuts.data, cuts.count / 2, 0};
     int64_t rows = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        rows = nest_ranges(ranges, &nested);
-        Py_END_ALLOW_THREADS
-    }
-    PyObject *count = counted(&frame, rows);
+    WITHOUT_GIL(frame, rows = nest_ranges(ranges, &nested));
+    PyObject *count = return_count(frame, rows);
     return count == NULL ? NULL : Py_BuildValue("NK", count, (unsigned long long)nested.cut_count);
 }
 
-static PyObject *py_deepest(PyObject *module, PyObject *object) {
-    (void)module;
-    Frame frame = {.count = 0};
-    Array parent = take_array(&frame, object, "u4");
+FUNCTION(deepest, 1) {
+    Array parent = take_array(frame, args[0], "u4");
     int64_t deepest = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        deepest = deepest_of(parent.data, parent.count);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, deepest);
+    WITHOUT_GIL(frame, deepest = deepest_of(parent.data, parent.count));
+    return return_count(frame, deepest);
 }
 
-static PyObject *py_flatten(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 4);
-    if (frame.is_failed)
-        return NULL;
-    Array first = take_array(&frame, args[0], "u8"), end = take_array(&frame, args[1], "u8");
-    Array parent = take_array(&frame, args[2], "u4"), segments = take_array(&frame, args[3], "wu8");
-    expect(&frame, end.count == first.count && parent.count == first.count, "bounds of different lengths");
+FUNCTION(flatten, 4) {
+    Array first = take_array(frame, args[0], "u8"), end = take_array(frame, args[1], "u8");
+    Array parent = take_array(frame, args[2], "u4"), segments = take_array(frame, args[3], "wu8");
+    expect(frame, end.count == first.count && parent.count == first.count, "bounds of different lengths");
     int64_t count = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        count = flatten_tree(first.data, end.data, parent.data, first.count, segments.data, segments.count);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, count);
+    WITHOUT_GIL(frame, count = flatten_tree(first.data, end.data, parent.data, first.count, segments.data,
+                                            segments.count));
+    return return_count(frame, count);
 }
 
-static PyObject *py_index_segments(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 3);
-    if (frame.is_failed)
-        return NULL;
-    Array segments = take_array(&frame, args[0], "u8"), index = take_array(&frame, args[2], "wu8");
-    int64_t shift = take_number(&frame, args[1]);
-    expect(&frame, shift >= 0 && shift <= 32 && segments.count > 0, "no segments, or a shift over 32");
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        index_segments(segments.data, segments.count, (unsigned)shift, index.data, index.count);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, 0);
+FUNCTION(index_segments, 3) {
+    Array segments = take_array(frame, args[0], "u8"), index = take_array(frame, args[2], "wu8");
+    int64_t shift = take_number(frame, args[1]);
+    expect(frame, shift >= 0 && shift <= 32 && segments.count > 0, "no segments, or a shift over 32");
+    WITHOUT_GIL(frame, index_segments(segments.data, segments.count, (unsigned)shift, index.data, index.count));
+    return return_number(frame, 0);
 }
 
-static PyObject *py_number_texts(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 7);
-    if (frame.is_failed)
-        return NULL;
-    Span text = take_text(&frame, args[0]);
+FUNCTION(number_texts, 7) {
+    Span text = take_text(frame, args[0]);
     RowTable tables[2];
-    tables[0] = take_rows(&frame, args[1]);
-    tables[1] = take_rows(&frame, args[2]);
-    int64_t column = take_number(&frame, args[3]);
-    Array numbers = take_array(&frame, args[4], "wi4"), starts = take_array(&frame, args[5], "wu8");
-    Array sizes = take_array(&frame, args[6], "wu2");
+    tables[0] = take_rows(frame, args[1]);
+    tables[1] = take_rows(frame, args[2]);
+    int64_t column = take_number(frame, args[3]);
+    Array numbers = take_array(frame, args[4], "wi4"), starts = take_array(frame, args[5], "wu8");
+    Array sizes = take_array(frame, args[6], "wu2");
     size_t rows = tables[0].count + tables[1].count;
     for (int i = 0; i < 2; i++)
-        expect(&frame, tables[i].count == 0 || (column >= 0 && (size_t)column < tables[i].texts), "no such text");
-    expect(&frame, numbers.count == rows && starts.count == rows && sizes.count == rows && rows < INT32_MAX,
+        expect(frame, tables[i].count == 0 || (column >= 0 && (size_t)column < tables[i].texts), "no such text");
+    expect(frame, numbers.count == rows && starts.count == rows && sizes.count == rows && rows < INT32_MAX,
            "room for one number per row is needed");
     Distinct distinct = {starts.data, sizes.data};
     int64_t count = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        count = number_texts(tables, text, (size_t)column, numbers.data, distinct);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, count);
+    WITHOUT_GIL(frame, count = number_texts(tables, text, (size_t)column, numbers.data, distinct));
+    return return_count(frame, count);
 }
 
-static PyObject *py_write_picked(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 8);
-    if (frame.is_failed)
-        return NULL;
-    Span text = take_text(&frame, args[0]);
-    Array starts = take_array(&frame, args[1], "u8"), sizes = take_array(&frame, args[2], "u2");
-    Array numbers = take_array(&frame, args[3], "i4"), picked = take_array(&frame, args[4], "i8");
-    Array places = take_array(&frame, args[5], "wu4"), out = take_array(&frame, args[6], "wu1");
-    Array written = take_array(&frame, args[7], "wu4");
-    expect(&frame, sizes.count == starts.count && written.count == starts.count && places.count == picked.count,
+FUNCTION(write_picked, 8) {
+    Span text = take_text(frame, args[0]);
+    Array starts = take_array(frame, args[1], "u8"), sizes = take_array(frame, args[2], "u2");
+    Array numbers = take_array(frame, args[3], "i4"), picked = take_array(frame, args[4], "i8");
+    Array places = take_array(frame, args[5], "wu4"), out = take_array(frame, args[6], "wu1");
+    Array written = take_array(frame, args[7], "wu4");
+    expect(frame, sizes.count == starts.count && written.count == starts.count && places.count == picked.count,
            "room of different lengths");
     Distinct distinct = {starts.data, sizes.data};
     size_t count = 0;
     int64_t bytes = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        bytes = write_picked(text, distinct, starts.count, numbers.data, numbers.count, picked.data, picked.count,
-                             places.data, out.data, out.count, written.data, &count);
-        Py_END_ALLOW_THREADS
-    }
-    expect(&frame, bytes != OUT_OF_ROOM, "too little room for the texts");
-    PyObject *result = counted(&frame, bytes);
+    WITHOUT_GIL(frame, bytes = write_picked(text, distinct, starts.count, numbers.data, numbers.count, picked.data,
+                                            picked.count, places.data, out.data, out.count, written.data, &count));
+    expect(frame, bytes != OUT_OF_ROOM, "too little room for the texts");
+    PyObject *result = return_count(frame, bytes);
     return result == NULL ? NULL : Py_BuildValue("NK", result, (unsigned long long)count);
 }
 
-static PyObject *py_renumber(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 5);
-    if (frame.is_failed)
-        return NULL;
-    Array numbers = take_array(&frame, args[0], "i4"), picked = take_array(&frame, args[1], "i8");
-    Array out = take_array(&frame, args[2], "wi4"), order = take_array(&frame, args[3], "wi8");
-    Array firsts = take_array(&frame, args[4], "wi8");
-    expect(&frame, out.count == picked.count && firsts.count == order.count && order.count < INT32_MAX,
+FUNCTION(renumber, 5) {
+    Array numbers = take_array(frame, args[0], "i4"), picked = take_array(frame, args[1], "i8");
+    Array out = take_array(frame, args[2], "wi4"), order = take_array(frame, args[3], "wi8");
+    Array firsts = take_array(frame, args[4], "wi8");
+    expect(frame, out.count == picked.count && firsts.count == order.count && order.count < INT32_MAX,
            "room of different lengths");
     int64_t used = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        used = renumber(numbers.data, numbers.count, picked.data, picked.count, out.data, order.data, firsts.data,
-                        order.count);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, used);
+    WITHOUT_GIL(frame, used = renumber(numbers.data, numbers.count, picked.data, picked.count, out.data, order.data,
+                                       firsts.data, order.count));
+    return return_count(frame, used);
 }
 
-static PyObject *py_name_holders(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 7);
-    if (frame.is_failed)
-        return NULL;
-    Span text = take_text(&frame, args[0]);
+FUNCTION(name_holders, 7) {
+    Span text = take_text(frame, args[0]);
     RowTable tables[2];
-    tables[0] = take_rows(&frame, args[1]);
-    tables[1] = take_rows(&frame, args[2]);
-    RowTable organisations = take_rows(&frame, args[3]);
-    Array numbers = take_array(&frame, args[4], "wi4"), kinds = take_array(&frame, args[5], "wu1");
-    Array objects = take_array(&frame, args[6], "wi8");
+    tables[0] = take_rows(frame, args[1]);
+    tables[1] = take_rows(frame, args[2]);
+    RowTable organisations = take_rows(frame, args[3]);
+    Array numbers = take_array(frame, args[4], "wi4"), kinds = take_array(frame, args[5], "wu1");
+    Array objects = take_array(frame, args[6], "wi8");
     size_t rows = tables[0].count + tables[1].count;
     for (int i = 0; i < 2; i++)
-        expect(&frame, tables[i].count == 0 || tables[i].texts == STORED_TEXTS, "no registrations");
-    expect(&frame, organisations.count == 0 || organisations.texts == ORGANISATION_TEXTS, "no organisations");
-    expect(&frame, numbers.count == rows && kinds.count == rows && objects.count == rows && rows < INT32_MAX,
+        expect(frame, tables[i].count == 0 || tables[i].texts == STORED_TEXTS, "no registrations");
+    expect(frame, organisations.count == 0 || organisations.texts == ORGANISATION_TEXTS, "no organisations");
+    expect(frame, numbers.count == rows && kinds.count == rows && objects.count == rows && rows < INT32_MAX,
            "room for one number per row is needed");
     int64_t count = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        count = name_holders(tables, &organisations, text, numbers.data, kinds.data, objects.data);
-        Py_END_ALLOW_THREADS
-    }
-    return counted(&frame, count);
+    WITHOUT_GIL(frame, count = name_holders(tables, &organisations, text, numbers.data, kinds.data, objects.data));
+    return return_count(frame, count);
 }
 
-static PyObject *py_encode_organisations(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 9);
-    if (frame.is_failed)
-        return NULL;
-    Span text = take_text(&frame, args[0]);
-    Array kinds = take_array(&frame, args[1], "u1"), objects = take_array(&frame, args[2], "i8");
-    Array registry = take_array(&frame, args[3], "u1"), starts = take_array(&frame, args[4], "u8");
-    Array lengths = take_array(&frame, args[5], "u2");
-    RowTable known = take_rows(&frame, args[6]);
-    Array out = take_array(&frame, args[7], "wu1"), at = take_array(&frame, args[8], "wi8");
+FUNCTION(encode_organisations, 9) {
+    Span text = take_text(frame, args[0]);
+    Array kinds = take_array(frame, args[1], "u1"), objects = take_array(frame, args[2], "i8");
+    Array registry = take_array(frame, args[3], "u1"), starts = take_array(frame, args[4], "u8");
+    Array lengths = take_array(frame, args[5], "u2");
+    RowTable known = take_rows(frame, args[6]);
+    Array out = take_array(frame, args[7], "wu1"), at = take_array(frame, args[8], "wi8");
     size_t count = kinds.count;
-    expect(&frame, objects.count == count && registry.count == count && starts.count == count && at.count == count &&
-                       lengths.count == STORED_TEXTS * count, "columns of different lengths");
-    expect(&frame, known.count == 0 || known.texts == ORGANISATION_TEXTS, "no organisations");
+    expect(frame, objects.count == count && registry.count == count && starts.count == count && at.count == count &&
+                      lengths.count == STORED_TEXTS * count, "columns of different lengths");
+    expect(frame, known.count == 0 || known.texts == ORGANISATION_TEXTS, "no organisations");
     RowTable named = {starts.data, lengths.data, NULL, NULL, registry.data, NULL, count, STORED_TEXTS};
     int64_t bytes = 0;
-    if (!frame.is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        bytes = encode_organisations(&named, &known, text, kinds.data, objects.data, out.data, out.count, at.data);
-        Py_END_ALLOW_THREADS
-    }
-    expect(&frame, bytes != OUT_OF_ROOM, "too little room for the organisations");
-    return counted(&frame, bytes);
+    WITHOUT_GIL(frame, bytes = encode_organisations(&named, &known, text, kinds.data, objects.data, out.data,
+                                                    out.count, at.data));
+    expect(frame, bytes != OUT_OF_ROOM, "too little room for the organisations");
+    return return_count(frame, bytes);
 }
 
-static PyObject *py_hash_bytes(PyObject *module, PyObject *object) {
-    (void)module;
-    Frame frame = {.count = 0};
-    Span text = take_text(&frame, object);
-    return counted(&frame, frame.is_failed ? 0 : hash_span(text));
+FUNCTION(hash_bytes, 1) {
+    Span text = take_text(frame, args[0]);
+    return return_number(frame, frame->is_failed ? 0 : hash_span(text));
 }
 
 /* --- addresses as text; each function returns the first place that it cannot read, or how many there are */
 
-static PyObject *py_read_list(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 3);
-    expect(&frame, given == 3 && PyList_Check(args[0]), "no list");
-    if (frame.is_failed)
-        return NULL;
-    int64_t at = take_number(&frame, args[1]);
-    Array out = take_array(&frame, args[2], "wu8");
-    int64_t count = frame.is_failed ? 0 : PyList_Size(args[0]);
-    expect(&frame, at >= 0 && out.count == 2 * (size_t)count, "room for two words per address is needed");
-    for (Wide *words = out.data; !frame.is_failed && at < count; at++) {
+FUNCTION(read_list, 3) {
+    expect(frame, PyList_Check(args[0]), "no list");
+    int64_t at = take_number(frame, args[1]);
+    Array out = take_array(frame, args[2], "wu8");
+    int64_t count = frame->is_failed ? 0 : PyList_Size(args[0]);
+    expect(frame, at >= 0 && out.count == 2 * (size_t)count, "room for two words per address is needed");
+    for (Wide *words = out.data; !frame->is_failed && at < count; at++) {
         PyObject *item = PyList_GetItem(args[0], (Py_ssize_t)at);
         Py_ssize_t size = 0;
         const char *text = item != NULL && PyUnicode_Check(item) ? PyUnicode_AsUTF8AndSize(item, &size) : NULL;
@@ -314,24 +206,19 @@ static PyObject *py_read_list(PyObject *module, PyObject *const *args, Py_ssize_
             break;
         }
     }
-    return counted(&frame, at);
+    return return_number(frame, at);
 }
 
-static PyObject *py_read_strings(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 4);
-    if (frame.is_failed)
-        return NULL;
-    Span data = take_text(&frame, args[0]);
-    Array offsets = take_array(&frame, args[1], "i8"), out = take_array(&frame, args[3], "wu8");
-    int64_t at = take_number(&frame, args[2]);
-    expect(&frame, at >= 0 && offsets.count > 0 && out.count == 2 * (offsets.count - 1),
+FUNCTION(read_strings, 4) {
+    Span data = take_text(frame, args[0]);
+    Array offsets = take_array(frame, args[1], "i8"), out = take_array(frame, args[3], "wu8");
+    int64_t at = take_number(frame, args[2]);
+    expect(frame, at >= 0 && offsets.count > 0 && out.count == 2 * (offsets.count - 1),
            "one offset more than addresses is needed");
-    int64_t count = frame.is_failed ? 0 : (int64_t)offsets.count - 1, size = span_size(data);
+    int64_t count = frame->is_failed ? 0 : (int64_t)offsets.count - 1, size = span_size(data);
     const int64_t *edges = offsets.data;
     Wide *words = out.data;
-    if (!frame.is_failed) {
+    if (!frame->is_failed) {
         Py_BEGIN_ALLOW_THREADS
         for (; at < count; at++) {
             bool is_inside = edges[at] >= 0 && edges[at] <= edges[at + 1] && edges[at + 1] <= size;
@@ -340,23 +227,18 @@ static PyObject *py_read_strings(PyObject *module, PyObject *const *args, Py_ssi
         }
         Py_END_ALLOW_THREADS
     }
-    return counted(&frame, at);
+    return return_number(frame, at);
 }
 
-static PyObject *py_read_fixed(PyObject *module, PyObject *const *args, Py_ssize_t given) {
-    (void)module;
-    Frame frame = {.count = 0};
-    expect_count(&frame, given, 4);
-    if (frame.is_failed)
-        return NULL;
-    Span data = take_text(&frame, args[0]);
-    int64_t width = take_number(&frame, args[1]), at = take_number(&frame, args[2]);
-    Array out = take_array(&frame, args[3], "wu8");
-    int64_t count = frame.is_failed ? 0 : (int64_t)out.count / 2;
-    expect(&frame, at >= 0 && width > 0 && span_size(data) / width == count && span_size(data) % width == 0,
+FUNCTION(read_fixed, 4) {
+    Span data = take_text(frame, args[0]);
+    int64_t width = take_number(frame, args[1]), at = take_number(frame, args[2]);
+    Array out = take_array(frame, args[3], "wu8");
+    int64_t count = frame->is_failed ? 0 : (int64_t)out.count / 2;
+    expect(frame, at >= 0 && width > 0 && span_size(data) / width == count && span_size(data) % width == 0,
            "texts of another width");
     Wide *words = out.data;
-    if (!frame.is_failed) {
+    if (!frame->is_failed) {
         Py_BEGIN_ALLOW_THREADS
         for (; at < count; at++) {
             Span text = span_of(data.at + at * width, data.at + (at + 1) * width);
@@ -367,26 +249,24 @@ static PyObject *py_read_fixed(PyObject *module, PyObject *const *args, Py_ssize
         }
         Py_END_ALLOW_THREADS
     }
-    return counted(&frame, at);
+    return return_number(frame, at);
 }
 
-#define FAST(name, doc) {#name, (PyCFunction)(void (*)(void))py_##name, METH_FASTCALL, doc}
-
 PyMethodDef hierarchy_functions[] = {
-    FAST(sort_keys, "Sort keys and row numbers by them, stably and in place."),
-    FAST(pick_winners, "Keep the best row of each run of same ranges; return how many there are."),
-    FAST(nest, "Nest ranges; return rows (-1 if there is too little room) and cuts."),
-    {"deepest", py_deepest, METH_O, "Return the largest depth of a tree in preorder."},
-    FAST(flatten, "Write the segments of an IPv4 tree; return how many there are."),
-    FAST(index_segments, "Write the index over the first bits of an address."),
-    FAST(number_texts, "Number one text of each row; return how many distinct ones there are."),
-    FAST(write_picked, "Write texts in the order of picked rows; return bytes and texts."),
-    FAST(renumber, "Number anew in the order of picked rows; return how many numbers there are."),
-    FAST(name_holders, "Number the holders that registrations name; return how many there are."),
-    FAST(encode_organisations, "Write organisation records; return the bytes."),
-    {"hash_bytes", py_hash_bytes, METH_O, "Return the hash by which texts are found."},
-    FAST(read_list, "Read addresses of a list from a place on; return where that stopped."),
-    FAST(read_strings, "Read addresses of Arrow strings from a place on; return where that stopped."),
-    FAST(read_fixed, "Read addresses of fixed width from a place on; return where that stopped."),
+    METHOD(sort_keys, "Sort keys and row numbers by them, stably and in place."),
+    METHOD(pick_winners, "Keep the best row of each run of same ranges; return how many there are."),
+    METHOD(nest, "Nest ranges; return rows (-1 if there is too little room) and cuts."),
+    METHOD(deepest, "Return the largest depth of a tree in preorder."),
+    METHOD(flatten, "Write the segments of an IPv4 tree; return how many there are."),
+    METHOD(index_segments, "Write the index over the first bits of an address."),
+    METHOD(number_texts, "Number one text of each row; return how many distinct ones there are."),
+    METHOD(write_picked, "Write texts in the order of picked rows; return bytes and texts."),
+    METHOD(renumber, "Number anew in the order of picked rows; return how many numbers there are."),
+    METHOD(name_holders, "Number the holders that registrations name; return how many there are."),
+    METHOD(encode_organisations, "Write organisation records; return the bytes."),
+    METHOD(hash_bytes, "Return the hash by which texts are found."),
+    METHOD(read_list, "Read addresses of a list from a place on; return where that stopped."),
+    METHOD(read_strings, "Read addresses of Arrow strings from a place on; return where that stopped."),
+    METHOD(read_fixed, "Read addresses of fixed width from a place on; return where that stopped."),
     {NULL, NULL, 0, NULL},
 };

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ipmicra.assign.coordinate.space import Space
+from ipmicra.assign.overlay.zones import Zones
 from ipmicra.errors import AddressError
 from ipmicra.hierarchy.hierarchy import Hierarchy
 from ipmicra.native import kernels
@@ -47,6 +49,12 @@ SEVERAL = (
 def test_arrays_that_do_not_fit_are_refused(call: Callable[[], object]) -> None:
     with pytest.raises((ValueError, TypeError, BufferError)):
         call()
+
+
+def test_the_error_of_a_flag_without_a_truth_value_is_passed_on() -> None:
+    zones = Zones(Space(low=np.zeros(2), high=np.ones(2)))
+    with pytest.raises(ValueError, match="truth value"):
+        kernels.neighbours_of(zones.tree, 0, np.array([True, False]), np.zeros(9, I4))  # type: ignore[arg-type]
 
 
 def test_offsets_outside_the_data_stop_the_reading() -> None:
