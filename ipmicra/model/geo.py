@@ -2,18 +2,27 @@
 
 How it works
 ------------
-The Earth is a sphere of the mean radius. A distance on it is an arc, and an arc follows from its chord, the
-straight line through the ground between two points of the unit sphere:
+The Earth is a sphere of the mean radius. A distance on it is an arc, and an arc follows from two chords, the
+straight lines through the ground from one point of the unit sphere to the other and to the other's antipode:
 
-    arc = 2 R asin(chord / 2)              a quarter turn: chord √2, arc 10,008 km
+    arc = 2 R atan2(near / 2, far / 2)     a quarter turn: near = far = √2, arc 10,008 km
 
-`arc_km` is that formula and everything else leads to it. Whoever holds vectors has the chord already (search
-trees, places kept as vectors: `vector_distances_km`). Whoever holds degrees takes half the chord from the
-haversine, which keeps its digits where points are close (`distances_km` for columns). `km_between` is the
-same for one pair in plain Python: an eighth of the time that numpy needs to handle one number, on paths that
-ask for one distance at a time. The three agree to 0.2 km everywhere (near the antipode half of the digits
-are lost) and to millimetres on the same continent; tests/laws/test_geodesy_laws.py compares them with a
-fourth formula.
+Half of either chord follows from three angles: `rise`, half the difference of the latitudes; `mean`, half
+their sum; `turn`, half the difference of the longitudes:
+
+    near / 2 = hypot(sin rise · cos turn, cos mean · sin turn)
+    far / 2  = hypot(cos rise · cos turn, sin mean · sin turn)
+
+The chords are not subtracted from anything, so no digits are lost, neither between neighbours nor between
+opposite ends of the Earth. (The haversine is near² / 4. The arc of that alone is wrong by up to 20 cm near
+the antipode, enough to break the triangle inequality.) `distances_km` is this formula for columns of degrees.
+`km_between` is the same for one pair in plain Python, in an eighth of the time that numpy needs to handle one
+number, for callers that need one distance at a time.
+
+Those who hold vectors have the near chord already and take the arc from it alone, arc = 2 R asin(near / 2):
+`arc_km` for search trees, `vector_distances_km` for places kept as vectors. That is exact to millimetres on
+the same continent and to 0.2 km near the antipode. tests/laws/test_geodesy_laws.py compares all of them with
+yet another formula.
 
 Light covers 300 km per millisecond in a vacuum, two thirds of that in fibre. A round trip pays the way
 twice, hence the two speeds here are per millisecond of *round trip*. Which of the two to use depends on what
@@ -66,12 +75,13 @@ class Placed(Protocol):
 
 def km_between(place: Placed, other: Placed) -> float:
     """Return the great-circle distance between two places."""
-    south, north = math.radians(place.latitude), math.radians(other.latitude)
-    rise, turn = (north - south) / 2, math.radians(other.longitude - place.longitude) / 2
-    near = math.sin(rise) ** 2 + math.cos(south) * math.cos(north) * math.sin(turn) ** 2
-    # 1 - near, without the cancellation that costs up to 20 cm between opposite ends of the Earth
-    far = (math.cos(rise) * math.cos(turn)) ** 2 + (math.sin((north + south) / 2) * math.sin(turn)) ** 2
-    return 2 * EARTH_RADIUS_KM * math.atan2(math.sqrt(near), math.sqrt(far))
+    rise = math.radians(other.latitude - place.latitude) / 2
+    mean = math.radians(other.latitude + place.latitude) / 2
+    turn = math.radians(other.longitude - place.longitude) / 2
+    along, across = math.cos(turn), math.sin(turn)
+    near = math.hypot(math.sin(rise) * along, math.cos(mean) * across)
+    far = math.hypot(math.cos(rise) * along, math.sin(mean) * across)
+    return 2 * EARTH_RADIUS_KM * math.atan2(near, far)
 
 
 def distances_km(
@@ -79,13 +89,14 @@ def distances_km(
 ) -> Floats:
     """Return great-circle distances between columns of degrees, which broadcast as numpy's arrays do."""
     south, west, north, east = (
-        np.radians(np.asarray(degrees, np.float64))
-        for degrees in (latitude, longitude, other_latitude, other_longitude)
+        np.asarray(degrees, np.float64) for degrees in (latitude, longitude, other_latitude, other_longitude)
     )
-    haversine = (
-        np.sin((north - south) / 2) ** 2 + np.cos(south) * np.cos(north) * np.sin((east - west) / 2) ** 2
-    )
-    return arc_km(2 * np.sqrt(haversine))
+    rise, mean, turn = (np.radians(angle) / 2 for angle in (north - south, north + south, east - west))
+    along, across = np.cos(turn), np.sin(turn)
+    near = np.hypot(np.sin(rise) * along, np.cos(mean) * across)
+    far = np.hypot(np.cos(rise) * along, np.sin(mean) * across)
+    distances: Floats = 2 * EARTH_RADIUS_KM * np.arctan2(near, far)
+    return distances
 
 
 def vector_distances_km(points: Floats, others: Floats) -> Floats:

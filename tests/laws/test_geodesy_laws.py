@@ -55,6 +55,24 @@ def test_every_way_to_ask_for_a_distance_equals_the_slow_formula(
         np.testing.assert_allclose(found, slow, atol=0.2)
 
 
+@example(one=place(0.0, 0.0), other=place(8.16965496271014e-08, 180.0))  # nearly opposite
+@given(one=PLACES, other=PLACES)
+def test_one_pair_and_columns_of_pairs_are_equally_far_apart(one: Location, other: Location) -> None:
+    column = distances_km([one.latitude], [one.longitude], [other.latitude], [other.longitude])
+    assert float(column[0]) == pytest.approx(km_between(one, other), rel=1e-12, abs=1e-9)
+    assert float(column[0]) == pytest.approx(slow_km(one, other), abs=1e-6)
+
+
+@given(PLACES, st.floats(-1e-6, 1e-6), st.floats(-1e-6, 1e-6))
+def test_places_nearly_opposite_are_measured_to_the_millimetre(
+    one: Location, north: float, east: float
+) -> None:
+    opposite = place(min(90.0, max(-90.0, north - one.latitude)), one.longitude + 180.0 + east)
+    column = distances_km([one.latitude], [one.longitude], [opposite.latitude], [opposite.longitude])
+    assert float(column[0]) == pytest.approx(slow_km(one, opposite), abs=1e-6)
+    assert km_between(one, opposite) == pytest.approx(slow_km(one, opposite), abs=1e-6)
+
+
 @given(LATITUDES, LONGITUDES, st.floats(-1, 1), st.floats(-1, 1))
 def test_places_close_together_are_measured_to_the_millimetre(
     latitude: float, longitude: float, north: float, east: float
