@@ -9,6 +9,7 @@ import typer
 
 from ipmicra.cli.completion import BACKENDS, one_of
 from ipmicra.cli.options import (
+    TARGETS_HELP,
     Format,
     FormatOption,
     HierarchyOption,
@@ -29,9 +30,7 @@ CRAWLED_COLUMNS = ("host", "piece", "pages", "crawls", "crawled", "due")
 
 SeedsArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[SEED...]", help="Host names, URLs, addresses, files of them, or - for standard input."
-    ),
+    typer.Argument(metavar="[SEED...]", help=TARGETS_HELP),
 ]
 BackendOption = Annotated[
     str,

@@ -11,6 +11,7 @@ import typer
 from ipmicra.cli.completion import POLICIES, one_of
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
+    TARGETS_HELP,
     AuthorityOption,
     CertificateOption,
     Format,
@@ -38,9 +39,7 @@ NOTES_SHOWN = 20
 
 Seeds = Annotated[
     list[str],
-    typer.Argument(
-        metavar="SEEDS...", help="Host names, URLs, addresses, files of them, or - for standard input."
-    ),
+    typer.Argument(metavar="SEEDS...", help=TARGETS_HELP),
 ]
 PolicyOption = Annotated[
     str,

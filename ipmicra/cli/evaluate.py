@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import LOCATIONS, POLICIES, one_of
-from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.options import (
+    Format,
+    FormatOption,
+    HierarchyOption,
+    JsonOption,
+    chosen,
+    file_option,
+    home_of,
+)
 from ipmicra.cli.output import print_records, print_table, say, say_some
 from ipmicra.cli.progress import progress_bar
 from ipmicra.errors import InputError
@@ -75,23 +83,13 @@ WorldArgument = Annotated[
 ]
 CrawlersOption = Annotated[
     Path | None,
-    typer.Option(
-        "--crawlers",
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="For measurements: the crawlers' addresses and locations, as for `crawler import`.",
+    file_option(
+        "--crawlers", "For measurements: the crawlers' addresses and locations, as for `crawler import`."
     ),
 ]
 SitesOption = Annotated[
     Path | None,
-    typer.Option(
-        "--sites",
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="For measurements: CSV of host,address[,latitude,longitude,country,pages].",
-    ),
+    file_option("--sites", "For measurements: CSV of host,address[,latitude,longitude,country,pages]."),
 ]
 ResolveOption = Annotated[
     bool, typer.Option("--resolve", help="For measurements: ask the DNS for addresses that are in no file.")

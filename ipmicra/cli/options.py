@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -43,6 +43,15 @@ FormatOption = Annotated[
     typer.Option("--format", "-f", help="Output format; default: table on a terminal, JSON in a pipe."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
+TARGETS_HELP = "Host names, URLs, addresses, files of them, or - for standard input."
+"""Help of arguments that name sites."""
+
+
+def file_option(name: str, help_text: str) -> Any:  # noqa: ANN401 - as of typer.Option
+    """Declare an option that names an existing file."""
+    return typer.Option(name, metavar="FILE", exists=True, dir_okay=False, help=help_text)
+
+
 HomeOption = Annotated[
     Path | None,
     typer.Option(

@@ -9,6 +9,7 @@ import typer
 from ipmicra.cli.completion import crawlers_or_all
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
+    TARGETS_HELP,
     AuthorityOption,
     CertificateOption,
     Format,
@@ -35,9 +36,7 @@ COLUMNS = (
 
 Targets = Annotated[
     list[str],
-    typer.Argument(
-        metavar="TARGET...", help="Host names, URLs, addresses, files of them, or - for standard input."
-    ),
+    typer.Argument(metavar="TARGET...", help=TARGETS_HELP),
 ]
 Crawlers = Annotated[
     list[str] | None,

@@ -14,6 +14,7 @@ from ipmicra.cli.options import (
     JsonOption,
     StoreOption,
     chosen,
+    file_option,
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, Record, print_object, print_table, say
@@ -27,13 +28,7 @@ ResultsArgument = Annotated[
 ]
 CrawlersOption = Annotated[
     Path | None,
-    typer.Option(
-        "--crawlers",
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Crawlers of the results, with their locations (CSV or JSON).",
-    ),
+    file_option("--crawlers", "Crawlers of the results, with their locations (CSV or JSON)."),
 ]
 WorldOption = Annotated[
     Path | None,
@@ -46,13 +41,7 @@ WorldOption = Annotated[
 ]
 AssignmentOption = Annotated[
     Path | None,
-    typer.Option(
-        "--assignment",
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Results for the world's sites; default: each has its nearest crawler.",
-    ),
+    file_option("--assignment", "Results for the world's sites; default: each has its nearest crawler."),
 ]
 LastOption = Annotated[
     bool, typer.Option("--last", help="From the store, only the sites of the last `ipmicra delegate`.")

@@ -33,7 +33,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from ipmicra.errors import CorruptHierarchyError, HierarchyError, MissingHierarchyError
@@ -148,9 +147,7 @@ class Hierarchy(core.Hierarchy):
         """Use as a context."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Close."""
         self.close()
 

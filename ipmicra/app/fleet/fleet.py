@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ipmicra.app.home import Home, home_at
@@ -21,7 +21,7 @@ PRESENT = (CrawlerState.JOINED, CrawlerState.UNREACHABLE)
 """States of crawlers that have not left."""
 
 
-class Fleet:
+class Fleet(AbstractContextManager["Fleet"]):
     """The crawlers that a store knows.
 
     ```python
@@ -125,15 +125,9 @@ class Fleet:
         return self._store.crawlers.history(name)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._store.close()
 
-    def __enter__(self) -> Self:
-        """Use as a context."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Close."""
         self.close()
