@@ -1,4 +1,19 @@
-"""Fetching dumps: which ones, and several registries side by side."""
+"""Fetching dumps: which ones, and several registries side by side.
+
+Theory of operation
+-------------------
+Each registry is a group: its dumps are fetched one after another over one session, as one polite client.
+Groups run side by side in at most `at_once` threads, which take them from a queue (`_work_off`). Every dump
+puts exactly one outcome into a second queue, from which `_side_by_side` reads one per dump; a dump that
+fails is an outcome, not an error. An unexpected error in a thread is put there too, and raised in the
+thread that waits.
+
+Stopping early, after such an error or Ctrl-C: `fetch_many` sets `halt`, and the two callbacks through which
+every download regularly passes (progress and sleep) raise in their threads from then on. A thread that
+waits for a silent server passes through neither. That is why threads are daemons and not those of a
+`ThreadPoolExecutor`, whose threads the interpreter joins when it exits. They may die at any byte, because
+unfinished downloads are safe on disk at every moment (`edge/fetch/partial.py`).
+"""
 
 from __future__ import annotations
 

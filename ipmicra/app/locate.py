@@ -1,4 +1,26 @@
-"""Locating targets: clues from DNS, hierarchy, tables and samples; the answers as records."""
+"""Locating targets: clues from DNS, hierarchy, tables and samples; the answers as records.
+
+Theory of operation
+-------------------
+`Locator` (the core) decides; it receives all clues about a target at once and does no I/O. `LocateRun`
+gathers them, in an order that keeps the waiting short:
+
+1. Tables, geofeeds, samples and crawlers that the user named are read once, when the run is made.
+2. `locate` reads all targets before it asks anything. What is no target keeps its reason and its place in
+   the list, so answers come in the order of the questions.
+3. The DNS is asked for all targets together, many questions in flight (`edge/dns/location.py`). A name gets
+   its address here, an address its names.
+4. Only then is each target located by itself: its lineage is looked up, geofeeds that the lineage names are
+   fetched if the user wants that, and the locator votes.
+
+A geofeed is read once for each subnet that names it, and each time only prefixes inside that subnet are
+taken: a holder can speak for its own addresses and for no others. One that cannot be fetched is a finding
+and is not tried again in this run. Countries of neighbouring subnets are remembered by row, since the
+targets of a list often share a subnet; they are not asked for where the parent has very many descendants.
+
+`LocatedSites` is the same for the delegator, which asks for the place of each new site while sites are
+being delegated: offline, so that it never waits for a server.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Probes as a use case: targets in, samples out, by the fleet's agents or from this machine."""
+"""Probes as a use case: targets in, samples out, by the fleet's agents or from this machine.
+
+How it works
+------------
+Targets are resolved here and their addresses pinned, so that all crawlers probe the same machine; hosts
+that share an address are probed once, and each gets the sample (`_together`). With `is_resolved_there` each
+crawler resolves by itself. A sample then names an address that was not known before, and the only way to
+tell whose it is is to probe such hosts one after another.
+
+Probes from crawlers go through `OrderDesk`: the budget is charged in the store before an order is sent. The
+budget of this command counts over all runs, so `_open_budget` raises its limit by what this run may spend.
+Probes from this machine use the agent's own service, with its rules for addresses and ports, and their
+samples are not stored.
+"""
 
 from __future__ import annotations
 

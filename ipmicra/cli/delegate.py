@@ -162,6 +162,7 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
     from ipmicra.app.report.write import check_page
 
     if page is not None:
+        # now, rather than after hours of probing
         check_page(page)
     seeds = run.count_seeds() if is_watched() else None
     with ExitStack() as batch:  # it ends last, when everything is printed

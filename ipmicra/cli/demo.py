@@ -99,6 +99,7 @@ def _run(the_demo: Demo, print_format: Format, *, keep: bool, stays: bool) -> No
             _print_table(outcome)
         else:
             print_object(outcome.as_record(), print_format)
+        # With --keep the command waits for Ctrl-C; the result must not wait in a pipe's buffer.
         sys.stdout.flush()
         say(f"report: {outcome.report}")
         if keep:

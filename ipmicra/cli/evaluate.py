@@ -203,6 +203,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
     from ipmicra.lab.plots.picture import check_picture
     from ipmicra.lab.plots.policies import draw_policies
 
+    # What cannot be written in the end is refused before the replays, which take minutes.
     if plot is not None:
         check_picture(plot)
     if report is not None:

@@ -107,6 +107,7 @@ def _exit(located: list[LocatedTarget]) -> None:
         target.address is None and not target.located.votes and bool(target.located.findings)
         for target in located
     )
+    # A target that was read but that nobody could place is an answer, not a failure.
     if unread:
         raise typer.Exit(DONE_IN_PART if unread < len(located) else 1)
 

@@ -167,6 +167,7 @@ def partition(
         seed=seed,
         metis=metis,
     )
+    # Mistakes in the options are refused before the work begins.
     columns_of_others = _read_pairs(assigned or [])
     gathered = gather(inputs)
     methods = choose_methods(names, columns_of_others, gathered)

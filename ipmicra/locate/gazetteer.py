@@ -1,4 +1,17 @@
-"""Tables of places: cities, airports, countries and regions, read from columns that the edge loads."""
+"""Tables of places: cities, airports, countries and regions, read from columns that the edge loads.
+
+How it works
+------------
+The tables are shipped compiled (decision 0010) and are large in comparison with what one command needs of
+them, so nothing is unpacked before it is asked for: texts are one block of lines, numbers are arrays, and
+each `cached_property` turns one of them into Python lists or a dictionary. A `Place` is made only for the
+rows that are wanted.
+
+Cities are numbered by population, the largest first: the largest cities are a range of rows. A name leads
+to its cities in two steps. `_keys` numbers the names; `key_start[n]` to `key_start[n + 1]` are its entries,
+each with a city and whether the city's own name is another. All keys are in the spelling of `folded`;
+callers fold what they look for.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +81,7 @@ class Gazetteer:
     """Places by name and code; each table is unpacked when it is first needed."""
 
     def __init__(self, columns: Columns) -> None:
-        """Keep the columns; `key_text` and the like hold one text a line."""
+        """Keep the columns; those of texts, such as `key_text`, hold one text per line."""
         if "key_text" not in columns:
             raise InputError("the tables of places are incomplete: make them with bin/make-location-tables")
         self._columns = columns
@@ -212,7 +225,7 @@ class Gazetteer:
         )
 
     def largest(self, fewest: int) -> range:
-        """Return the rows of the cities with at least so many people."""
+        """Return the rows of the cities with at least `fewest` people."""
         return range(
             int(np.searchsorted(-self._columns["city_population"].astype(np.int64), -fewest, "right"))
         )

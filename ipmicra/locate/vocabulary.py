@@ -1,6 +1,10 @@
 """Words of host names: what operators call places, and what is no place although it looks like one.
 
 Written by hand from the naming habits of operators; nothing here is derived from the test sets.
+
+A code may be in several lists (`tokens.py` weighs it). HUBS raises its points. NEVER_CODES lowers them, and
+then the country must agree. SOFT_CODES lowers them less. A word in none of the lists is judged by the airport
+it names and by whether it is an English word.
 """
 
 from __future__ import annotations
@@ -49,6 +53,7 @@ NEVER_CODES = frozenset(
     who why wic wif win wms won wow wsp www xdr xen xml xxx yes yet you zip zoo
     """.split()
 ) - frozenset("acc ccs ccu sat was".split())
+# Accra, Caracas, Kolkata, San Antonio and Washington stay hubs, whatever else their letters may mean.
 """Three letters that mean something else in host names; with the country's agreement some may still count."""
 
 SOFT_CODES = frozenset(

@@ -131,9 +131,9 @@ def test_picture_is_drawn(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--train", "40"], "give a smaller --train"),
-        (["--train", "-1"], "give a smaller --train"),
-        (["--seeds", "0"], "give --seeds 1 or more"),
+        (["--train", "40"], "use a smaller --train"),
+        (["--train", "-1"], "use a smaller --train"),
+        (["--seeds", "0"], "use --seeds 1 or more"),
         (["--policy", "magic"], "no policy magic: there are predict"),
         (["--threshold-ms", "0"], "milliseconds above 0"),
         (["--location", "moon"], "'moon' is none of world, country, locate, none"),

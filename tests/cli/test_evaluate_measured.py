@@ -108,7 +108,7 @@ def test_standard_input_is_a_world_too(folder: Path) -> None:
         ("crawler,host,rtt\nfra,a.example,5\nnyc,a.example,6\n", "ask the DNS with --resolve"),
         ("a,b,c\n1,2,3\n", "Name them in the first line, as in crawler,address,rtt_ms"),
         ("crawler,ip,rtt\nfra,9.0.0.1,5\n", "measured by one crawler only"),
-        ("crawler,ip,rtt\nfra,9.0.0.1,5\nnyc,9.0.0.1,5\n", "give a smaller --train"),
+        ("crawler,ip,rtt\nfra,9.0.0.1,5\nnyc,9.0.0.1,5\n", "use a smaller --train"),
     ],
 )
 def test_mistakes_are_answered_with_the_next_step(tmp_path: Path, text: str, message: str) -> None:

@@ -1,4 +1,32 @@
-"""From what a user names to a problem of partitioning."""
+"""From what a user names to a problem of partitioning.
+
+Theory of operation
+-------------------
+Files, worlds, seeds and a hierarchy all describe the same two lists, sites and crawlers. `gather` merges
+them into a `Problem`, which is nothing but columns. One number identifies a site everywhere: row i of
+`SiteRows` is entry i of every column of `SiteTable`, row i of the round trips, and the i-th host and
+address of `Gathered`. Nothing may reorder or drop sites after `_site_rows`.
+
+Who wins where several say something:
+
+- Sites: `--sites`, else the first seed that is a file with the header of a site table (unless there is a
+  world), else the world. Seeds then select rows of that table, in their own order, and add sites that it
+  does not have; without seeds the whole table counts.
+- Crawlers: `--crawlers`, else the world's, else `--parts` crawlers without a place. With `--crawlers` the
+  world's round trips are not used: they belong to other crawlers.
+- Holders: the column of the file, else the hierarchy. Both are numbered in one space, the hierarchy's
+  numbers below 2^32 and hashes of names above 2^33: a site and a crawler have the same holder if files give
+  both the same name, or the hierarchy gives both the same organisation.
+- Subnets: lineages of the hierarchy, narrow to wide and without the root; without a hierarchy, prefixes of
+  fixed lengths.
+
+Sites without a location are placed last, by subnet, country, or the middle of all (`place_by_subnet`):
+methods that go by distance then need no special case. The delegator takes part (`_decider`) only where it
+could really run: true round trips, a hierarchy, and an address for every site and crawler.
+
+Bad rows and unusable seeds become notes. `InputError` is for what leaves nothing to partition: a file that
+cannot be read, no sites, no crawlers, options that contradict each other.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +110,7 @@ def gather(inputs: PartitionInputs) -> Gathered:
     """Read everything and make a problem of it."""
     notes: list[str] = []
     world = read_world(WorldFiles(world=inputs.world)) if inputs.world else None
-    notes += [*world.notes, *_told(world.findings)] if world else []
+    notes += [*world.notes, *_left_out(world.findings)] if world else []
     rows, unusable = _site_rows(inputs, world, notes)
     if not rows.hosts:
         raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
@@ -116,9 +144,9 @@ def gather(inputs: PartitionInputs) -> Gathered:
     )
 
 
-def _told(findings: list[str]) -> list[str]:
-    """Say what was left out of a world, in one line."""
-    return [f"{len(findings):,} rows of the world left out, as {findings[0]}"] if findings else []
+def _left_out(findings: list[str]) -> list[str]:
+    """Describe what was left out of a world, in one line."""
+    return [f"{len(findings):,} rows of the world left out, for example {findings[0]}"] if findings else []
 
 
 def _decider(

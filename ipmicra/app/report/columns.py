@@ -1,4 +1,20 @@
-"""Sites as arrays, and the round trips of the ways that are compared."""
+"""Sites as arrays, and the round trips of the ways that are compared.
+
+How it works
+------------
+The report compares up to four ways of assigning the same sites: ours, the nearest crawler (the oracle), a
+hash of the host name, and a random crawler. With a matrix of true round trips all four follow from it;
+without one, whatever columns the loader computed (`Baselines`) are used, and ways without a column are not
+shown.
+
+A comparison is fair only over the same sites. So `compared` marks those for which every known way has a
+round trip, and curves, mean round trips and pages per hour use these sites only: a lost probe removes a
+site from all ways, not from one. A random crawler has no single round trip; all that are known of a site
+enter its curve, and share the weight of one site.
+
+`NOBODY` (-1) stands for a missing crawler, country or count, not-a-number for a missing round trip or
+place.
+"""
 
 from __future__ import annotations
 

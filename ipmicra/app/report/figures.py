@@ -117,6 +117,7 @@ def _nearness(columns: Columns, config: ReportConfig) -> dict[str, Any]:
         return {"optimal": None, "within_2ms": None, "compared": int(columns.compared.sum())}
     lost = excess_ms(columns)
     assert lost is not None  # noqa: S101 - the oracle is known
+    # Not limited to `columns.compared`: a site whose crawler gets no answer is a wrong decision, not a gap.
     lost = np.where(np.isnan(lost), np.inf, lost)[np.isfinite(columns.oracle_ms)]
     return {
         "compared": int(columns.compared.sum()),
@@ -178,6 +179,7 @@ def page_rates(
     busy = float(pages.sum() / taken_s.sum() * lines.sum() * _HOUR_S)
     if crawler is None:
         return PageRates(busy=busy, to_the_end=None)
+    # A list is done when its last crawler is: that is what an uneven load costs.
     slowest_s = (np.bincount(crawler[counts], taken_s, columns.crawlers) / lines).max()
     return PageRates(busy=busy, to_the_end=float(pages.sum() / slowest_s * _HOUR_S))
 

@@ -215,6 +215,7 @@ def pick_sites(columns: Columns, config: ReportConfig) -> list[int]:
     if total <= config.site_rows:
         return list(range(total))
     lost = excess_ms(columns)
+    # Sites of unknown loss come last, so that they are only sampled.
     badness = np.nan_to_num(columns.ours_ms if lost is None else lost, nan=-1.0)
     slowest = {int(i) for i in np.argsort(-badness, kind="stable")[: config.slowest_rows]}
     others = [i for i in range(total) if i not in slowest]

@@ -1,4 +1,17 @@
-"""Coordinates of a fleet and of the subnets it measures: fit, update, predict."""
+"""Coordinates of a fleet and of the subnets it measures: fit, update, predict.
+
+How it works
+------------
+`fit` places the crawlers by the round trips between them and never moves them again: one embedding, or
+several that are averaged (`blend.py`), and for some methods a ridge regression that corrects their mean. A
+host is placed among the crawlers by its own samples and nothing else. `update` keeps delegation's samples
+by subnet (`subnets.py`); a subnet is placed when somebody asks for it, and one without samples inherits
+from the nearest relatives that have some.
+
+What was measured is returned as measured (of a subnet, the median of its last samples); estimates only fill
+the gaps. Landmarks are the crawlers that measure hosts: the ridge uses their samples alone, while samples
+of any crawler help to place a host.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,33 @@
-"""Download one dump."""
+"""Download one dump.
+
+Theory of operation
+-------------------
+Dumps are large, connections break, and registries publish new versions while an old one is being received.
+So there is no state but the files: `NAME`, the last complete dump, and `NAME.part`, an unfinished one, each
+with a sidecar that says which version it is (`state.py`, `partial.py`). Every attempt looks at them, asks
+for what is missing, and acts on the answer:
+
+1. `_question` asks for the rest of `NAME.part` if its version is known by a strong validator (`Range` with
+   `If-Range`: a server that has another version by now sends the whole of it), else for a version other
+   than that of `NAME`, else for everything.
+2. `judge` (`answer.py`, which does no I/O) turns status and headers into a verdict.
+3. `_act` and `_receive` carry it out. The body is not read before there is a verdict, so that an answer
+   which turns out to be the dump we have is not downloaded again.
+
+How an attempt can end:
+
+- a result: the bytes were complete, matched the published checksum if there is one, and were renamed to
+  `NAME`. Nothing else ever replaces `NAME`;
+- `Trouble`: `Requester.persist` pauses and calls `attempt` again. After a cut the bytes stay, and the next
+  attempt (or the next run) resumes after them; bytes that do not fit the server's version are discarded
+  first;
+- `FetchError`: trying again would not help, or was tried often enough. Where the bytes themselves are at
+  fault (a wrong checksum, a dump above the limit) they are discarded, since resuming them would fail in the
+  same way for ever.
+
+Why not urllib3's own retries? They repeat a request from its first byte and know nothing of bodies that
+were cut, which is the usual trouble with files of this size.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,26 @@
-"""The steps of the demonstration: build, invent, start, delegate, place, compare, report."""
+"""The steps of the demonstration: build, invent, start, delegate, place, compare, report.
+
+Theory of operation
+-------------------
+The demonstration must not know more than a real run. The invented world (sites, crawlers and the true round
+trips between them) is written to a folder, from which a subprocess plays it: web servers and agents on
+loopback, with the round trips as delays. The delegation sees only what an operator would have: the
+hierarchy, a list of seeds, counts of pages, the agents' URLs and a token. The truth comes back in at two
+places, both after the last decision: `compare_ways` replays other policies on it, and the report rates
+everything by it.
+
+What the order rests on:
+
+- The world is invented inside the hierarchy's own subnets, so the hierarchy comes first.
+- Ports and the token are known once the subprocess is ready; crawlers join and seeds are written after
+  that.
+- Invented names are in no DNS. They are put into the store's cache of names before the batch resolves them,
+  and stay valid long enough for the commands that `--keep` suggests.
+- `true_rtt_ms` has its columns in the order of the world, the store its sites in an order of its own:
+  `_report_data` brings them into the world's order before anything is compared.
+
+`running` is a context because agents and servers must outlive the result: with `--keep` users probe them.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Comparison:
     """Random orders of arrival: seeds 0, 1, …"""
     config: DelegatorConfig = field(default_factory=DelegatorConfig)
     others_ms: Mapping[str, Floats] = field(default_factory=dict)
-    """Round trips by site of ways that policy_variants are compared with; see `other_ways`."""
+    """Round trips by site of ways that policies are compared with; see `other_ways`."""
 
     def replay(self, policy: Policy) -> Replay:
         """Return a replay in which a policy starts from nothing."""
@@ -69,7 +69,7 @@ class Comparison:
             yield training, quality_of(replay.run(order[self.train :]), self.others_ms)
 
     def run_given(self, crawlers: NDArray[np.int64]) -> Iterator[tuple[Quality, Quality]]:
-        """Quality crawlers that the sites have already; sites without one (-1) are left out."""
+        """Rate the crawlers that the sites have already; sites without one (-1) are left out."""
         judge = GroundTruth(self.world)
         for seed in range(self.seeds):
             order = self._order(seed)

@@ -94,6 +94,7 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
     source = WorldSource(
         world=options.world, crawlers=options.crawlers, sites=options.sites, resolves=options.resolves
     )
+    # before the world is read, which may take long
     _check_numbers(options)
     world = source.load(findings, notes)
     train = round(len(world.sites) * PUBLISHED_TRAIN) if options.train is None else options.train
@@ -160,16 +161,15 @@ def _result(policy: str, setting: str, scores: list[tuple[Quality, Quality]]) ->
 def _check_train(train: int, world: World) -> None:
     """Refuse a number that leaves nothing to measure."""
     if not 0 <= train < len(world.sites):
-        message = (
-            f"{train} sites of training leave none of {len(world.sites)} to test: give a smaller --train"
+        raise InputError(
+            f"{train} sites of training leave none of {len(world.sites)} to test: use a smaller --train"
         )
-        raise InputError(message)
 
 
 def _check_numbers(options: EvaluateOptions) -> None:
     """Refuse what makes no sense in any world."""
     if options.seeds < 1:
-        raise InputError(f"{options.seeds} orders of arrival are none: give --seeds 1 or more")
+        raise InputError(f"{options.seeds} orders of arrival are none: use --seeds 1 or more")
     unknown = sorted(set(options.policies) - set(POLICIES))
     if unknown:
         raise InputError(f"no policy {', '.join(unknown)}: there are {', '.join(POLICIES)}")

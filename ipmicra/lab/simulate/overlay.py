@@ -135,6 +135,7 @@ def simulate_splitting(
         stage = prepare(make(rng), rng, options)
         stages.append(stage)
         for scheme in schemes:
+            # Every scheme draws from the same stream, so that only the scheme differs.
             outcomes[scheme].append(run_scheme(stage, scheme, np.random.default_rng([seed, 1]), options))
     return SplittingReport(
         population=stages[0].population.name, options=options, stages=stages, outcomes=outcomes

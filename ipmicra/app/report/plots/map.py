@@ -42,6 +42,7 @@ def bundles(columns: Columns, degrees: float, most: int) -> list[Bundle]:
     at = np.flatnonzero(np.isfinite(columns.latitude) & (columns.crawler != NOBODY))
     row = np.floor(columns.latitude[at] / degrees).astype(np.int64)
     column = np.floor(columns.longitude[at] / degrees).astype(np.int64)
+    # One number per crawler and cell of the grid; rows and columns are at most 180 ÷ degrees away from 0.
     keys, number = np.unique((columns.crawler[at] << 40) + (row << 20) + column, return_inverse=True)
     sites = np.bincount(number, minlength=len(keys))
     north, east = (
@@ -103,6 +104,7 @@ def _arcs(columns: Columns, found: list[Bundle]) -> list[Layer]:
         crawler = columns.data.crawlers[bundle.crawler]
         if crawler.place is None:
             continue
+        # The root, as for the area of a circle: else all arcs but those of the largest city are hairlines.
         step = min(int((bundle.sites / most) ** 0.5 * len(WIDTHS)), len(WIDTHS) - 1)
         lines = great_circle((crawler.place.latitude, crawler.place.longitude), bundle.place)
         groups.setdefault((bundle.crawler, WIDTHS[step]), []).append(Path(lines, _tip(columns, bundle)))
@@ -177,6 +179,7 @@ def _pixels_of(crawler: ReportCrawler) -> tuple[float, float]:
 
 def _pixels(latitude: float, longitude: float) -> tuple[float, float]:
     x, y = on_map(np.array([latitude]), np.array([longitude]))
+    # The map ends before the poles; what lies beyond is drawn at its edge.
     return float(x[0]), min(max(float(y[0]), 4.0), HEIGHT - 4.0)
 
 

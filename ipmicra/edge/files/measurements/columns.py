@@ -1,4 +1,18 @@
-"""Which column of a file of measurements is which: by name, or by what stands in it."""
+"""Which column of a file of measurements is which: by name, or by what stands in it.
+
+How it works
+------------
+Three columns are needed: who measured, what was measured (an address, a host or both), and the round trip.
+Names decide first. Each list below is in order of preference, and a column takes part under one spelling
+only (`_plain`), so that `Min RTT (ms)`, `minRttMs` and `min_rtt_ms` are the same. A column of times must
+also hold times: exports often have a `time` that is a date beside the round trip. A unit in a cell
+(`cells.py`) counts before the one in the column's name; without either, times are milliseconds.
+
+A file without a header may still be read by its contents: addresses look like addresses, times like times,
+and what is left over names the crawlers. Only the first row decides whether there is a header: if its
+address cell is an address, it is data. A first row of unknown names is an error that lists them, not a
+guess: whoever named the columns can rename them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,30 @@
-"""Partitioning graphs of distances and links by METIS [7], as in [1]."""
+"""Partitioning graphs of distances and links by METIS [7], as in [1].
+
+Theory of operation
+-------------------
+A vertex is a group of sites that must stay together (`grain`), weighed by its pages; an edge is heavy where
+its ends are near each other, or much linked. A partition is good if few heavy edges are cut and no part has
+more pages than its crawler has room for. Part i is cut for the capacity of crawler i; `parts_to_crawlers`
+may exchange parts of equal capacity afterwards, so that each is near its crawler.
+
+One objective (`cut`): METIS bisects recursively, since its parts are more even that way. Where a few heavy
+vertices spoil that, it also cuts into all parts directly, and the more even partition is kept.
+
+Two objectives (`cut_by_both`), where METIS knows only one sum:
+
+1. Each graph is cut on its own (`parents_of`). The weight of its cut becomes its unit: "1.1" then means ten
+   per cent worse than it could be alone, for distances and links alike.
+2. The graphs are added in these units, weighed by the preference and with links favoured by `link_lean`
+   (decision 0051 says why), and the sum is bisected.
+3. That partition and the one by distances are improved by moving single vertices, so that the sum of
+   preference × (cut ÷ unit)^power falls (`refine.py`); the one by links is a candidate as it is.
+4. Small graphs are cut again with other seeds, as far as `tried_edges` allows. Of all candidates that
+   overflow no part, the one with the least badness is taken; only if all overflow, the best of those.
+
+What METIS asks for: whole numbers as weights, each at least 1, whose sum fits into 32 bits (it may be built
+that way); and at least two parts. With more crawlers than vertices the last crawlers get nothing. The same
+seed gives the same partition.
+"""
 
 from __future__ import annotations
 
