@@ -92,7 +92,7 @@ class Browser:
         return base64.b64decode(answer.json()["value"])
 
     def _show(self, selector: str) -> None:
-        """Scroll to an element and wait until the page was told of it: scrolling hides tips."""
+        """Scroll to an element and wait until the page has noticed: scrolling hides tips."""
         script = (
             f"document.querySelector({selector!r}).scrollIntoView({{block: 'center'}});"
             "requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))"

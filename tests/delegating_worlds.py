@@ -25,7 +25,7 @@ def site_address(number: int) -> IPv4Address:
 
 
 def split_world(sites: int, crawlers: int, step_ms: float = STEP_MS) -> LoopbackWorld:
-    """Give subnet s to crawler s modulo their number; the others are a step farther each."""
+    """Put subnet s next to crawler s modulo their number; the others are a step farther each."""
     names = [f"c{i}" for i in range(crawlers)]
     fleet = tuple(
         Crawler(name=name, address=ip_address(f"198.51.99.{i + 1}")) for i, name in enumerate(names)

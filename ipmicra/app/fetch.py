@@ -123,7 +123,7 @@ def _named(names: Sequence[str]) -> tuple[DumpSource, ...]:
 
 
 def _check_base_url(base_url: str) -> None:
-    """Refuse what is no address of a web server."""
+    """Refuse a text that is not the URL of a web server."""
     try:
         parts = urlsplit(base_url)
     except ValueError as error:
@@ -177,7 +177,7 @@ def fetch_many(
 
 
 def _sources(wanted: Iterable[str | DumpSource]) -> list[DumpSource]:
-    """Look up what is given by name, and drop repetitions."""
+    """Look up dumps that are given by name, and drop duplicates."""
     items = list(wanted)
     names = [item for item in items if isinstance(item, str)]
     given = [item for item in items if not isinstance(item, str)]

@@ -56,7 +56,7 @@ def agent(
     ] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=10000, help="Probes at a time.")] = 1000,
     interval_s: Interval = 1.0,
-    burst: Annotated[int, typer.Option(min=1, help="Probes that may follow at once after a pause.")] = 3,
+    burst: Annotated[int, typer.Option(min=1, help="Probes that may be sent together after a pause.")] = 3,
 ) -> None:
     """Answer probe orders beside a crawler.
 

@@ -63,7 +63,8 @@ CrawledOption = Annotated[
     ),
 ]
 DueOption = Annotated[
-    bool, typer.Option("--due", help="Assign the sites that are due now, and print only what is to be done.")
+    bool,
+    typer.Option("--due", help="Assign the sites that are due now, and print only what has to be done."),
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Do not save anything.")]
 

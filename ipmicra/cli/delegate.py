@@ -185,7 +185,7 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
 
 
 def _summarise(report: BatchReport) -> None:
-    """Say beside the data what was done and what is missing."""
+    """Report on standard error what was done and what is missing."""
     say_some(report.notes, NOTES_SHOWN, "notes of this kind")
     for text, reason in report.examples:
         say(f"{text[:100]}: {reason}")

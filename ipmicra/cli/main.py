@@ -49,7 +49,7 @@ OTHERWISE = "nothing was left half-written; run the same command again"
 
 
 class ReaderGoneError(Exception):
-    """Whoever read our output went away; typer would make a failure of it."""
+    """The reader of our output closed its end; typer would treat that as a failure."""
 
 
 class PageCommand(TyperCommand):
@@ -240,7 +240,7 @@ def run() -> None:
     except MemoryError:
         _fail("there is not enough memory for this")
         sys.exit(FAILED)
-    except Exception as error:  # noqa: BLE001 - a fault of ours must not look like one of the user's
+    except Exception as error:  # noqa: BLE001 - a bug of ipmicra must not look like a mistake of the user
         missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
         if missing:
             _fail(missing)

@@ -12,7 +12,7 @@ A command hands over plain dictionaries; the format decides how they look. There
   interrupted, so that a cut-off run can still be parsed. Parquet goes out in groups of rows, so that memory
   stays constant; its index is at the end of the file, so a run that is cut off leaves no table.
 
-Text from dumps, agents and the DNS is written by strangers. No format passes on their control characters or
+Text from dumps, agents and the DNS is untrusted. No format passes on their control characters or
 formulas (`model.foreign_text`), and none is read as rich's markup.
 """
 
@@ -139,7 +139,7 @@ class RecordStream:
         self._parquet: _ParquetStream | None = None
 
     def __enter__(self) -> Self:
-        """Refuse Parquet at once where it cannot be written."""
+        """Refuse Parquet immediately where it cannot be written."""
         if self._format is Format.PARQUET:
             self._parquet = _ParquetStream()
         return self
@@ -156,7 +156,7 @@ class RecordStream:
             sys.stdout.write("[")
 
     def add_json(self, text: str) -> None:
-        """Print a record of a nested format that is JSON already, and send it on at once."""
+        """Print a record of a nested format that is JSON already, and flush it immediately."""
         self._print_head()
         if self._format is Format.JSON:
             sys.stdout.write(f"{',' if self._count else ''}\n  {text}")
@@ -181,7 +181,7 @@ class RecordStream:
         self._count += 1
 
     def flush(self) -> None:
-        """Send what was printed to whoever reads it."""
+        """Flush what was printed to its reader."""
         sys.stdout.flush()
 
     def __exit__(

@@ -49,7 +49,11 @@ MethodOption = Annotated[
 ]
 PartsOption = Annotated[
     int | None,
-    typer.Option("--parts", "-n", help="Number of parts; of --crawlers the first so many are used."),
+    typer.Option(
+        "--parts",
+        "-n",
+        help="Number of parts; uses only that many of --crawlers.",
+    ),
 ]
 SitesOption = Annotated[
     Path | None,

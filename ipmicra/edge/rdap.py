@@ -69,7 +69,7 @@ class RdapConfig:
 
 
 class _Registries(BaseHandler):
-    """Remembers which registries want to be left alone, and until when."""
+    """Remembers which registries asked to pause, and until when."""
 
     def __init__(self, config: RdapConfig, clock: Callable[[], float]) -> None:
         self._config, self._clock = config, clock
@@ -79,10 +79,10 @@ class _Registries(BaseHandler):
         self.is_answered = False
 
     def http_request(self, request: Request) -> Request:
-        """Send a question, unless its registry wants to be left alone."""
+        """Send a query, unless its registry asked to pause."""
         self.asked, self.is_answered = request.host, False
         if self.wait_s() > 0.0:
-            raise URLError("it wants to be left alone")
+            raise URLError("it asked to be queried later")
         return request
 
     https_request = http_request
@@ -154,7 +154,7 @@ class RdapSource:
         wait_s = max(0.0, registries.wait_s())
         what = f"RDAP for {address}"
         if wait_s and (not left or wait_s > self._config.longest_pause_s):
-            until = f"{registries.asked} was asked too often and wants to be left alone for {wait_s:,.0f} s"
+            until = f"{registries.asked} was queried too often and asks to wait for {wait_s:,.0f} s"
             raise FetchError(what, until) from error
         if not left or (registries.is_answered and not wait_s):
             raise FetchError(what, str(error) or type(error).__name__) from error

@@ -24,7 +24,7 @@ class InstitutionTable:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> Self:
-        """Read the packaged table: texts one a line, places in degrees and kilometres."""
+        """Read the packaged table: one text per line, places in degrees and kilometres."""
         table = cls()
         domains, *table._texts = (
             bytes(columns[name]).decode().split("\n") for name in ("domain", "city", "country")

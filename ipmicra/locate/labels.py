@@ -30,7 +30,7 @@ _TELLS_NOTHING = frozenset(
     to tr vm ve xe
     """.split()
 )
-"""Two letters that mean roles, interfaces and the like at least as often as a country."""
+"""Two letters that mean a role, an interface or similar at least as often as a country."""
 
 
 @dataclass(slots=True)

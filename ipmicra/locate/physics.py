@@ -10,7 +10,7 @@ A round trip of `rtt_ms` from a crawler puts the site into a circle around it: l
    is mean little.
 3. Three or more circles that do meet leave a small area: their intersection is a vote of its own. It has no
    simple outline, so points are spread over the tightest circle, as seeds in a sunflower, and those outside
-   another circle are dropped. The vote is the middle of what is left, its radius holds four points of five.
+   another circle are dropped. The vote is the centre of the remaining points; its radius covers four of five.
    If few points are left, the area is small beside the circle: points are spread a second time, around it.
 
 Fibre rather than vacuum, because the bound is used to choose between votes and not to accuse a crawler; the

@@ -152,7 +152,7 @@ class TokenReader:
         return [self._meaning(Heuristic.CITY, place, points)]
 
     def _prefix(self, token: str) -> list[Meaning]:
-        """Read the first letters of large cities, one a country."""
+        """Read the first letters of large cities, one per country."""
         places = self._prefixes.get(token[:4] if len(token) == CLLI_LENGTH else token, [])
         points = self._config.prefix
         if token in words.NEVER_CODES or self._gazetteer.is_word(token):

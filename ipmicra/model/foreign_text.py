@@ -1,8 +1,8 @@
-r"""Write text of strangers so that it harms neither a terminal nor a spreadsheet.
+r"""Write untrusted text so that it harms neither a terminal nor a spreadsheet.
 
 Theory of operation
 -------------------
-Names in dumps, answers of the DNS and details of agents are written by strangers. Printed as they are, an
+Names in dumps, DNS answers and details of agents are untrusted. Printed unchanged, an
 escape sequence rewrites the terminal, a line end forges a row, and a cell that starts with `=` becomes a
 formula of the spreadsheet that opens the file. Every output therefore goes through one of three functions:
 

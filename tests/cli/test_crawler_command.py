@@ -59,7 +59,7 @@ def test_table_is_for_people(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("add", "ath", "nowhere"), "give the crawler's public address, not a name"),
+        (("add", "ath", "nowhere"), "use the crawler's public address, not a name"),
         (("remove", "ath"), "there is no crawler"),
         (("add", "ath", "192.0.2.1", "--latitude", "3"), "go together"),
         (("list", "--store", "mysql://x"), "sqlite:///"),

@@ -69,7 +69,7 @@ def test_without_a_hierarchy_prefixes_serve_and_what_is_lost_is_said(folder: Pat
     assert len(json.loads(done.stdout)) == 2
     assert "no hierarchy: prefixes of fixed lengths" in told(done)
     assert "`ipmicra build`" in told(done)
-    assert "give --crawlers FILE" in told(done)
+    assert "pass --crawlers FILE" in told(done)
 
 
 def test_crawlers_of_today_have_a_row_and_a_column(folder: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_coordinates_prints_a_row_a_method(matrix: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("splitting", "--population", "nowhere"), "give ts, king, or the path"),
+        (("splitting", "--population", "nowhere"), "use ts, king, or the path"),
         (("splitting", "--population", "ts", "--scheme", "XX"), "no splitting scheme named 'XX'"),
         (("coordinates", "--matrix", "nowhere.npz"), "no such file"),
         (("coordinates", "--matrix", "MATRIX", "--method", "x"), "no method named 'x'"),

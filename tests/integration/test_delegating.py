@@ -296,7 +296,7 @@ def test_address_outside_the_hierarchy_goes_by_its_slice(tmp_path: Path, interne
 def test_disk_that_is_full_ends_the_batch_with_a_message_and_nothing_is_lost(
     tmp_path: Path, store: Store, internet: LoopbackInternet
 ) -> None:
-    """The store may not grow; when it may again, the same command goes on."""
+    """The store may not grow; when it may again, the same command resumes."""
     seeds = seeds_of(SITES, internet.port)
     (pages,) = store.connection.row("PRAGMA page_count") or (0,)
     store.connection.row(f"PRAGMA max_page_count = {pages}")

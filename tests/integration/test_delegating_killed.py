@@ -1,4 +1,4 @@
-"""A coordinator that is killed goes on where it was: nothing is asked twice, nothing is lost."""
+"""A coordinator that is killed resumes where it stopped: nothing is asked twice, nothing is lost."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_report_shows_the_sites_and_crawlers(played: Played) -> None:
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Give the command lines of processes that name a folder."""
+    """Return the command lines of processes that name a folder."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -182,7 +182,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 def waited_for(folder: Path) -> list[str]:
-    """Wait until no process names a folder; give those that are left."""
+    """Wait until no process names a folder; return those that are left."""
     deadline = time.monotonic() + PATIENCE_S
     while (left := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -190,7 +190,7 @@ def waited_for(folder: Path) -> list[str]:
 
 
 class KeptDemo:
-    """A demonstration that was told to stay."""
+    """A demonstration that was started with `--keep`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "home"

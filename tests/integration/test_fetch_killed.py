@@ -108,7 +108,7 @@ def wait_for_growth(path: Path, size: int) -> None:
 
 
 def test_download_killed_again_and_again_ends_in_the_same_bytes(server: DumpServer, tmp_path: Path) -> None:
-    """Each run goes on where the one before was killed, and the old dump stays until the new one is whole."""
+    """Each run resumes where the one before was killed, and the old dump stays until the new one is whole."""
     server.publish(PATH, OLD)
     fetch_here(server, tmp_path)
     server.publish(PATH, NEW, etag='"v2"')

@@ -138,7 +138,7 @@ def test_registry_that_wants_an_hour_is_not_waited_for_nor_asked_meanwhile(regis
     calendar = Calendar()
     source = calendar.source()
     for _ in range(2):
-        with pytest.raises(FetchError, match="left alone for 3,600 s"):
+        with pytest.raises(FetchError, match="asks to wait for 3,600 s"):
             source.ask(OUTSIDE)
     assert (calendar.slept, len(registry.asked)) == ([], 1)
     calendar.sleep(3600)

@@ -83,7 +83,7 @@ def test_data_beyond_the_buffer_is_written_to_the_end() -> None:
 
 
 def received(theirs: socket.socket, count: int) -> int:
-    """Read until so many bytes came."""
+    """Read until a number of bytes has arrived."""
     got = 0
     while got < count:
         got += len(theirs.recv(1 << 20))

@@ -66,7 +66,7 @@ def messages() -> list[dict[str, str]]:
 
 
 def plain(value: object) -> Any:
-    """Give a value as JSON has it: enumerations and addresses as text, records as objects."""
+    """Return a value as JSON has it: enumerations and addresses as text, records as objects."""
     if isinstance(value, IntEnum):
         return value.name
     if isinstance(value, StrEnum):

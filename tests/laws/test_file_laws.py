@@ -107,7 +107,7 @@ def questions(hierarchy: Hierarchy, *, is_compiled: bool) -> Iterator[Callable[[
 
 
 def assert_sane(content: bytes, *, is_compiled: bool = False) -> None:
-    """Open a file and ask it everything: it answers or raises an error of ours."""
+    """Open a file and ask it everything: it answers or raises an error of ipmicra."""
     with loops_broken():
         try:
             hierarchy = Hierarchy(content)

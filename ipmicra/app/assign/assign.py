@@ -53,7 +53,7 @@ class AssignRequest:
     every_s: float | None = None
     """How often these sites are crawled; None leaves that as it is."""
     is_due_only: bool = False
-    """Also take the sites that are due, and report only what is to be done."""
+    """Also take the sites that are due, and report only those with something to do."""
     dns: DnsConfig = field(default_factory=DnsConfig)
 
 
@@ -102,7 +102,7 @@ def assign_seeds(
 
 
 def only_due(report: AssignReport) -> AssignReport:
-    """Leave out what is not to be done now."""
+    """Leave out assignments with nothing to do now."""
     rows = [row for row, turn in enumerate(report.turns) if turn.step is not None]
     return replace(
         report,
@@ -121,12 +121,12 @@ def _keep(store: StorePort, report: AssignReport, now_s: float) -> None:
 
 
 def _kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
-    """Return the zones of the call before; damaged ones are drawn anew, with a finding."""
+    """Return the zones of the previous call; damaged ones are computed again, with a finding."""
     saved = store.states.get(_OVERLAY)
     try:
         return (KeptOverlay.from_bytes(saved) if saved is not None else None), []
     except CorruptStateError as error:
-        return None, [f"{error}: zones are drawn anew, so that more sites may move than must"]
+        return None, [f"{error}: zones are computed again, so more sites may move than necessary"]
 
 
 def _delegated(store: StorePort, sites: list[Site]) -> dict[Address, tuple[str, float]]:

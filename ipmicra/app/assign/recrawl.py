@@ -97,7 +97,7 @@ def turns_of(
     now_s: float,
     every_s: float | None,
 ) -> list[Turn]:
-    """Return what is to be done with each assignment: what is new or due is submitted, the rest is left."""
+    """Return the step of each assignment: new and due ones are submitted, the others are left."""
     by_host: dict[str, list[Recrawl]] = {}
     for record in state.schedule:
         by_host.setdefault(record.host, []).append(record)

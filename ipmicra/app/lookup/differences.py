@@ -27,7 +27,7 @@ class Changes:
     """All changes, spelled out one by one when asked for."""
 
     def __init__(self, old: Hierarchy, new: Hierarchy, difference: Difference, limit: int | None) -> None:
-        """Show at most so many of each kind."""
+        """Show at most a number of each kind."""
         self._old, self._new = old, new
         self._difference = difference
         self._limit = limit

@@ -75,7 +75,7 @@ def tally(groups: NDArray[np.int64], values: NDArray[np.int64]) -> dict[int, Cou
 
 
 def numbered(texts: Iterable[str | None]) -> tuple[list[str], NDArray[np.int64]]:
-    """Number texts in the order in which they first come; give them and the number of each."""
+    """Number texts in the order of their first occurrence; return them and the number of each."""
     numbers: dict[str, int] = {}
     found = [NOBODY if not text else numbers.setdefault(text, len(numbers)) for text in texts]
     return list(numbers), np.array(found, np.int64)

@@ -31,9 +31,9 @@ class ReportConfig:
     max_arcs: int = 320
     """Arcs on the map; the ones with most sites are drawn."""
     arc_degrees: float = 6.0
-    """Sites of one crawler within a square of so many degrees share an arc."""
+    """Side of a square, in degrees, within which sites of one crawler share an arc."""
     dot_degrees: float = 2.0
-    """Sites of one crawler within a square of so many degrees share a dot."""
+    """Side of a square, in degrees, within which sites of one crawler share a dot."""
     max_dots: int = 800
     """Dots of sites on the map."""
     max_cells: int = 4500

@@ -74,7 +74,7 @@ class ReportSite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """Round trips that other ways of assigning would give; a value a site, not-a-number where unknown."""
+    """Round trips that other ways of assigning would give; one value per site, not-a-number where unknown."""
 
     oracle_ms: Milliseconds | None = None
     """To the nearest crawler."""

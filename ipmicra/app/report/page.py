@@ -1,7 +1,7 @@
 """The page: summary, plots and tables in one HTML file that needs no network.
 
 Python works out what is shown, `templates/` say how. Two rules keep the page safe although hosts, holders and
-places are text from strangers:
+places are untrusted text:
 
 1. Templates escape every expression (autoescape), and `finalize` replaces control and direction characters in
    it first. Only what is `Markup` passes as it is: our style sheet, our script, and plots, whose texts

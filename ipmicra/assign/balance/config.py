@@ -55,7 +55,7 @@ class AuctionConfig:
     sample: float = 0.03
     """Part of a large batch that finds the prices for the rest."""
     least_sample: int = 5_000
-    """Smaller batches than this are auctioned at once."""
+    """Batches smaller than this are auctioned in one go."""
     batch_step: float = 0.1
     """Least raise of a bid once prices are known from a sample."""
     discount: float = 0.97

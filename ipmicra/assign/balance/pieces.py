@@ -167,7 +167,7 @@ def report_urls(pieces: Sequence[Piece], urls: Iterable[str]) -> PieceReport:
 def urls_of_sitemap(text: str) -> list[str]:
     """Return the URLs of a sitemap, or the lines of a plain list; an index of sitemaps is refused."""
     if "<sitemapindex" in text:
-        raise InputError("this is an index of sitemaps: download the sitemaps it names and give those")
+        raise InputError("this is an index of sitemaps: download the sitemaps it names and pass those")
     if "<urlset" in text or "<loc>" in text:
         return [unescape(url) for url in _LOC.findall(text)]
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]

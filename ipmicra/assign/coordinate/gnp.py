@@ -66,7 +66,7 @@ def place_hosts(
     best, errors = descend(anchors, task, _started(_near_start(task, anchors), config), config.descent)
     for _ in range(config.starts - 1):
         if rng is None:
-            raise InputError("several starts draw lots: give a generator")
+            raise InputError("several starts need random numbers: pass a generator")
         start = _started(_random_start(len(rtt_ms), anchors, rng), config)
         ends, again = descend(anchors, task, start, config.descent)
         is_better = again < errors

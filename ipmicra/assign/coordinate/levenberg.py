@@ -29,13 +29,13 @@ class Task:
     """What hosts are fitted to: round trips to anchors, and where each is expected."""
 
     rtt_ms: Floats
-    """One row a host, one column an anchor; any number where the weight is 0."""
+    """One row per host, one column per anchor; any number where the weight is 0."""
     weights: Floats
     """What an error of one millisecond counts; 0 for a missing sample."""
     expected: Floats | None = None
     """Where each host is pulled to; None for nowhere."""
     pull: Floats | None = None
-    """What a millisecond away from there counts, one a host."""
+    """Penalty of a millisecond away from there, one per host."""
 
     def part(self, chosen: slice | NDArray[np.intp]) -> Task:
         """Return the task of some hosts."""

@@ -68,7 +68,7 @@ class SubnetBook:
         return found
 
     def restore(self, samples: Samples) -> None:
-        """Put back what was saved; lineages are learnt anew as they are given."""
+        """Restore what was saved; lineages are learnt again as they are passed."""
         self.samples = samples
         self._estimates, self._places, self._under = {}, {}, {}
 

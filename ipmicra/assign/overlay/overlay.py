@@ -87,7 +87,7 @@ class Overlay:
     def rng(self) -> np.random.Generator:
         """The source of chance."""
         if self._rng is None:
-            raise InputError("this option draws lots: give the overlay a generator")
+            raise InputError("this option needs random numbers: pass a generator")
         return self._rng
 
     # --- joining
@@ -208,7 +208,7 @@ class Overlay:
         return owners
 
     def loads(self) -> NDArray[np.int64]:
-        """Count the sites of each crawler that is there, in the order of joining."""
+        """Count the sites of each present crawler, in the order of joining."""
         counts = np.bincount(self.sites.holder, minlength=self._joined)
         return counts[self.crawlers()]
 

@@ -61,7 +61,7 @@ def from_bytes(kind: type[Kind], data: bytes, rng: np.random.Generator | None) -
 
 
 def _fill(overlay: Overlay, arrays: dict[str, NDArray[Any]], joined: int) -> None:
-    """Build the zones anew from the root down; every bound follows from the cuts."""
+    """Rebuild the zones from the root down; every bound follows from the cuts."""
     if len(arrays["crawlers"]) < joined:
         raise ValueError(f"{joined} crawlers, but {len(arrays['crawlers'])} coordinates")
     overlay._make_room(joined)  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""The tree of zones: arrays that grow, and what is asked of them."""
+"""The tree of zones: arrays that grow, and queries on them."""
 
 from __future__ import annotations
 

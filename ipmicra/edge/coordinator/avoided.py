@@ -2,8 +2,8 @@
 
 An agent whose health is good may still fail at every order, on purpose or by a fault. Each failure costs a
 deadline, and the orders that queue behind it would cost one after another. So after a failure orders are
-refused at once for a time that doubles with each further failure: the cost grows with the logarithm of the
-time that a batch takes, not with the number of its orders.
+refused immediately for a time that doubles with each further failure: the cost grows with the logarithm of
+the time that a batch takes, not with the number of its orders.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Avoided:
         self._until_s.pop(name, None)
 
     def forgive(self, name: str) -> None:
-        """Let an agent be asked at once; its next failure still counts as a further one."""
+        """Allow an agent to be asked immediately; its next failure still counts as a further one."""
         self._until_s.pop(name, None)
 
     def left_s(self, name: str) -> float:

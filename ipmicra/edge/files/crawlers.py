@@ -67,7 +67,7 @@ class CrawlerRow:
     def crawler(self) -> Crawler:
         """The crawler, as the fleet has it."""
         if self.address is None:
-            raise InputError(f"{self.where}: crawler {self.name} has no address; give its public address")
+            raise InputError(f"{self.where}: crawler {self.name} has no address; add its public address")
         return Crawler(
             name=self.name,
             address=self.address,
@@ -102,7 +102,7 @@ def crawler_rows(
         if row is None:
             note(f"{where}: a crawler without a name")
         elif row.name in rows:
-            note(f"{where}: crawler {row.name!r} is there twice; the first counts")
+            note(f"{where}: crawler {row.name!r} is listed twice; the first counts")
         else:
             rows[row.name] = row
     return list(rows.values())
@@ -175,7 +175,7 @@ def _public_address(text: str) -> Address:
     try:
         return read_address(text)
     except AddressError as error:
-        raise AddressError(text, f"{error.reason}; give the crawler's public address, not a name") from error
+        raise AddressError(text, f"{error.reason}; use the crawler's public address, not a name") from error
 
 
 def _objections(record: Mapping[str, str]) -> Iterator[str]:

@@ -141,7 +141,7 @@ def open_lines(path: Path, note: Note = ignore) -> Iterator[Iterator[Line]]:
 
 
 def read_text(path: Path, most: int = -1) -> str:
-    """Read a whole text file, or so many characters of it.
+    """Read a whole text file, or its first characters up to a limit.
 
     Raises:
         InputError: It cannot be read.

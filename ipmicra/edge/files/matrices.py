@@ -33,7 +33,7 @@ def read_matrix(path: Path) -> NDArray[np.float64]:
             return check_matrix(shown(path), _npz(path))
         return check_matrix(shown(path), _king(path))
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise InputError(f"{shown(path)}: no such file; give a .npz with `rtt_ms` or a King text") from error
+        raise InputError(f"{shown(path)}: no such file; use a .npz with `rtt_ms` or a King text") from error
 
 
 def _king(path: Path) -> NDArray[np.float64]:

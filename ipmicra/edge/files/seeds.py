@@ -26,7 +26,7 @@ from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import Address, read_address, read_range
 
 LONGEST_SEED = 4096
-"""Characters of a seed; what is longer is shown cut and is no seed."""
+"""Most characters of a seed; a longer text is rejected, and shown truncated."""
 LONGEST_NAME = 253
 """Characters of a host name without the dot at the end (RFC 1035)."""
 COLUMNS = (

@@ -379,7 +379,7 @@ def _parquet(stream: io.BufferedReader, name: str) -> Table:
     except ImportError as error:
         raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
     with translated(name):
-        # What is packed says it can be wound back even where the pipe below cannot.
+        # A decompressor claims to be seekable even if the pipe below it is not.
         is_packed = isinstance(stream, gzip.GzipFile)
         source = stream if stream.seekable() and not is_packed else io.BytesIO(stream.read())
 

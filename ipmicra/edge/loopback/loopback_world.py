@@ -41,7 +41,7 @@ class Fault(StrEnum):
     REDIRECTS = "redirects"
     """Sends every visitor elsewhere."""
     HANGS_UP = "hangs-up"
-    """Closes each connection at once."""
+    """Closes each connection immediately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

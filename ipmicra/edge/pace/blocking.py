@@ -45,7 +45,7 @@ class Guard:
         """Whether the time was over before the work was done."""
 
     def watch(self, watched: socket.socket) -> None:
-        """Watch one more socket; if the time is over, shut it down at once."""
+        """Watch one more socket; if the time is over, shut it down immediately."""
         with self._lock:
             self._sockets.append(watched)
         if self.is_over:
@@ -187,7 +187,7 @@ class BoundedResponse(HTTPResponse):
     max_bytes: int | None = None
 
     def read(self, amt: int | None = None) -> bytes:
-        """Read as much as is asked for; of everything only what is allowed."""
+        """Read as much as is asked for, but no more than the limit allows."""
         return super().read(self.max_bytes if amt is None else amt)
 
 

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-The timeout of a socket starts anew with every byte, so a peer sending one byte per second holds an exchange
+A socket timeout restarts with every byte, so a peer sending one byte per second holds an exchange
 open for ever; so does a peer repeating an interim answer (status 103). `Pace` therefore sets limits that no
 byte extends:
 
@@ -49,7 +49,7 @@ class Pace:
     """How long an unfinished message may be slower than that: a lost packet is sent again within 3 s."""
 
     def seconds_for(self, count: int) -> float:
-        """Return how long so many bytes of one message may take."""
+        """Return how long a number of bytes of one message may take."""
         return self.grace_s + count / self.bytes_per_s
 
 

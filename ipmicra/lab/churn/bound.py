@@ -27,7 +27,7 @@ def bound_mbps(world: ChurnWorld, lives: list[Life], config: ChurnConfig) -> flo
 
 
 def most_pages(demand: Floats, room_ms: Floats, page_ms: Floats) -> float:
-    """Bound the pages that crawlers (rows of `page_ms`) can download in so much connection time."""
+    """Bound the pages that crawlers (rows of `page_ms`) can download in a given connection time."""
     if not len(room_ms) or not room_ms.any():
         return 0.0
     best = float(demand.sum())

@@ -41,9 +41,9 @@ class ChurnConfig:
     connections: int = 5
     """Downloads at a time of one crawler."""
     recrawl_steps: int = 500
-    """From one submission of a site to the next; what is still queued then is cancelled."""
+    """From one submission of a site to the next; a site that is still queued then is cancelled."""
     submission_steps: float = 10.0
-    """All sites are submitted within so many steps at the start."""
+    """Number of steps at the start within which all sites are submitted."""
     are_pieces_spread: bool = False
     """Whether a site's pieces are submitted evenly over the interval; in [1] they are not."""
     first_share: float = 0.7
@@ -84,5 +84,5 @@ class ChurnConfig:
         return -(-self.steps // self.recrawl_steps)
 
     def mbps(self, pages: float) -> float:
-        """Return the mean rate, in megabits per second, of so many pages in the whole run."""
+        """Return the mean rate, in megabits per second, of a number of pages in the whole run."""
         return pages * self.page_bytes * 8 / 1e6 / (self.steps * self.step_ms / 1e3)

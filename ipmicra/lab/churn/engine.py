@@ -11,7 +11,7 @@ and repeated submissions are pushed while it runs.
 A piece of work is idle, queued at one crawler, or executing on one connection of one crawler (`crawling.py`
 keeps that state). What becomes of a piece that is due again depends on its state and is a table shared with
 the product (`assign.balance.recrawl.NEXT_STEP`): an idle one is submitted, a queued one is cancelled and
-submitted anew, an executing one is submitted when it ends.
+submitted again, an executing one is submitted when it ends.
 
 The engine asks the scheme's policy only three questions: who takes a piece, who inherits it when its crawler
 leaves, and what a free connection starts next. The policy must not see the true round trips; it learns them
@@ -197,7 +197,7 @@ class Engine:
             self.counts.elsewhere_pages += pages * (before != crawler)
 
     def _close(self) -> None:
-        """Count what is downloaded of pieces that are not done at the end."""
+        """Count the downloaded part of pieces that are not done at the end."""
         end, crawling = float(self.config.steps), self.crawling
         for piece in np.flatnonzero(crawling.state == EXECUTING).tolist():
             self.counts.part_pages += crawling.done_share(piece, end) * self._pages[piece]

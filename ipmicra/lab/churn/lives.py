@@ -44,7 +44,7 @@ def _stays(crawler: int, start: float, config: ChurnConfig, rng: np.random.Gener
 
 
 def alive_steps(lives: list[Life], config: ChurnConfig) -> np.ndarray:
-    """Count the steps that each crawler is there."""
+    """Count the steps during which each crawler is present."""
     total = np.zeros(config.crawlers)
     for life in lives:
         total[life.crawler] += min(life.end, config.steps) - life.start

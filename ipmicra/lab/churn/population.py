@@ -15,7 +15,7 @@ from ipmicra.model.types import Floats
 
 Numbers = NDArray[np.int64]
 _LEAST_SITES = 20
-"""A matrix must have room for at least so many sites beside the crawlers."""
+"""Fewest sites that a matrix must have room for beside the crawlers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What Xu et al. 2010 publish of the churn experiment, as far as its text has it."""
+"""What Xu et al. 2010 publish of the churn experiment, as far as its text states it."""
 
 from __future__ import annotations
 

@@ -27,16 +27,16 @@ class SchemePolicy(Protocol):
     """Who crawls a piece. The experiment calls, the policy answers; it moves nothing itself."""
 
     def joined(self, crawler: int, now: float) -> None:
-        """Take note that a crawler is there."""
+        """Note that a crawler joined."""
 
     def left(self, crawler: int, now: float) -> None:
         """Take note that a crawler is gone."""
 
     def choose(self, piece: int, now: float) -> int:
-        """Name the crawler that gets a submitted piece; at least one is there."""
+        """Return the crawler that gets a submitted piece; at least one is present."""
 
     def heir(self, piece: int, leaver: int, now: float) -> int:
-        """Name the crawler that executes a leaver's piece again; at least one is there."""
+        """Return the crawler that repeats a leaving crawler's piece; at least one is present."""
 
     def next_for(self, crawler: int, now: float) -> int | None:
         """Name the queued piece that a crawler's free connection starts, or none."""

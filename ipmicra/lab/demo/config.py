@@ -25,7 +25,7 @@ FLEET = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoConfig:
-    """What is played."""
+    """Settings of the demonstration."""
 
     crawlers: int = len(FLEET)
     sites: int = 300

@@ -95,18 +95,18 @@ class DemoFiles:
 
     @property
     def token(self) -> Path:
-        """What lets a coordinator into the agents."""
+        """The token by which agents recognise the coordinator."""
         return self.folder / "token"
 
     @property
     def log(self) -> Path:
-        """Complaints of the servers and agents."""
+        """Error output of the servers and agents."""
         return self.folder / "internet.log"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoResult:
-    """All that the demonstration found out."""
+    """Results of the demonstration."""
 
     build: BuildReport
     batch: BatchReport

@@ -27,7 +27,7 @@ NO_HIERARCHY = (
 )
 NO_PLACES = (
     "no crawler has a place, so distances are unknown: "
-    "give --crawlers FILE with name,address,latitude,longitude"
+    "pass --crawlers FILE with name,address,latitude,longitude"
 )
 
 
@@ -80,7 +80,7 @@ def open_tree(hierarchy: Path | None, world: World, notes: list[str]) -> Iterato
 
 
 def choose_kind(source: WorldSource, world: World, notes: list[str]) -> LocationKind:
-    """Say what is known of the sites' places if the user does not: of measurements the best there is."""
+    """Choose the source of the sites' places if the user does not: for measurements, the best available."""
     if not source.is_measured or any(world.places):
         return LocationKind.WORLD
     if not any(one.location for one in world.crawlers):

@@ -6,8 +6,8 @@ The web is synthetic: pages on hosts of Zipf sizes, links inside the host or, wi
 any page. Each crawler starts at the largest host that belongs to it. Time advances in steps of the
 exchange's own check interval; in each step every crawler downloads as many pages as its rate allows, hands
 their links to its `UrlExchange` (the product's own, a sans-IO machine), and carries out what that returns:
-crawl these here, send those there. Batches arrive at once and always. The run ends when nothing is queued
-and nothing is waiting to be sent.
+crawl these here, send those there. Batches arrive immediately and are never lost. The run ends when nothing
+is queued and nothing is waiting to be sent.
 
 Two checks are built in: together the crawlers must find the pages that one crawler would have found from the
 same seeds (`reachable`), and fetch no page twice.
@@ -57,7 +57,7 @@ class TwoCrawlersConfig:
     leaving_share: float = 0.1
     """Share of links that lead to another host; paper 004 cites 90 % that stay."""
     pages_per_s: float = 25.0
-    """Of one crawler; paper 004's single crawler made 1,176,804 pages in ten hours, 33 a second."""
+    """Of one crawler; paper 004's single crawler fetched 1,176,804 pages in ten hours, 33 per second."""
     crawlers: int = 2
     exchange: ExchangeConfig = field(default_factory=ExchangeConfig)
 
@@ -146,7 +146,7 @@ def _crawl_some(
 
 
 def _act(node: _Node, actions: list[Crawl | Send], nodes: dict[str, _Node], now_s: float) -> None:
-    """Carry out actions; batches arrive at once."""
+    """Carry out actions; batches arrive immediately."""
     for action in actions:
         if isinstance(action, Crawl):
             node.queue.extend(action.links)

@@ -27,7 +27,7 @@ BOUND = "bound"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChurnRun:
-    """What is asked of `simulate_churn`."""
+    """Arguments of `simulate_churn`."""
 
     schemes: Sequence[str] = tuple(SCHEMES)
     seeds: int = 3

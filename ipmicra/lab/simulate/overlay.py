@@ -147,14 +147,14 @@ def _population_maker(name: str) -> Callable[[np.random.Generator], Population]:
         return transit_stub if name == "ts" else king_like
     path = Path(name)
     if not path.exists():
-        raise InputError(f"no population named {name!r}: give ts, king, or the path of a matrix")
+        raise InputError(f"no population named {name!r}: use ts, king, or the path of a matrix")
     matrix = read_matrix(path)
     return lambda _rng: of_matrix(path.stem, matrix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoordinatesRun:
-    """What is asked of `simulate_coordinates`."""
+    """Arguments of `simulate_coordinates`."""
 
     matrix: Path
     methods: Sequence[str] = METHODS

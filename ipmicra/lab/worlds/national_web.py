@@ -33,7 +33,7 @@ class NationalWebConfig:
     north: float = 42.0
     west: float = -9.5
     east: float = -6.5
-    """Degrees; a country of some 550 × 260 km."""
+    """Degrees; a country of about 550 × 260 km."""
     hosts_per_address: float = 8.0
     """On average; 42,857 hosts on 5,468 addresses in Exposto et al. 2005."""
     largest_address: float = 0.002
@@ -141,7 +141,7 @@ def _pages(config: NationalWebConfig, rng: np.random.Generator) -> NDArray[np.fl
     raw = rng.pareto(config.page_tail, config.hosts) + 1.0
     most = max(config.largest_site * config.hosts, 1.0) * config.mean_pages
     scale = config.mean_pages / raw.mean()
-    for _ in range(_STEPS):  # what is cut off is made up for by all
+    for _ in range(_STEPS):  # what is cut off is distributed over all
         scale *= config.mean_pages / np.minimum(raw * scale, most).mean()
     pages: NDArray[np.float64] = np.maximum(np.minimum(raw * scale, most).round(), 1.0)
     return pages

@@ -15,7 +15,7 @@ static double ended_by(const Binding *binding, double age) {
     return (double)binding->lives[i];
 }
 
-/* Return what the work counts that is expected to be lost if a crawler of some age starts on so many steps. */
+/* Return the cost of the work that is expected to be lost if a crawler of some age starts a piece of `steps`. */
 static double risk_of(const Binding *binding, double steps, double age) {
     if (binding->life_count == 0)
         return 0.0;

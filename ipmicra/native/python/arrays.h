@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A C-contiguous array that somebody in Python owns, borrowed until its frame is released. */
+/* A C-contiguous array owned by Python, borrowed until its frame is released. */
 typedef struct {
     void *data;
     size_t count; /* items */

@@ -1,6 +1,6 @@
 /* Finder: look-ups in the sections of one hierarchy file, as a Python type.
  *
- * The sections are borrowed buffers, mostly of a mapped file. `close` lets go of them as soon as no other thread is
+ * The sections are borrowed buffers, mostly of a mapped file. `close` releases them as soon as no other thread is
  * inside a look-up; each look-up works on a copy of the pointers taken while it held the GIL, so a table that
  * another thread makes meanwhile does not disturb it. */
 
@@ -54,7 +54,7 @@ static PyObject *finder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
-/* Let go of the file once nobody reads it. */
+/* Release the file once no look-up uses it. */
 static void let_go(FinderObject *self) {
     if (self->is_closed && self->users == 0) {
         release_frame(&self->frame);
@@ -94,7 +94,7 @@ static PyObject *finder_close(PyObject *object, PyObject *unused) {
     return Py_NewRef(Py_None);
 }
 
-/* Raise what is wrong with the file. */
+/* Raise the error that describes the fault of the file. */
 static PyObject *raise_corrupt(FinderObject *self, Soundness soundness) {
     if (soundness == NO_MEMORY)
         return PyErr_NoMemory();
@@ -199,7 +199,7 @@ static PyMethodDef finder_methods[] = {
     {"row_of", finder_row_of, METH_O, "Return the row of the narrowest subnet that holds an address given as text."},
     {"rows_of_narrow", finder_rows_of_narrow, METH_VARARGS, "Write the rows of IPv4 addresses: uint32, out."},
     {"rows_of_wide", finder_rows_of_wide, METH_VARARGS, "Write the rows of both families: (n, 2) uint64, out."},
-    {"close", finder_close, METH_NOARGS, "Let go of the file."},
+    {"close", finder_close, METH_NOARGS, "Release the file."},
     {NULL, NULL, 0, NULL},
 };
 

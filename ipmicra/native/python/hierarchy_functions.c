@@ -261,7 +261,7 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(index_segments, "Write the index over the first bits of an address."),
     METHOD(number_texts, "Number one text of each row; return how many distinct ones there are."),
     METHOD(write_picked, "Write texts in the order of picked rows; return bytes and texts."),
-    METHOD(renumber, "Number anew in the order of picked rows; return how many numbers there are."),
+    METHOD(renumber, "Renumber in the order of picked rows; return how many numbers there are."),
     METHOD(name_holders, "Number the holders that registrations name; return how many there are."),
     METHOD(encode_organisations, "Write organisation records; return the bytes."),
     METHOD(hash_bytes, "Return the hash by which texts are found."),

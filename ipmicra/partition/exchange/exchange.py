@@ -33,7 +33,7 @@ class ExchangeConfig:
 
     mode: Mode = Mode.EXCHANGE
     batch_urls: int = 500
-    """SEND_LIST_MAX: a batch of this size is sent at once."""
+    """SEND_LIST_MAX: a batch of this size is sent immediately."""
     check_every_s: float = 0.1
     """How often the caller should tick."""
     flush_after_s: float = 0.1
@@ -167,7 +167,7 @@ class UrlExchange:
         return sum(len(box.waiting) + len(box.under_way) for box in self._outboxes.values())
 
     def handle(self, event: Event, now_s: float) -> list[Action]:
-        """Handle an event at a time in seconds, on any monotonic clock; return what is to be done."""
+        """Handle an event at a time in seconds, on any monotonic clock; return the actions to carry out."""
         match event:
             case Found(links=links):
                 return self._crawl(self._sort_out(links, now_s)) + self._batches(now_s)
@@ -215,7 +215,7 @@ class UrlExchange:
             box.waiting.append(link)
 
     def _batches(self, now_s: float) -> list[Action]:
-        """Send what is full or has waited long enough, one batch per receiver."""
+        """Send batches that are full or have waited long enough, one per receiver."""
         actions: list[Action] = []
         for receiver, box in self._outboxes.items():
             is_due = len(box.waiting) >= self._config.batch_urls or (

@@ -92,7 +92,7 @@ class BloomVisited:
     """A Bloom filter (rbloom): about 2.4 bytes per URL for one error in ten thousand, and a fixed size."""
 
     def __init__(self, expected: int, error: float = 1e-4) -> None:
-        """Make room for so many URLs; beyond that errors become more frequent."""
+        """Make room for a number of URLs; beyond that errors become more frequent."""
         try:
             from rbloom import Bloom
         except ImportError as missing:

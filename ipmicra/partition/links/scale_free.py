@@ -16,7 +16,7 @@ def attach(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return sources and targets of links, each within its group.
 
-    Members join their group in random order, each with so many links as `degree` says. The first of
+    Members join their group in random order, each with as many links as `degree` says. The first of
     a group can only link to itself; such links are left to the caller to sort out.
     """
     order = rng.permutation(len(group))

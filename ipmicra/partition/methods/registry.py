@@ -39,7 +39,7 @@ class Method:
     partition: Callable[[Problem], Column]
     needs: tuple[Need, ...] = ()
     again: Callable[[Problem, Problem, Column], Column] | None = None
-    """After the last crawler joined or left: problems before and after, column before; None starts anew."""
+    """After the last crawler joined or left: problems before and after, column before; None starts over."""
     has_numbered_parts: bool = False
     """Parts have numbers without a meaning: after a change they are matched with those of before."""
     is_given: bool = False

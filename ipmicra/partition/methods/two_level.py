@@ -86,7 +86,7 @@ def two_level(problem: Problem) -> Column:
 
 
 def two_level_again(before: Problem, after: Problem, _column: Column) -> Column:
-    """Let the last crawler join or leave: the table of before is changed, not made anew."""
+    """Let the last crawler join or leave: the previous table is changed, not rebuilt."""
     table = LogicalTable.joined(before.crawlers, before.hashes.logical_crawlers)
     for capacity in after.crawlers.capacity[before.parts :].tolist():
         table = table.with_joined(capacity)

@@ -1,4 +1,4 @@
-"""Text of strangers: what is printed obeys nobody, and what our CSV escapes is read back exactly."""
+"""Untrusted text: printed, it cannot control a terminal, and what our CSV escapes is read back exactly."""
 
 from __future__ import annotations
 

@@ -56,12 +56,12 @@ class ReportInput:
 
     def _results(self) -> ReportSource:
         if self.assignment:
-            raise InputError("--assignment needs --world; without one, give the file as RESULTS")
+            raise InputError("--assignment needs --world; without one, pass the file as RESULTS")
         return ResultFiles(results=self.results, crawlers=self.crawlers, problems=self.problems)
 
     def _stored(self, stack: ExitStack) -> ReportSource:
         if self.assignment:
-            raise InputError("--assignment needs --world; without one, give the file as RESULTS")
+            raise InputError("--assignment needs --world; without one, pass the file as RESULTS")
         if self.crawlers:
             raise InputError("--crawlers goes with RESULTS; without any, the store's own crawlers count")
         if self.store is None or not is_there(self.store):

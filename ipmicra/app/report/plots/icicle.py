@@ -42,7 +42,7 @@ class Box:
 
 
 def grown(nodes: tuple[SubnetNode, ...]) -> list[Box]:
-    """Add up what is below each subnet; return the roots."""
+    """Add up the sites below each subnet; return the roots."""
     boxes = [Box(node, Counter(dict(node.crawlers)), delegated=int(node.is_delegated)) for node in nodes]
     roots: list[Box] = []
     for i in range(len(nodes) - 1, -1, -1):
@@ -152,7 +152,7 @@ def _narrow(drawing: _Drawing, boxes: list[Box], at: tuple[float, float], depth:
 
 
 def _boxes(drawing: _Drawing) -> list[Layer]:
-    """Make a layer a crawler; delegated subnets are full, what is above them pale."""
+    """Make one layer per crawler; delegated subnets have full colour, those above them a pale one."""
     strips = [
         layer(rects, Style(fill=crawler_role(owner), opacity=0.85), "strip", crawler=owner)
         for owner, rects in sorted(drawing.strips.items())

@@ -38,7 +38,7 @@ class Bundle:
 
 
 def bundles(columns: Columns, degrees: float, most: int) -> list[Bundle]:
-    """Bundle sites by crawler and place; give those with most sites, ties by crawler and place."""
+    """Bundle sites by crawler and place; return those with most sites, ties by crawler and place."""
     at = np.flatnonzero(np.isfinite(columns.latitude) & (columns.crawler != NOBODY))
     row = np.floor(columns.latitude[at] / degrees).astype(np.int64)
     column = np.floor(columns.longitude[at] / degrees).astype(np.int64)

@@ -78,7 +78,7 @@ def _share(load: float, units: Floats) -> Floats:
 
 
 def _open_share(share: Floats, held: Floats) -> Floats:
-    """Return what is left of each share; above 0 for everybody who takes part."""
+    """Return the rest of each share; above 0 for every crawler that takes part."""
     return np.where(share > 0, np.maximum(share - held, _LEAST), 0.0)
 
 

@@ -75,7 +75,7 @@ class Columns:
     crawler: int
     address: int | None
     host: int | None
-    """At least one of address and host is there."""
+    """At least one of address and host is set."""
     time: int
     today: int | None = None
     ms_per_unit: float = 1.0
@@ -90,7 +90,7 @@ class Columns:
         return 1 + max(one for one in (self.crawler, self.address, self.host, self.time) if one is not None)
 
     def spelled(self) -> str:
-        """Say what is read from where."""
+        """Describe which column is read for what."""
         roles = {
             "crawler": self.crawler,
             "address": self.address,

@@ -41,7 +41,9 @@ def read_world(files: WorldFiles) -> WorldRecords:
     """Read a world."""
     if files.world.is_dir():
         if files.crawlers or files.sites:
-            raise InputError(f"{files.world} is a folder with crawlers and sites of its own: give no others")
+            raise InputError(
+                f"{files.world} is a folder with crawlers and sites of its own: do not pass others"
+            )
         return _read_folder(files.world)
     if str(files.world) != "-" and not files.world.exists():
         raise WorldError(

@@ -54,7 +54,7 @@ class Pool(Fifo):
         return int(np.where(crawling.is_there, crawling.held, _MANY).argmin())
 
     def heir(self, piece: int, leaver: int, now: float) -> int:  # noqa: ARG002
-        """Treat what a leaver held as if it were submitted anew."""
+        """Treat the pieces of a leaving crawler as if they were submitted again."""
         return self.choose(piece, now)
 
     def next_for(self, crawler: int, now: float) -> int | None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BITS = 48
-"""Of a digest's 160 bits, so many make one number: three of them fit, and a float holds each exactly."""
+"""Bits of one number: three of them fit into a digest's 160 bits, and a float holds each exactly."""
 
 
 def hashed_points(names: list[str], dimensions: int) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ def _nearest(problem: Problem, vertices: Vertices, part: NDArray[np.int64]) -> N
 
 
 def renumbered(column: Column, before: Column, parts: int) -> Column:
-    """Number parts anew so that as many sites as possible keep the number they had."""
+    """Renumber parts so that as many sites as possible keep their number."""
     from scipy.optimize import linear_sum_assignment
 
     shared = np.bincount(column * np.int64(parts) + before, minlength=parts * parts).reshape(parts, parts)

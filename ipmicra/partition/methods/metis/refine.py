@@ -1,7 +1,7 @@
 """Improving a partition by moving single vertices, with an eye on two objectives at a time.
 
-METIS makes one sum small. What is wanted of two objectives is that neither is much worse than it could be
-alone: moves of single vertices get nearer to that.
+METIS minimises one sum. With two objectives, the goal is that neither is much worse than it could be
+alone; moving single vertices gets closer to that.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refined:
-    """A partition, and how far it is from what is wanted."""
+    """A partition, and how far it is from the goal."""
 
     part: NDArray[np.int64]
     badness: float

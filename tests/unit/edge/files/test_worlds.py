@@ -40,7 +40,7 @@ def test_world_is_read_with_places_and_lost_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "row", "finding"),
     [
-        pytest.param("crawlers", "a,192.0.2.9,,,", "is there twice", id="crawler twice"),
+        pytest.param("crawlers", "a,192.0.2.9,,,", "is listed twice", id="crawler twice"),
         pytest.param("crawlers", ",192.0.2.9,,,", "without a name", id="crawler without a name"),
         pytest.param("crawlers", "c,192.0.2.999,,,", "is no address", id="no address"),
         pytest.param("crawlers", "c,192.0.2.9,95,4,", "latitude '95'", id="no place"),

@@ -97,7 +97,7 @@ def test_engine_counts_what_its_slow_twin_counts(seed: int, crawlers: int, sites
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_keeps_the_books_straight(scheme: str) -> None:
-    """Loads told by counters are those that the queues show, however often crawlers come and go."""
+    """Loads by the counters equal those of the queues, however often crawlers come and go."""
     rng = np.random.default_rng(7)
     world, config = world_of(rng, 9, 40), config_of(9, 40)
     engine = Engine(world, draw_lives(config, rng), scheme_named(scheme), config, 7)
