@@ -38,7 +38,7 @@ Interval = Annotated[
 
 def agent(
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any.")
+        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")
     ] = f"127.0.0.1:{DEFAULT_PORT}",
     token_file: TokenFile = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate of the agent.")] = None,

@@ -141,7 +141,7 @@ def import_(
 ) -> None:
     """Add all crawlers of a file, or none of them.
 
-    Those that are in the fleet already are replaced.
+    Crawlers that are already in the fleet are replaced.
     """
     from ipmicra.app.describe.fleet import describe_member
     from ipmicra.app.fleet.fleet import Fleet

@@ -113,7 +113,7 @@ def delegate(
 ) -> None:
     """Find the crawler that is nearest on the network, for each site.
 
-    With few probes. Results are written as they arrive. After a crash or Ctrl-C the same command resumes
+    Sends few probes, and prints results as they arrive. After a crash or Ctrl-C the same command resumes
     where it stopped: no probe is sent twice, and none is lost.
     """
     need_service()

@@ -49,7 +49,7 @@ FolderOption = Annotated[
     typer.Option("--home", metavar="DIR", help="New folder for all files; default: a temporary one."),
 ]
 KeepOption = Annotated[
-    bool, typer.Option("--keep", help="Keep agents and servers running, to try commands on, until Ctrl-C.")
+    bool, typer.Option("--keep", help="Keep agents and servers running until Ctrl-C, to try commands.")
 ]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Report to write.")]
 

@@ -14,7 +14,7 @@ from ipmicra.cli.output import print_object, print_records, print_table, say
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="The older hierarchy.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The newer hierarchy.")],
-    limit: Annotated[int, typer.Option(min=0, help="Changes shown of each kind; 0 shows all.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Changes to show of each kind; 0 shows all.")] = 0,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:

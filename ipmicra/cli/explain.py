@@ -20,9 +20,9 @@ def explain(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain why a site has its crawler: who was asked, who was not.
+    """Explain why a site has its crawler: which ones were asked, which were not.
 
-    From what was recorded when its subnet was delegated; nothing is probed. Prints text unless a format is
+    Uses what was recorded when its subnet was delegated, and sends no probes. Prints text unless a format is
     named.
     """
     need_service()

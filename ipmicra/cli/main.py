@@ -101,7 +101,7 @@ class PageGroup(TyperGroup):
         self.commands = CommandTable()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
-        """Write the commands, then the options: that is what a page is read for."""
+        """Write the commands before the options: most readers look for a command."""
         self.format_commands(ctx, formatter)
         records = [parameter.get_help_record(ctx) for parameter in self.get_params(ctx)]
         with formatter.section("Options"):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def org(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Part of a name or handle, in any case.")],
-    limit: Annotated[int, typer.Option(min=1, help="Organisations at most.")] = 20,
-    subnets: Annotated[int, typer.Option("--subnets", min=0, help="Subnets shown of each.")] = 5,
+    limit: Annotated[int, typer.Option(min=1, help="Most organisations to show.")] = 20,
+    subnets: Annotated[int, typer.Option("--subnets", min=0, help="Subnets to show for each.")] = 5,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,

@@ -14,14 +14,14 @@ HEAD = """# The command line
 
 Written by `bin/make-cli-docs` from `ipmicra COMMAND --help`; `bin/lint` compares the two.
 
-Data goes to standard output, progress and messages to standard error. Into a pipe commands print JSON
+Data goes to standard output, progress and messages to standard error. To a pipe, commands print JSON
 unless `--format` says otherwise. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done in part (standard
 error says what is missing), 130 interrupted (standard error says what is left, and how to resume).
 
 `ipmicra --install-completion` lets bash, zsh and fish complete commands, options, names and the crawlers of
 the store. `--log-level` and `--log-format` come before the command, as in `ipmicra --log-level info
 --log-format json delegate sites.txt`: each event is then one line of JSON on standard error, with
-`time`, `level`, `part`, `event`, `message` and fields of its own. Tokens, keys, passwords and queries of URLs
+`time`, `level`, `part`, `event`, `message` and its own fields. Tokens, keys, passwords and queries of URLs
 are never written. `--log-level debug` shows where an error came from.
 """
 

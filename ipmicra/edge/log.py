@@ -82,7 +82,7 @@ class LogFormatter(logging.Formatter):
     """Writes an event as a line of text or as a JSON object; never a secret."""
 
     def __init__(self, censor: Censor, *, is_json: bool) -> None:
-        """Write in one form."""
+        """Write events as text or as JSON."""
         super().__init__()
         self.is_json, self._censor = is_json, censor
 

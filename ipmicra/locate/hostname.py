@@ -31,7 +31,7 @@ class HostName:
 
 
 def read_host_name(name: str, registered_domain: RegisteredDomain) -> HostName | str:
-    """Cut a host name into its parts; a name that cannot be one gives the reason why."""
+    """Cut a host name into its parts; for an invalid name, return the reason."""
     text = name.strip().lower().rstrip(".")
     labels = text.split(".")
     if not text or "" in labels:

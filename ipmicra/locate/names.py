@@ -65,7 +65,7 @@ class NameReader:
     """Finds places in host names."""
 
     def __init__(self, gazetteer: Gazetteer, config: NameConfig | None = None) -> None:
-        """Make the tables; a second or less."""
+        """Make the tables, which takes a second or less."""
         self._config = config or NameConfig()
         self._countries = frozenset(gazetteer.countries)
         self._areas = self._countries | {code for _country, code in gazetteer.regions}

@@ -53,7 +53,7 @@ class AssignReport:
 
     @property
     def unassigned(self) -> int:
-        """Count what has no crawler."""
+        """Count the assignments without a crawler."""
         return sum(one.crawler is None for one in self.assignments)
 
 
@@ -87,7 +87,7 @@ def check_backend(name: str) -> None:
 
 
 def _by_auction(table: TaskTable) -> AssignReport:
-    """Assign by the auction; sites without any sample go where room is."""
+    """Assign by the auction; sites without any sample go where there is room."""
     problem, findings = table.problem, []
     if problem.expectations is not None:
         sites = [task.site for task in table.tasks]
@@ -162,7 +162,7 @@ def _reasons(table: TaskTable, assigned: AssignedSites, words: tuple[str, str]) 
 
 
 def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms: Floats) -> AssignReport:
-    """Write the answers down."""
+    """Make the report of the answers."""
     assignments = []
     for row, task in enumerate(table.tasks):
         number = int(crawler[row])

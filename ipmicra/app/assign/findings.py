@@ -36,7 +36,7 @@ def trip_findings(expected_ms: NDArray[np.float64]) -> list[str]:
 def fleet_findings(
     crawlers: Sequence[Crawler], units: NDArray[np.float64], assignments: Sequence[Assignment]
 ) -> list[str]:
-    """Report capacities that do not fit: none at all, or more tasks than a crawler wants."""
+    """Report capacities that do not fit: none at all, or more tasks than a crawler takes."""
     findings = []
     idle = [one.name for one, share in zip(crawlers, units, strict=True) if share <= 0]
     if idle:

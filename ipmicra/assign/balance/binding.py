@@ -37,7 +37,7 @@ class Lives:
         return len(self._ended)
 
     def end(self, life: float) -> None:
-        """Record that a crawler stayed for so long."""
+        """Record how long a crawler stayed."""
         insort(self._ended, life)
         self.width = max(self._ended[-1], _LEAST_LIFE) / _AGES
         grid = np.arange(_AGES + 1) * self.width

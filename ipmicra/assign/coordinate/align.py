@@ -8,7 +8,7 @@ from ipmicra.model.types import Floats
 
 
 def aligned(points: Floats, anchors: Floats, targets: Floats) -> Floats:
-    """Turn, mirror and shift points so that their anchors come to lie on the targets as well as can be.
+    """Turn, mirror and shift points so that their anchors fit the targets best.
 
     Anchors and targets are the same things in the frame of `points` and in the other one (Schönemann 1966).
     Coordinates are made from distances alone, so that two fits of one fleet differ by just this.

@@ -123,7 +123,7 @@ def _near_start(task: Task, anchors: Anchors) -> Floats:
 
 
 def _random_start(hosts: int, anchors: Anchors, rng: np.random.Generator) -> Floats:
-    """Start around an anchor drawn by lot."""
+    """Start around a random anchor."""
     spread = anchors.points.std() / 2
     drawn = anchors.points[rng.integers(0, len(anchors.points), hosts)]
     start: Floats = drawn + rng.normal(0, 1, drawn.shape) * spread

@@ -59,7 +59,7 @@ class Ridge:
 
 
 def likeness(rtt_ms: Floats, estimated_ms: Floats, floor_ms: float) -> Likeness:
-    """Make what hosts are compared by; a missing sample is filled with the embedding's word."""
+    """Return what hosts are compared by; the embedding's estimate fills in for a missing sample."""
     estimated = np.log(estimated_ms + floor_ms)
     samples = np.where(np.isfinite(rtt_ms), np.log(rtt_ms + floor_ms), estimated)
     return Likeness(samples=samples, surprise=samples - estimated)

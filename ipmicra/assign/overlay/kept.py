@@ -126,7 +126,7 @@ class KeptOverlay:
         return True
 
     def _anchors(self, crawlers: Standing, sites: Standing) -> list[tuple[Floats, Floats]]:
-        """Pair the places of what was there before and is there now."""
+        """Pair the old and new places of crawlers and sites that were known before."""
         pairs = [
             (point, self._points_of([name])[0])
             for name, point in zip(crawlers.names, crawlers.points, strict=True)
@@ -164,7 +164,7 @@ class KeptOverlay:
         ]
 
     def _insert(self, sites: Standing, points: Floats) -> None:
-        """Insert the sites that are not there."""
+        """Insert the sites that are not in the overlay yet."""
         for name, point, is_known in zip(sites.names, points, sites.is_known, strict=True):
             if name not in self.sites:
                 self.sites[name] = point

@@ -50,7 +50,7 @@ class Overlay:
         expected: int | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        """Start empty. `expected` is the number of crawlers to come, which schemes such as MP_30_NH go by."""
+        """Start empty. `expected` is the number of crawlers to come, which schemes such as MP_30_NH need."""
         self.space = space
         self.scheme = scheme
         self.options = options or OverlayOptions()
@@ -80,12 +80,12 @@ class Overlay:
         return f"<Overlay {self.scheme}: {len(self)} crawlers, {len(self.sites)} sites>"
 
     def __len__(self) -> int:
-        """Count the crawlers that are there."""
+        """Count the present crawlers."""
         return self._alive
 
     @property
     def rng(self) -> np.random.Generator:
-        """The source of chance."""
+        """The generator of random numbers."""
         if self._rng is None:
             raise InputError("this option needs random numbers: pass a generator")
         return self._rng
@@ -213,7 +213,7 @@ class Overlay:
         return counts[self.crawlers()]
 
     def crawlers(self) -> Rows:
-        """Return the numbers of the crawlers that are there."""
+        """Return the numbers of the present crawlers."""
         return np.flatnonzero(self.zone_of[: self._joined] >= 0)
 
     def zones_of(self, crawler: int) -> list[int]:
@@ -269,7 +269,7 @@ class Overlay:
         return self._depart(crawler, is_failure=False)
 
     def fail(self, crawler: int) -> Departure:
-        """Let others take over from a crawler that went without a word; its sites start again."""
+        """Let others take over from a crawler that failed; its sites start again."""
         return self._depart(crawler, is_failure=True)
 
     def _depart(self, crawler: int, *, is_failure: bool) -> Departure:

@@ -50,7 +50,7 @@ def _taker(overlay: Overlay, crawler: int, zone: int) -> int | None:
 
 
 def _merge_up(overlay: Overlay, crawler: int, zone: int) -> None:
-    """Merge halves that have come into one hand, as far up as that goes."""
+    """Merge halves that now have the same owner, as far up as possible."""
     zones = overlay.zones
     while (sibling := zones.sibling(zone)) >= 0:
         if not zones.is_leaf(sibling) or zones.tree.owner[sibling] != crawler:

@@ -195,7 +195,7 @@ class _Socket(asyncio.DatagramProtocol):
             waiting[1].set_result(bytes(data))
 
     def error_received(self, exc: Exception) -> None:
-        """Ignore it: a server that is away for a moment is the same as a lost packet."""
+        """Ignore it: a server that is briefly unreachable is like a lost packet."""
 
     def close(self) -> None:
         if self._transport is not None:

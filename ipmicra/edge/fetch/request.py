@@ -139,7 +139,7 @@ class Requester:
 
 
 def _decoded(pieces: Iterator[bytes | Trouble]) -> str | Trouble:
-    """Join a small body; what is too long to be small is cut."""
+    """Join a small body; it is cut off at the limit."""
     received = bytearray()
     for piece in pieces:
         if isinstance(piece, Trouble):

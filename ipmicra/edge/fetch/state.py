@@ -41,12 +41,12 @@ class FileState:
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the path of the file that remembers about another."""
+    """Return the path of a file's sidecar."""
     return path.with_name(f".{path.name}.json")
 
 
 def read_state(path: Path) -> FileState | None:
-    """Read what is remembered of a file; None if there is nothing or it is damaged."""
+    """Read the state of a file; None if there is none or it is damaged."""
     try:
         facts = json.loads(sidecar_of(path).read_text(encoding="utf-8"))
         return FileState(**facts) if _are_sound(facts) else None
@@ -68,7 +68,7 @@ def _are_sound(facts: object) -> bool:
 
 
 def write_state(path: Path, state: FileState) -> None:
-    """Remember about a file; a reader finds the old state or the new one, never half of it."""
+    """Write the state of a file; a reader finds the old state or the new one, never half of it."""
     sidecar = sidecar_of(path)
     draft = sidecar.with_name(f"{sidecar.name}.new")
     draft.unlink(missing_ok=True)  # left by a killed run, or a link that would overwrite its target
@@ -78,7 +78,7 @@ def write_state(path: Path, state: FileState) -> None:
 
 
 def forget_state(path: Path) -> None:
-    """Remember nothing about a file."""
+    """Delete the state of a file."""
     sidecar_of(path).unlink(missing_ok=True)
 
 

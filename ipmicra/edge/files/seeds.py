@@ -119,7 +119,7 @@ def parse_seed(text: str) -> Seed | UnresolvedSeed:
 
 
 def host_name(text: str) -> str | None:
-    """Write a host name the one way, IDNs as A-labels; None if it cannot be one.
+    """Normalise a host name, IDNs as A-labels; None if it cannot be one.
 
     `Bücher.example.` is `xn--bcher-kva.example`.
     """
@@ -225,7 +225,7 @@ def _is_file(word: str) -> bool:
 
 
 def _check(word: str) -> None:
-    """Raise where a word is meant as a file and is none."""
+    """Raise if a word looks like a file that does not exist."""
     if "://" in word or _is_file(word) or _range_of(word) is not None:
         return
     try:

@@ -262,7 +262,7 @@ def _separator_of_list(lines: list[str]) -> str:
 
 
 def _rows(lines: Iterator[Line], separator: str) -> Iterator[Row]:
-    """Cut lines into cells; a quoted cell may go on in the next lines."""
+    """Cut lines into cells; a quoted cell may continue on the next lines."""
     held: list[Line] = []
     while True:
         number, line = held.pop(0) if held else next(lines, (0, ""))

@@ -46,11 +46,11 @@ class Crawling:
         """When each executing piece was started."""
 
     def join(self, crawler: int) -> None:
-        """Let a crawler be there."""
+        """Mark a crawler as present."""
         self.is_there[crawler], self.free[crawler] = True, self._connections
 
     def leave(self, crawler: int) -> None:
-        """Let a crawler be gone; what it holds is dropped by the caller."""
+        """Mark a crawler as gone; the caller drops what it holds."""
         self.is_there[crawler], self.free[crawler] = False, 0
 
     def queue(self, piece: int, crawler: int) -> None:

@@ -63,7 +63,7 @@ class Engine:
     def __init__(
         self, world: ChurnWorld, lives: list[Life], scheme: Scheme, config: ChurnConfig, seed: int
     ) -> None:
-        """Put all that is known ahead into the row of events; only the scheme draws more random numbers."""
+        """Queue all events that are known in advance; only the scheme draws more random numbers."""
         self.world, self.config = world, config
         self.work = world.pieces if scheme.is_split else world.whole
         self.crawling = Crawling(world, self.work, config)
@@ -134,7 +134,7 @@ class Engine:
         self._submit(piece)
 
     def _submit(self, piece: int) -> None:
-        """Hand a piece in; one still queued is cancelled, one still executing is handed in when it ends."""
+        """Submit a piece; one still queued is cancelled, one still executing is submitted when it ends."""
         step = STEPS[self.crawling.state[piece]]
         self.counts.submitted += 1
         if step is Step.WAIT:

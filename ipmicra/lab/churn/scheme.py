@@ -30,7 +30,7 @@ class SchemePolicy(Protocol):
         """Note that a crawler joined."""
 
     def left(self, crawler: int, now: float) -> None:
-        """Take note that a crawler is gone."""
+        """Note that a crawler left."""
 
     def choose(self, piece: int, now: float) -> int:
         """Return the crawler that gets a submitted piece; at least one is present."""
@@ -39,10 +39,10 @@ class SchemePolicy(Protocol):
         """Return the crawler that repeats a leaving crawler's piece; at least one is present."""
 
     def next_for(self, crawler: int, now: float) -> int | None:
-        """Name the queued piece that a crawler's free connection starts, or none."""
+        """Return the queued piece that a crawler's free connection starts, or none."""
 
     def measured(self, piece: int, crawler: int, rtt_ms: float) -> None:
-        """Take note of the round trip that a completed crawl has shown."""
+        """Note the round trip that a completed crawl has shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

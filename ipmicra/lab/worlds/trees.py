@@ -129,7 +129,7 @@ class InventedTree(NestedRanges):
         return None if number < 0 else country_code(number)
 
     def registry_number(self, row: int) -> int:
-        """Return the registry's number: countries are shared out in turn."""
+        """Return the registry's number: countries are assigned to registries in turn."""
         return self._countries[row] % 5 + 1
 
 

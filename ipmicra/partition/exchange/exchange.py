@@ -148,7 +148,7 @@ class UrlExchange:
         config: ExchangeConfig | None = None,
         visited: VisitedSet | None = None,
     ) -> None:
-        """Speak for a crawler; `owner_of` gives the name of the crawler that a host belongs to."""
+        """Exchange URLs for a crawler; `owner_of` returns the name of the crawler that owns a host."""
         self._name = name
         self._owner_of = owner_of
         self._config = config or ExchangeConfig()

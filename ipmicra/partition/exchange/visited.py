@@ -101,7 +101,7 @@ class BloomVisited:
         self._count = 0
 
     def add(self, url: str) -> bool:
-        """Add a URL; return whether it is new, wrongly not in the share of cases it was made for."""
+        """Add a URL; return whether it is new. A share of new ones, as configured, is taken for known."""
         if url in self._bloom:
             return False
         self._bloom.add(url)
@@ -109,7 +109,7 @@ class BloomVisited:
         return True
 
     def __contains__(self, url: str) -> bool:
-        """Return whether a URL was added, wrongly yes in the share of cases it was made for."""
+        """Return whether a URL was added. A share of other ones, as configured, is taken for added."""
         return url in self._bloom
 
     def __len__(self) -> int:

@@ -20,7 +20,7 @@ def by_subsite(problem: Problem) -> Column:
 
 
 def at_random(problem: Problem) -> Column:
-    """Any crawler, by the problem's seed."""
+    """Assign each site to a random crawler, by the problem's seed."""
     rng = np.random.default_rng(problem.seed)
     return rng.choice(problem.parts, len(problem.sites), p=problem.crawlers.shares).astype(np.int32)
 

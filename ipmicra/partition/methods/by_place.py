@@ -16,7 +16,7 @@ _CELLS = 1_000_000
 
 
 def by_country(problem: Problem) -> Column:
-    """A crawler of the site's own country [5], by hash if there are several; else any, by hash."""
+    """Assign each site to a crawler in its country [5], by hash among several; else to any, by hash."""
     crawlers = problem.crawlers if problem.crawlers.country.any() else standing(problem)
     hashes = hash_many(problem.sites.hosts)
     column = (hashes % np.uint64(len(crawlers))).astype(np.int32)
@@ -34,7 +34,7 @@ def by_city(problem: Problem) -> Column:
 
 
 def by_isp_city(problem: Problem) -> Column:
-    """The nearest of the crawlers that have the site's own holder; the nearest of all where none has."""
+    """Assign each site to the nearest crawler with the same holder; where there is none, to the nearest."""
     sites, crawlers = problem.sites, standing(problem)
     column = nearest_crawler(sites, crawlers, np.arange(problem.parts, dtype=np.int32))
     for holder in np.unique(crawlers.holder[crawlers.holder >= 0]).tolist():

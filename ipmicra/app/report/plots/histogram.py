@@ -65,7 +65,7 @@ def draw_probes(columns: Columns, config: ReportConfig) -> Scene | None:
 
 
 def count_probes(known: NDArray[np.int64], last: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Count sites by probes, those with more than `last` together; give the bars' names beside the counts."""
+    """Count sites by probes, those with more than `last` together; return the bars' names and the counts."""
     last = min(last, max(int(known.max()), FEWEST_BARS - 1))
     counts = np.bincount(np.minimum(known, last + 1), minlength=last + 2)
     names = [*(str(i) for i in range(last + 1)), f"> {last}"]

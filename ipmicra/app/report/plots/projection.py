@@ -36,7 +36,7 @@ def equal_earth(latitude: Degrees, longitude: Degrees) -> tuple[Degrees, Degrees
 
 @cache
 def _scale() -> tuple[float, float]:
-    """Pixels a unit, and the plane's y at the upper edge."""
+    """Return the pixels per unit, and the plane's y at the upper edge."""
     (half,), _ = equal_earth(np.array([0.0]), np.array([_FULL_ROUND]))
     _, (top,) = equal_earth(np.array([NORTH]), np.array([0.0]))
     return WIDTH / (2 * float(half)), float(top)

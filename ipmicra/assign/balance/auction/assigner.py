@@ -151,7 +151,7 @@ def _sold(
 
 
 def _rest_placed(cost: NDArray[np.float32], load: Floats, room: Floats, taker: Rows) -> Rows:
-    """Put what still has no crawler where it fits at least cost, or where least is over, largest first."""
+    """Assign the remaining sites, largest first: where they fit at least cost, else with the least excess."""
     used = np.bincount(taker[taker >= 0], load[taker >= 0], len(room))
     homeless = np.flatnonzero((taker < 0) & np.isfinite(cost.min(axis=1, initial=np.inf)))
     for site in homeless[np.argsort(-load[homeless], kind="stable")].tolist():

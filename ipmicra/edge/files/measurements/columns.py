@@ -144,7 +144,7 @@ def _by_name(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns | 
 
 
 def _plain(text: str) -> str:
-    """Write a column's name the one way: `Min RTT (ms)` and `minRttMs` become `min_rtt_ms`."""
+    """Normalise a column's name: `Min RTT (ms)` and `minRttMs` become `min_rtt_ms`."""
     separated = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text.strip())
     return re.sub(r"[^\wµμ]+", "_", separated.lower()).strip("_")
 

@@ -135,7 +135,7 @@ def cut(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.in
 
 
 def bisected(graph: csr_array, vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
-    """Let METIS halve a graph again and again."""
+    """Let METIS bisect a graph recursively."""
     if min(problem.parts, len(vertices)) < 2:  # noqa: PLR2004 - METIS needs two parts
         return np.zeros(len(vertices), np.int64)
     return _call_metis(graph, vertices, problem, is_bisected=True)
