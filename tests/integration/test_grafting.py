@@ -158,7 +158,7 @@ def test_silence_that_a_registry_asks_for_has_an_end(registry: RdapServer) -> No
 def test_registry_that_never_has_time_is_given_up(registry: RdapServer) -> None:
     registry.refusals = [(429, {"Retry-After": "1"})] * 9
     calendar = Calendar()
-    with pytest.raises(FetchError, match="asked too often"):
+    with pytest.raises(FetchError, match="queried too often"):
         calendar.source().ask(OUTSIDE)
     assert (calendar.slept, len(registry.asked)) == ([1.0, 1.0], 3)
 
