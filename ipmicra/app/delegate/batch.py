@@ -7,7 +7,8 @@ batch of an earlier run that did not end, and resumes it; so a crash needs no cl
 
 Seeds flow through in chunks. A chunk is resolved to sites, hosts that were seen before are dropped, results
 of an earlier run are handed out again from the store, and the rest arrives at the driver. Reading waits
-while `window` sites are pending: memory does not grow with the list, apart from one fingerprint per host.
+while `window` sites are pending, and hosts that were seen are remembered in a file: memory does not grow with
+the list.
 
 Three orders of events matter:
 
@@ -37,13 +38,13 @@ from ipmicra.app.delegate.session import Session
 from ipmicra.app.home import Home
 from ipmicra.delegate.subnets import key_of
 from ipmicra.edge.files.seeds import UnresolvedSeed, count_seeds, read_seeds, redacted
+from ipmicra.edge.fingerprint_file import FingerprintFile
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.store.ports import BudgetState, StorePort
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
-from ipmicra.partition.exchange.visited import Fingerprints
 
 events = EventLog("delegate")
 CHUNK = 200
@@ -111,8 +112,8 @@ class Batch:
     """Whether the caller calls `end` when it has printed everything; until then the batch can be resumed."""
     _seen: set[str] = field(default_factory=set)
     """Hosts that were met."""
-    _many_seen: Fingerprints | None = None
-    """The same for long lists, in a sixth of the memory."""
+    _many_seen: FingerprintFile | None = None
+    """The same for long lists, on disk."""
     _outside: list[Site] = field(default_factory=list)
     """Sites whose registration is to be asked for."""
     _read: int = 0
@@ -120,7 +121,11 @@ class Batch:
 
     def run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
         """Delegate all seeds; `words` are how the user named them."""
-        asyncio.run(self._run(words, texts))
+        try:
+            asyncio.run(self._run(words, texts))
+        finally:
+            if self._many_seen is not None:
+                self._many_seen.close()
         if not self.is_ended_by_caller:
             self.end()
         return self.report
@@ -195,7 +200,7 @@ class Batch:
         is_new = host not in self._seen
         self._seen.add(host)
         if len(self._seen) >= FEW:
-            self._many_seen = Fingerprints()
+            self._many_seen = FingerprintFile()
             for one in self._seen:
                 self._many_seen.add(one)
             self._seen = set()

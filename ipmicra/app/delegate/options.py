@@ -33,7 +33,7 @@ class DrivingConfig:
     """Orders at one agent at a time; an agent takes twenty thousand."""
     flush_s: float = 0.2
     """How long an answer may wait for others before all are written: a commit takes milliseconds."""
-    flush_rows: int = 20_000
+    flush_rows: int = 40_000
     """Rows that are written at the latest; the more at a time, the fewer pages are written twice."""
     flush_share: float = 0.1
     """Share of the time that may go into writing before `flush_s` is extended."""

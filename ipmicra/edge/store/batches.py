@@ -7,8 +7,8 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import packed_many, unpacked
 from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
+from ipmicra.edge.store.keys import key_hash, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import StoreError
@@ -28,7 +28,11 @@ _RESULT = Shape(
         "probes": int,
     },
 )
-_ADD = f"INSERT OR IGNORE INTO results (batch, {_RESULT.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_ADD = (
+    f"INSERT OR IGNORE INTO results (key_hash, batch, {_RESULT.names}) "  # noqa: S608 - our own names
+    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+    "WHERE NOT EXISTS (SELECT 1 FROM results WHERE key_hash = ?1 AND batch = ?2 AND host = ?3)"
+)
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
 
@@ -55,6 +59,25 @@ def create_batches(database: Database) -> None:
         needed=("address", "first", "last", "crawler", "evidence", "probes"),
         index=("host",),
     )
+
+
+def append_results(database: Database) -> None:
+    """Keep results in the order in which they come, found by batch and by the hash of their host."""
+    columns = f"batch, {_RESULT.names}"
+    database.conn.create_function("key_hash", 1, key_hash, deterministic=True)
+    database.execute(
+        "CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, batch INTEGER NOT NULL, "
+        "host TEXT NOT NULL, address BLOB NOT NULL, first BLOB NOT NULL, last BLOB NOT NULL, "
+        "crawler TEXT NOT NULL, evidence TEXT NOT NULL, rtt_ms FLOAT, probes INTEGER NOT NULL)"
+    )
+    database.execute(
+        f"INSERT INTO appended (key_hash, {columns}) "  # noqa: S608 - our own names
+        f"SELECT key_hash(host), {columns} FROM results ORDER BY rowid"
+    )
+    database.execute("DROP TABLE results")
+    database.execute("ALTER TABLE appended RENAME TO results")
+    database.execute("CREATE INDEX results_by_hash ON results (key_hash, batch)")
+    database.execute("CREATE INDEX results_by_batch ON results (batch)")
 
 
 class BatchTable:
@@ -99,11 +122,11 @@ class ResultTable:
     def add_many(self, batch: int, results: Iterable[Decision]) -> None:
         """Keep results; a host that has one in the batch keeps it.
 
-        Rows go in by host, which fills the indices in their own order: a page is written once, not for each
-        of its rows.
+        Rows go in by hash, which fills the index in its own order (`key_hash`).
         """
         rows = [
             (
+                key_hash(one.host),
                 batch,
                 one.host,
                 *packed_many((one.address, one.first, one.last)),
@@ -114,7 +137,7 @@ class ResultTable:
             )
             for one in results
         ]
-        rows.sort(key=itemgetter(1))
+        rows.sort(key=itemgetter(0))
         self._connection.execute_many(_ADD, rows)
 
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]:
@@ -122,26 +145,27 @@ class ResultTable:
         found: dict[str, Decision] = {}
         for start in range(0, len(hosts), _AT_ONCE):
             part = hosts[start : start + _AT_ONCE]
-            rest = f"WHERE batch = ? AND host IN ({', '.join('?' * len(part))})"
-            results = self._connection.read(_RESULT, _result_of, rest, [batch, *part])
-            found.update((one.host, one) for one in results)
+            rest = f"WHERE batch = ? AND key_hash IN ({', '.join('?' * len(part))})"
+            results = self._connection.read(_RESULT, _result_of, rest, [batch, *map(key_hash, part)])
+            wanted = set(part)
+            found.update((one.host, one) for one in results if one.host in wanted)
         return found
 
     def all(self, batch: int) -> Iterator[Decision]:
         """Return all results of a batch, by host."""
-        after = ""
-        rest = "WHERE batch = ? AND host > ? ORDER BY host LIMIT 10000"
-        while results := self._connection.read(_RESULT, _result_of, rest, (batch, after)):
-            for one in results:
-                if one.host <= after:  # a damaged index would send us round and round
-                    raise StoreError(self._connection.path, f"the index of results is damaged: {DAMAGED}")
-                after = one.host
-                yield one
+        before: str | None = None
+        for one in self._connection.stream(_RESULT, _result_of, "WHERE batch = ? ORDER BY host", (batch,)):
+            if before is not None and one.host <= before:
+                raise StoreError(
+                    self._connection.path, f"results has {one.host} twice: it is damaged; {DAMAGED}"
+                )
+            before = one.host
+            yield one
 
     def latest(self, host: str) -> Decision | None:
         """Return the last result of a host."""
-        rest = "WHERE host = ? ORDER BY batch DESC LIMIT 1"
-        return self._connection.read_one(_RESULT, _result_of, rest, (host,))
+        rest = "WHERE key_hash = ? AND host = ? ORDER BY batch DESC LIMIT 1"
+        return self._connection.read_one(_RESULT, _result_of, rest, (key_hash(host), host))
 
     def count(self, batch: int) -> int:
         """Count the results of a batch."""

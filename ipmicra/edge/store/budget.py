@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import packed_or_none, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.keys import packed_or_none, unpacked_or_none
 from ipmicra.edge.store.ports import BudgetState, OrderRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError

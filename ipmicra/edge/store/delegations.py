@@ -8,8 +8,15 @@ from operator import itemgetter
 from sqlite_utils import Database
 
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.edge.store.addresses import packed, packed_many, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.keys import (
+    key_hash,
+    packed,
+    packed_many,
+    packed_or_none,
+    unpacked,
+    unpacked_or_none,
+)
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
@@ -35,11 +42,13 @@ _COLUMNS: dict[str, type] = {
 }
 _NAMES = ", ".join(_COLUMNS)
 _VALUES = ", ".join("?" * len(_COLUMNS))
-_CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS if name not in {"first", "last"})
-_PUT = f"INSERT INTO delegations ({_NAMES}) VALUES ({_VALUES}) ON CONFLICT DO UPDATE SET {_CHANGES}"  # noqa: S608 - our own names
+_CHANGES = ", ".join(f"{name} = ?" for name in _COLUMNS)
+_FOUND = "WHERE key_hash = ? AND first = ? AND last = ?"
+_ADD = f"INSERT INTO delegations ({_NAMES}, key_hash) VALUES ({_VALUES}, ?)"  # noqa: S608 - our own names
+_CHANGE = f"UPDATE delegations SET {_CHANGES} {_FOUND}"  # noqa: S608 - our own names
 _ARCHIVE = (
     f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "  # noqa: S608 - our own names
-    f"SELECT {_NAMES}, ?, ? FROM delegations WHERE first = ? AND last = ?"
+    f"SELECT {_NAMES}, ?, ? FROM delegations {_FOUND}"
 )
 REPLACED = "decided anew"
 """Why a delegation ended that another replaced."""
@@ -54,20 +63,51 @@ _KINDS = {
 }
 _DELEGATION = Shape("delegations", _KINDS)
 _WITHOUT_ACCOUNT = Shape("delegations", {name: kind for name, kind in _KINDS.items() if name != "account"})
+_BOUNDS = Shape("delegations", {"first": bytes, "last": bytes})
+_SQL_TYPES = {bytes: "BLOB", str: "TEXT", float: "FLOAT", int: "INTEGER"}
 _ENDED = Shape("delegation_history", {**_KINDS, "ended_s": float, "reason": str})
 
 
 def create_delegations(database: Database) -> None:
     """Make the tables of delegations and of their history, which a replaced delegation enters by itself."""
-    kinds = {bytes: "BLOB", str: "TEXT", float: "FLOAT", int: "INTEGER"}
-    columns_text = ", ".join(
-        f"{name} {kinds[kind]}{' NOT NULL' if name in _NEEDED else ''}" for name, kind in _COLUMNS.items()
-    )
+    columns_text = _columns_text(_NEEDED)
     # One tree instead of two: a row is found by its bounds alone, and writing costs half.
     database.execute(f"CREATE TABLE delegations ({columns_text}, PRIMARY KEY (first, last)) WITHOUT ROWID")
     columns = {"id": int, **_COLUMNS, "ended_s": float, "reason": str}
     needed = ("first", "last", *_NEEDED, "ended_s", "reason")
     make_table(database, "delegation_history", columns, key="id", needed=needed, index=("first", "last"))
+    _create_trigger(database)
+
+
+def append_delegations(database: Database) -> None:
+    """Keep delegations in the order in which they come, found by the hash of their bounds.
+
+    Those of more than one address are also in an index by address: they are few beside the single addresses
+    of a long list, and every run reads them.
+    """
+    database.conn.create_function("key_hash", 2, key_hash, deterministic=True)
+    columns_text = _columns_text(("first", "last", *_NEEDED))
+    database.execute(
+        f"CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, {columns_text})"
+    )
+    database.execute(
+        f"INSERT INTO appended (key_hash, {_NAMES}) "  # noqa: S608 - our own names
+        f"SELECT key_hash(first, last), {_NAMES} FROM delegations ORDER BY created_s, first, last"
+    )
+    database.execute("DROP TABLE delegations")
+    database.execute("ALTER TABLE appended RENAME TO delegations")
+    database.execute("CREATE INDEX delegations_by_hash ON delegations (key_hash)")
+    database.execute("CREATE INDEX wide_delegations ON delegations (first, last DESC) WHERE first <> last")
+    _create_trigger(database)
+
+
+def _columns_text(needed: Sequence[str]) -> str:
+    return ", ".join(
+        f"{name} {_SQL_TYPES[kind]}{' NOT NULL' if name in needed else ''}" for name, kind in _COLUMNS.items()
+    )
+
+
+def _create_trigger(database: Database) -> None:
     old = ", ".join(f"OLD.{name}" for name in _COLUMNS)
     database.execute(
         "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations "  # noqa: S608 - our own names
@@ -85,40 +125,62 @@ class DelegationTable:
         self._connection = connection
 
     def put_many(self, records: Iterable[DelegationRecord]) -> None:
-        """Keep delegations; those they replace go into the history. Rows go in by key, as results do."""
+        """Keep delegations; those they replace go into the history. Rows go in by hash, as results do."""
         kept = list(records)
         texts = {id(record.account): record.account for record in kept}  # many may share one
         written = {number: _account_text(account) for number, account in texts.items()}
         rows = [_row_of(record, written[id(record.account)]) for record in kept]
-        rows.sort(key=itemgetter(0, 1))
-        self._connection.execute_many(_PUT, rows)
+        rows.sort(key=itemgetter(-1))
+        with self._connection.transaction():
+            known = self._known([row[-1] for row in rows])
+            new: list[Row] = []
+            changed: list[Row] = []
+            for row in rows:
+                bounds = row[:2]
+                if bounds in known:
+                    changed.append((*row, *bounds))
+                else:
+                    known.add(bounds)
+                    new.append(row)
+            self._connection.execute_many(_ADD, new)
+            self._connection.execute_many(_CHANGE, changed)
+
+    def _known(self, hashes: Sequence[int]) -> set[Row]:
+        """Return the bounds of delegations that have one of these hashes."""
+        found: set[Row] = set()
+        for start in range(0, len(hashes), _AT_ONCE):
+            part = hashes[start : start + _AT_ONCE]
+            found.update(self._connection.read(_BOUNDS, tuple, _among(part), part))
+        return found
 
     def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
         """Extend delegations."""
-        sql = "UPDATE delegations SET expires_s = ? WHERE first = ? AND last = ?"
-        rows = [(expires_s, packed(first), packed(last)) for (first, last), expires_s in expiries]
+        sql = f"UPDATE delegations SET expires_s = ? {_FOUND}"  # noqa: S608 - our own names
+        rows = [(expires_s, *_key_of(*bounds)) for bounds, expires_s in expiries]
         self._connection.execute_many(sql, rows)
 
     def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None:
         """End delegations, each for a reason; they stay in the history."""
         with self._connection.transaction():
             for (first, last), reason in ended:
-                bounds = packed(first), packed(last)
-                self._connection.execute(_ARCHIVE, (at_s, reason, *bounds))
-                self._connection.execute("DELETE FROM delegations WHERE first = ? AND last = ?", bounds)
+                key = _key_of(first, last)
+                self._connection.execute(_ARCHIVE, (at_s, reason, *key))
+                self._connection.execute(f"DELETE FROM delegations {_FOUND}", key)  # noqa: S608 - our own names
 
     def get(self, first: Address, last: Address) -> DelegationRecord | None:
         """Return the delegation of a subnet."""
-        bounds = packed(first), packed(last)
-        return self._connection.read_one(_DELEGATION, _record_of, "WHERE first = ? AND last = ?", bounds)
+        return self._connection.read_one(_DELEGATION, _record_of, _FOUND, _key_of(first, last))
 
     def at(self, addresses: Sequence[Address]) -> list[DelegationRecord]:
         """Return the delegations of single addresses, those that exist; accounts are left out."""
         found: list[DelegationRecord] = []
         for start in range(0, len(addresses), _AT_ONCE):
-            part = [packed(one) for one in addresses[start : start + _AT_ONCE]]
-            rest = f"WHERE first IN ({', '.join('?' * len(part))}) AND last = first"
-            found += self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, part)
+            part = addresses[start : start + _AT_ONCE]
+            hashes = [_key_of(one, one)[0] for one in part]
+            rest = f"{_among(hashes)} AND last = first"
+            records = self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, hashes)
+            wanted = set(part) if records else set()
+            found += [record for record in records if record.delegation.first in wanted]
         return found
 
     def all(self, *, is_wide: bool = False) -> Iterator[DelegationRecord]:
@@ -146,13 +208,23 @@ class DelegationTable:
         return (int(found[0]), int(found[1])) if found else (0, 0)
 
 
+def _among(hashes: Sequence[int]) -> str:
+    return f"WHERE key_hash IN ({', '.join('?' * len(hashes))})"
+
+
+def _key_of(first: Address, last: Address) -> tuple[int, bytes, bytes]:
+    bounds = packed(first), packed(last)
+    return key_hash(*bounds), *bounds
+
+
 def _row_of(record: DelegationRecord, account: str) -> Row:
     one, place = record.delegation, record.location
     placed: Row = (None,) * 4
     if place is not None:
         placed = (place.latitude, place.longitude, place.radius_km, place.country)
+    bounds = packed_many((one.first, one.last))
     return (
-        *packed_many((one.first, one.last)),
+        *bounds,
         one.crawler,
         _EVIDENCE[one.evidence],
         one.rtt_ms,
@@ -162,6 +234,7 @@ def _row_of(record: DelegationRecord, account: str) -> Row:
         packed_or_none(record.address),
         *placed,
         account,
+        key_hash(*bounds),
     )
 
 

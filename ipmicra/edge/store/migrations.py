@@ -10,11 +10,11 @@ from operator import itemgetter
 from sqlite_utils import Database
 
 from ipmicra.edge.store.assignments import create_assignments
-from ipmicra.edge.store.batches import create_batches
+from ipmicra.edge.store.batches import append_results, create_batches
 from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.crawlers import create_crawlers
-from ipmicra.edge.store.delegations import create_delegations
+from ipmicra.edge.store.delegations import append_delegations, create_delegations
 from ipmicra.edge.store.grafts import create_grafts
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
@@ -52,6 +52,8 @@ MIGRATIONS = (
     Migration(number=12, name="states", apply=create_states),
     Migration(number=13, name="recrawls", apply=create_recrawls),
     Migration(number=14, name="track records", apply=create_track_records),
+    Migration(number=15, name="results are appended", apply=append_results),
+    Migration(number=16, name="delegations are appended", apply=append_delegations),
 )
 
 

@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Sample, Timings

@@ -6,6 +6,7 @@ import itertools
 import random
 import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,7 +140,7 @@ def test_results_that_do_not_ascend_are_damage_and_not_read_for_ever(tmp_path: P
         probes=0,
     )
     with Store.open(str(tmp_path / "state.db")) as store:
-        store.results.add_many(1, [one])
+        store.results.add_many(1, [replace(one, host=host) for host in "abc"])
         readings = itertools.cycle("za")
         store.connection.raw.create_function("reading", 0, lambda: next(readings))
         store.connection.execute("ALTER TABLE results RENAME TO kept")

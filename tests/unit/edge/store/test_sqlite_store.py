@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.store.addresses import packed, unpacked
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, path_of
+from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError

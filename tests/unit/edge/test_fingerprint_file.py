@@ -1,0 +1,66 @@
+"""Texts that were seen, in a file: the same answers as a set, in memory that does not grow."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.edge import fingerprint_file
+from ipmicra.edge.fingerprint_file import FingerprintFile
+from ipmicra.errors import IpmicraError
+
+
+@pytest.fixture
+def seen() -> Iterator[FingerprintFile]:
+    made = FingerprintFile(4)
+    yield made
+    made.close()
+
+
+@given(st.lists(st.text(alphabet="abc", max_size=4)), st.sampled_from([8, 24, 1 << 20]))
+def test_file_answers_as_a_set_does(texts: list[str], block: int) -> None:
+    """Whatever is read at a time when the table is doubled."""
+    found, expected = FingerprintFile(1), set[str]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint_file, "_BLOCK", block)
+        for text in texts:
+            assert found.add(text) == (text not in expected)
+            expected.add(text)
+    assert len(found) == len(expected)
+    found.close()
+
+
+def test_numbers_that_crowd_the_last_slots_go_behind_the_table(
+    seen: FingerprintFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top = (1 << 64) - 1
+    monkeypatch.setattr(fingerprint_file, "fingerprint", lambda text: top - int(text))
+    assert all(seen.add(str(i)) for i in range(100))
+    assert not any(seen.add(str(i)) for i in range(100))
+
+
+def test_memory_does_not_grow_with_the_texts() -> None:
+    found = FingerprintFile()
+    tracemalloc.start()
+    for i in range(50_000):  # doubles the table at 39,322
+        found.add(str(i))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found) == 50_000
+    assert kept < 20_000
+    found.close()
+
+
+def test_missing_room_is_reported_with_its_folder(
+    seen: FingerprintFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(IpmicraError, match="No space left on device; make room"):
+        seen.add("a.example")
