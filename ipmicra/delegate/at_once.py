@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from ipmicra.delegate.actions import Action, Delegated, GaveUp
 from ipmicra.delegate.attempt import Account, Attempt, Settle, account_of
-from ipmicra.delegate.ledger import Holdings, Ledger
-from ipmicra.delegate.lifecycle import Step
+from ipmicra.delegate.ledger import Holdings, HoldStep, Ledger
 from ipmicra.delegate.ports import Policy
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import single
@@ -41,7 +40,7 @@ class AtOnce:
             return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]
         if held is not None:
             is_over = now_s >= held.delegation.expires_s
-            step = Step.DELEGATION_EXPIRED if is_over else Step.CRAWLER_LEFT
+            step = HoldStep.DELEGATION_EXPIRED if is_over else HoldStep.CRAWLER_LEFT
             actions += self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left")
         if not self._roster.usable():
             return [*actions, GaveUp(site, NOBODY)]

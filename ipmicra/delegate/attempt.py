@@ -1,6 +1,7 @@
 """One try to find a crawler for a subnet, and the account of it: why each crawler was asked or not.
 
-An attempt collects what happens between the arrival of a site and the choice of a crawler. At its end the
+An attempt collects what happens between the arrival of a site and the choice of a crawler. It is OPEN until
+its policy asks, WAITING while probes are out, and SETTLED or ABANDONED at its end (`NEXT_STAGE`). Then the
 account is written from it, which is what `ipmicra explain` shows.
 """
 
@@ -8,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from math import inf
 from typing import Any
 
-from ipmicra.delegate.lifecycle import Stage, Step, next_stage
+from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
@@ -20,6 +21,41 @@ from ipmicra.model.sample import Loss
 from ipmicra.model.site import Site
 
 KNOWN = "its sample was known"
+
+
+class Stage(Enum):
+    """What an attempt can be."""
+
+    OPEN = auto()
+    WAITING = auto()
+    SETTLED = auto()
+    ABANDONED = auto()
+
+
+class StageStep(Enum):
+    """What happens to an attempt."""
+
+    PROBE_ASKED = auto()
+    PROBES_IN = auto()
+    CRAWLER_CHOSEN = auto()
+    NOBODY_LEFT = auto()
+
+
+NEXT_STAGE = {
+    (Stage.OPEN, StageStep.PROBE_ASKED): Stage.WAITING,
+    (Stage.OPEN, StageStep.CRAWLER_CHOSEN): Stage.SETTLED,
+    (Stage.OPEN, StageStep.NOBODY_LEFT): Stage.ABANDONED,
+    (Stage.WAITING, StageStep.PROBES_IN): Stage.OPEN,
+    (Stage.WAITING, StageStep.NOBODY_LEFT): Stage.ABANDONED,
+}
+
+
+def next_stage(stage: Stage, step: StageStep) -> Stage:
+    """Follow the table; a step that is not in it raises."""
+    try:
+        return NEXT_STAGE[stage, step]
+    except KeyError:
+        raise LifeCycleError(stage.name, step.name) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +122,7 @@ class Attempt:
         """The rejected round trips that are possible elsewhere: if the place is wrong, they are samples."""
         return {crawler: rtt_ms for crawler, rtt_ms in self.rejected.items() if 0 < rtt_ms < inf}
 
-    def follow(self, step: Step) -> None:
+    def follow(self, step: StageStep) -> None:
         """Go on to the next stage."""
         self.stage = next_stage(self.stage, step)
 

@@ -2,10 +2,12 @@
 
 How it works
 ------------
-`Ledger` is the bookkeeping: which key (a row of the hierarchy, or a slice of addresses outside it) is free,
-contested by an open attempt, or held. Every change goes through the table in `lifecycle`, so that an
-impossible step raises instead of corrupting the state. Held rows are kept sorted, because the policies ask
-for neighbours in a range of rows, and by organisation, because they ask for its other subnets.
+`Ledger` is the bookkeeping: what each key (a row of the hierarchy, or a slice of addresses outside it) is. A
+subnet is FREE until an attempt opens; it is then CONTESTED until the attempt ends, and HELD until its
+delegation expires or its crawler leaves. A held subnet is contested again when a crawler joined that may be
+nearer. Every change goes through the table `NEXT_HOLD`, so that an impossible step raises instead of
+corrupting the state. Held rows are kept sorted, because the policies ask for neighbours in a range of rows,
+and by organisation, because they ask for its other subnets.
 
 `Holdings` knows what the numbers stand for. It makes delegations from what attempts settled on, answers
 sites from those in force, and renews one when it is used in the second half of its life: a subnet in use
@@ -18,17 +20,59 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 from ipmicra.delegate.actions import Action, Assigned, Delegated, Renewed, Revoked
 from ipmicra.delegate.attempt import Account, Attempt, Considered, Settle, Verdict
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.lifecycle import Hold, Step, next_hold
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
+from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+
+
+class Hold(Enum):
+    """What a subnet can be."""
+
+    FREE = auto()
+    CONTESTED = auto()
+    HELD = auto()
+
+
+class HoldStep(Enum):
+    """What happens to a subnet."""
+
+    ATTEMPT_OPENED = auto()
+    ATTEMPT_SETTLED = auto()
+    ATTEMPT_ABANDONED = auto()
+    DELEGATION_EXPIRED = auto()
+    CRAWLER_LEFT = auto()
+    OWN_SUBNET = auto()
+
+
+NEXT_HOLD = {
+    (Hold.FREE, HoldStep.ATTEMPT_OPENED): Hold.CONTESTED,
+    (Hold.FREE, HoldStep.OWN_SUBNET): Hold.HELD,
+    (Hold.CONTESTED, HoldStep.ATTEMPT_SETTLED): Hold.HELD,
+    (Hold.CONTESTED, HoldStep.ATTEMPT_ABANDONED): Hold.FREE,
+    (Hold.CONTESTED, HoldStep.OWN_SUBNET): Hold.CONTESTED,
+    (Hold.CONTESTED, HoldStep.DELEGATION_EXPIRED): Hold.CONTESTED,
+    (Hold.HELD, HoldStep.ATTEMPT_OPENED): Hold.CONTESTED,
+    (Hold.HELD, HoldStep.DELEGATION_EXPIRED): Hold.FREE,
+    (Hold.HELD, HoldStep.CRAWLER_LEFT): Hold.FREE,
+    (Hold.HELD, HoldStep.OWN_SUBNET): Hold.HELD,
+}
+
+
+def next_hold(hold: Hold, step: HoldStep) -> Hold:
+    """Follow the table; a step that is not in it raises."""
+    try:
+        return NEXT_HOLD[hold, step]
+    except KeyError:
+        raise LifeCycleError(hold.name, step.name) from None
 
 
 @dataclass(slots=True)
@@ -80,26 +124,26 @@ class Ledger:
 
     def contest(self, key: int) -> None:
         """Note that an attempt is open."""
-        next_hold(self.hold_of(key), Step.ATTEMPT_OPENED)
+        next_hold(self.hold_of(key), HoldStep.ATTEMPT_OPENED)
         self._contested.add(key)
 
     def settle(self, key: int, held: Held, organisation: int) -> None:
         """Note the end of an attempt."""
-        next_hold(self.hold_of(key), Step.ATTEMPT_SETTLED)
+        next_hold(self.hold_of(key), HoldStep.ATTEMPT_SETTLED)
         self._contested.discard(key)
         self._put(key, held, organisation)
 
     def give(self, key: int, held: Held, organisation: int) -> None:
         """Return a subnet without an attempt: a crawler's own, or one carried over."""
-        next_hold(self.hold_of(key), Step.OWN_SUBNET)
+        next_hold(self.hold_of(key), HoldStep.OWN_SUBNET)
         self._put(key, held, organisation)
 
     def abandon(self, key: int) -> None:
         """Note an attempt that found no crawler; an earlier delegation, if any, stays."""
-        next_hold(self.hold_of(key), Step.ATTEMPT_ABANDONED)
+        next_hold(self.hold_of(key), HoldStep.ATTEMPT_ABANDONED)
         self._contested.discard(key)
 
-    def free(self, key: int, step: Step, organisation: int) -> None:
+    def free(self, key: int, step: HoldStep, organisation: int) -> None:
         """End a delegation."""
         next_hold(self.hold_of(key), step)
         del self._held[key]
@@ -225,7 +269,7 @@ class Holdings:
         self._ledger.give(key, Held(delegation, crawler, size, location), self._organisation(key))
         return True
 
-    def revoke(self, key: int, step: Step, reason: str) -> list[Action]:
+    def revoke(self, key: int, step: HoldStep, reason: str) -> list[Action]:
         """End a delegation, if there is one."""
         held = self._ledger.get(key)
         if held is None:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from ipmicra.delegate.actions import Action, AskProbe, Delegated, GaveUp
 from ipmicra.delegate.at_once import NOBODY, AtOnce
-from ipmicra.delegate.attempt import Ask, Attempt, Settle, account_of
+from ipmicra.delegate.attempt import Ask, Attempt, Settle, Stage, StageStep, account_of
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
     CrawlerJoined,
@@ -44,11 +44,9 @@ from ipmicra.delegate.events import (
     SiteArrived,
 )
 from ipmicra.delegate.fallback import Fallback
-from ipmicra.delegate.ledger import Holdings, Ledger
-from ipmicra.delegate.lifecycle import Hold, Stage, Step
-from ipmicra.delegate.physics import Physics, are_apart
+from ipmicra.delegate.ledger import Hold, Holdings, HoldStep, Ledger
 from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
-from ipmicra.delegate.roster import Roster
+from ipmicra.delegate.roster import Roster, are_apart
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
@@ -74,10 +72,9 @@ class DelegationMachine:
     ) -> None:
         """Begin with no crawlers and nothing delegated."""
         self.config = config or DelegatorConfig()
-        self.roster, self.ledger = Roster(self.config.implausible_allowed), Ledger()
+        self.roster, self.ledger = Roster(self.config), Ledger()
         self._tree, self._policy = tree, policy
         self._locations, self._anycast = locations, anycast
-        self._physics = Physics(self.config.physics, self.roster)
         self._fallback = Fallback(tree, self.roster, self.ledger, coordinates)
         self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
         is_at_once = not policy.asks and anycast is None
@@ -104,7 +101,7 @@ class DelegationMachine:
             return self._crawler_joined(event)
         if isinstance(event, CrawlerLeft):
             return self._crawler_left(event)
-        return self._holdings.revoke(event.key, Step.DELEGATION_EXPIRED, "it expired")
+        return self._holdings.revoke(event.key, HoldStep.DELEGATION_EXPIRED, "it expired")
 
     # --- sites
 
@@ -143,7 +140,7 @@ class DelegationMachine:
         actions: list[Action] = []
         if held is not None and not self._holdings.is_good(held, now_s):
             is_over = now_s >= held.delegation.expires_s
-            step = Step.DELEGATION_EXPIRED if is_over else Step.CRAWLER_LEFT
+            step = HoldStep.DELEGATION_EXPIRED if is_over else HoldStep.CRAWLER_LEFT
             actions += self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left")
             held = None
         attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
@@ -204,7 +201,7 @@ class DelegationMachine:
         return len(self.roster) if budget is None else max(0, budget - attempt.probes)
 
     def _ask(self, attempt: Attempt, ask: Ask) -> list[Action]:
-        attempt.follow(Step.PROBE_ASKED)
+        attempt.follow(StageStep.PROBE_ASKED)
         site = attempt.sites[0]
         host = None if site.host == str(site.address) else site.host
         actions: list[Action] = []
@@ -236,7 +233,7 @@ class DelegationMachine:
         attempt = self._attempts.get(event.attempt)
         if attempt is None or crawler not in attempt.outstanding:
             return []
-        least_ms = self._physics.least_ms(crawler, attempt.location)
+        least_ms = self.roster.least_ms(crawler, attempt.location)
         if not least_ms <= sample.rtt_ms < float("inf") or sample.rtt_ms <= 0:
             return self._reject(attempt, crawler, sample.rtt_ms, event.now_s)
         attempt.outstanding.discard(crawler)
@@ -275,10 +272,10 @@ class DelegationMachine:
     def _after_answer(self, attempt: Attempt, now_s: float) -> list[Action]:
         if attempt.outstanding:
             return []
-        attempt.follow(Step.PROBES_IN)
+        attempt.follow(StageStep.PROBES_IN)
         if Loss.BUDGET in attempt.losses.values():
             return self._settle_without_budget(attempt, now_s)
-        if len(attempt.samples) > 1 and self._physics.is_in_many_places(attempt.samples):
+        if len(attempt.samples) > 1 and self.roster.is_in_many_places(attempt.samples):
             return self._settle_anycast(attempt, "light cannot be at both ends of two samples", now_s)
         return self._go_on(attempt, now_s)
 
@@ -310,7 +307,7 @@ class DelegationMachine:
 
     def _settle(self, attempt: Attempt, settle: Settle, now_s: float) -> list[Action]:
         """End an attempt: the subnet is held, the policy learns, the sites get their answer."""
-        attempt.follow(Step.CRAWLER_CHOSEN)
+        attempt.follow(StageStep.CRAWLER_CHOSEN)
         self._close(attempt)
         if settle.evidence is not Evidence.ANYCAST:
             self._policy.learn(attempt)
@@ -319,7 +316,7 @@ class DelegationMachine:
         is_makeshift = settle.evidence is not Evidence.PROBED and Loss.BUDGET in attempt.losses.values()
         actions: list[Action] = []
         if not is_makeshift:
-            actions += self.roster.check(attempt, self._physics.least_ms, now_s)
+            actions += self.roster.check(attempt, now_s)
         held = self._holdings.settle(attempt, settle, now_s)
         actions.append(
             Delegated(attempt.key, held.delegation, account, attempt.address, attempt.location, is_makeshift)
@@ -329,7 +326,7 @@ class DelegationMachine:
         return actions
 
     def _abandon(self, attempt: Attempt) -> list[Action]:
-        attempt.follow(Step.NOBODY_LEFT)
+        attempt.follow(StageStep.NOBODY_LEFT)
         self._close(attempt)
         self.ledger.abandon(attempt.key)
         return [GaveUp(site, NOBODY) for site in attempt.sites]

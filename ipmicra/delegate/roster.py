@@ -1,9 +1,23 @@
-"""The crawlers as the machine sees them: by index, with their load and their track record.
+"""The crawlers as the machine sees them: by index, with their load, their track record and what light proves.
+
+What light proves
+-----------------
+Two checks compare a round trip with the distance that light can cover in it through a vacuum, because only
+that bound is a proof (see `ipmicra.model.geo`). They look at the two ends of the same inequality:
+
+- *Too short for the distance* (`least_ms`). A crawler reports a round trip to a site whose place is known
+  well. If light needs longer, the sample is implausible, and it is the crawler that is in doubt. Hence the
+  place must be sure (`sure_radius_km`), and several radii are taken off the distance before blaming anybody.
+- *Too short from two sides* (`is_in_many_places`). Two crawlers report round trips that put the address into
+  two circles which do not meet. Both may well be honest: the address is announced from many places (anycast).
+  No place of the site is needed, only those of the crawlers.
+
+A place that is unknown proves nothing: every check then says that all is well.
 
 Believing a crawler
 -------------------
-An agent may report round trips that are shorter than light allows. Such a sample is rejected, and it counts
-against its crawler. A crawler is flagged, and asked no more, as long as
+An implausible sample is rejected, and it counts against its crawler. A crawler is flagged, and asked no more,
+as long as
 
 1. at least `implausible_allowed` of its samples were implausible, and
 2. they are more than half of its samples that could be checked at all.
@@ -20,12 +34,15 @@ and adds it anew: a later `joined_s` starts a new record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import combinations
 
 from ipmicra.delegate.actions import CrawlerChecked
 from ipmicra.delegate.attempt import Attempt
+from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord
+from ipmicra.model.geo import VACUUM_KM_PER_MS, km_between
 from ipmicra.model.location import Location
 from ipmicra.model.sample import ImplausibleSample
 
@@ -33,13 +50,13 @@ from ipmicra.model.sample import ImplausibleSample
 class Roster:
     """Crawlers by index, in the order in which they first joined; an index is never used again."""
 
-    def __init__(self, implausible_allowed: int = 3) -> None:
+    def __init__(self, config: DelegatorConfig | None = None) -> None:
         """Begin with none."""
         self.crawlers: list[Crawler] = []
         self.records: list[TrackRecord] = []
         self.load: list[int] = []
         """Sites given to each."""
-        self._implausible_allowed = implausible_allowed
+        self._config = config or DelegatorConfig()
         self._is_present: list[bool] = []
         self._is_willing: list[bool] = []
         """Whether each is reachable and believed."""
@@ -87,13 +104,35 @@ class Roster:
         self._weigh(index)
         return index
 
-    def check(
-        self, attempt: Attempt, least_ms_of: Callable[[int, Location | None], float], now_s: float
-    ) -> list[CrawlerChecked]:
+    # --- what light proves
+
+    def least_ms(self, crawler: int, location: Location | None) -> float:
+        """Return the shortest round trip that can be true, 0 if a place is not known well enough."""
+        config, own = self._config.physics, self.crawlers[crawler].location
+        if location is None or own is None or location.radius_km > config.sure_radius_km:
+            return 0.0
+        doubt_km = config.doubt_radii * (location.radius_km + own.radius_km)
+        return max(0.0, km_between(own, location) - doubt_km) / VACUUM_KM_PER_MS
+
+    def is_in_many_places(self, samples: dict[int, float]) -> bool:
+        """Return whether two samples put an address into two circles that do not meet."""
+        circles = [
+            (place, ms * VACUUM_KM_PER_MS)
+            for crawler, ms in samples.items()
+            if (place := self.crawlers[crawler].location) is not None
+        ]
+        return any(
+            are_apart(here, there, reach_km + other_reach_km)
+            for (here, reach_km), (there, other_reach_km) in combinations(circles, 2)
+        )
+
+    # --- who is believed
+
+    def check(self, attempt: Attempt, now_s: float) -> list[CrawlerChecked]:
         """Count an ended attempt's own samples for or against their crawlers."""
         found: list[CrawlerChecked] = []
         for index in attempt.asked:
-            least_ms = least_ms_of(index, attempt.location)
+            least_ms = self.least_ms(index, attempt.location)
             rejected_ms, name = attempt.rejected.get(index), self.name(index)
             implausible = None
             if rejected_ms is not None:
@@ -120,8 +159,10 @@ class Roster:
 
     def is_flagged(self, index: int) -> bool:
         """Return whether a crawler is not believed any more (see the top of this file)."""
-        record = self.records[index]
-        return record.implausible >= self._implausible_allowed and 2 * record.implausible > record.checked
+        record, allowed = self.records[index], self._config.implausible_allowed
+        return record.implausible >= allowed and 2 * record.implausible > record.checked
+
+    # --- who may be asked
 
     def limit(self, names: Iterable[str] | None) -> None:
         """Let only these be asked or chosen from now on, None for all; others keep their subnets."""
@@ -172,3 +213,10 @@ class Roster:
     def __iter__(self) -> Iterator[Crawler]:
         """Go through all that ever joined."""
         return iter(self.crawlers)
+
+
+def are_apart(place: Location | None, other: Location | None, allowed_km: float) -> bool:
+    """Return whether two places are farther from each other than their radii and a distance explain."""
+    if place is other or place is None or other is None:
+        return False
+    return km_between(place, other) > allowed_km + place.radius_km + other.radius_km

@@ -51,7 +51,7 @@ from ipmicra.delegate.actions import (
 from ipmicra.delegate.at_once import AtOnce
 from ipmicra.delegate.attempt import Account, Considered
 from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
-from ipmicra.delegate.lifecycle import Hold
+from ipmicra.delegate.ledger import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, key_of, single

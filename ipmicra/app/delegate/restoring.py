@@ -11,7 +11,7 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.probe_queue import Pair
 from ipmicra.delegate.actions import Delegated
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned
-from ipmicra.delegate.lifecycle import Hold
+from ipmicra.delegate.ledger import Hold
 from ipmicra.delegate.subnets import SubnetTree, key_of_bounds
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.delegate.config import PhysicsConfig, PredictConfig
-from ipmicra.delegate.ledger import Held, Ledger
-from ipmicra.delegate.lifecycle import Hold, Stage, Step, next_hold, next_stage
-from ipmicra.delegate.physics import Physics
+from ipmicra.delegate.attempt import Stage, StageStep, next_stage
+from ipmicra.delegate.config import PredictConfig
+from ipmicra.delegate.ledger import Held, Hold, HoldStep, Ledger, next_hold
 from ipmicra.delegate.policies.predict.prior import Geography
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import bounds_of, key_of, row_of_key, single, slice_of
@@ -51,34 +50,34 @@ def roster_of(*places: object) -> Roster:
 
 
 def test_least_round_trip_needs_sure_places_at_both_ends() -> None:
-    physics = Physics(PhysicsConfig(), roster_of(LONDON, None))
-    assert physics.least_ms(0, SYDNEY) == pytest.approx((km_between(LONDON, SYDNEY) - 30) / VACUUM_KM_PER_MS)
-    assert physics.least_ms(1, SYDNEY) == 0
-    assert physics.least_ms(0, None) == 0
-    assert physics.least_ms(0, place(-33.87, 151.21, radius_km=500)) == 0
+    roster = roster_of(LONDON, None)
+    assert roster.least_ms(0, SYDNEY) == pytest.approx((km_between(LONDON, SYDNEY) - 30) / VACUUM_KM_PER_MS)
+    assert roster.least_ms(1, SYDNEY) == 0
+    assert roster.least_ms(0, None) == 0
+    assert roster.least_ms(0, place(-33.87, 151.21, radius_km=500)) == 0
 
 
 def test_two_circles_that_meet_prove_nothing() -> None:
-    physics = Physics(PhysicsConfig(), roster_of(LONDON, PARIS, SYDNEY))
-    assert not physics.is_in_many_places({0: 2.0, 1: 3.0})
-    assert physics.is_in_many_places({0: 2.0, 2: 3.0})
-    assert not physics.is_in_many_places({0: 2.0})
+    roster = roster_of(LONDON, PARIS, SYDNEY)
+    assert not roster.is_in_many_places({0: 2.0, 1: 3.0})
+    assert roster.is_in_many_places({0: 2.0, 2: 3.0})
+    assert not roster.is_in_many_places({0: 2.0})
 
 
 @pytest.mark.parametrize(
     ("hold", "step"),
     [
-        (Hold.FREE, Step.ATTEMPT_SETTLED),
-        (Hold.FREE, Step.ATTEMPT_ABANDONED),
-        (Hold.FREE, Step.DELEGATION_EXPIRED),
-        (Hold.FREE, Step.CRAWLER_LEFT),
-        (Hold.CONTESTED, Step.ATTEMPT_OPENED),
-        (Hold.CONTESTED, Step.CRAWLER_LEFT),
-        (Hold.HELD, Step.ATTEMPT_SETTLED),
-        (Hold.HELD, Step.ATTEMPT_ABANDONED),
+        (Hold.FREE, HoldStep.ATTEMPT_SETTLED),
+        (Hold.FREE, HoldStep.ATTEMPT_ABANDONED),
+        (Hold.FREE, HoldStep.DELEGATION_EXPIRED),
+        (Hold.FREE, HoldStep.CRAWLER_LEFT),
+        (Hold.CONTESTED, HoldStep.ATTEMPT_OPENED),
+        (Hold.CONTESTED, HoldStep.CRAWLER_LEFT),
+        (Hold.HELD, HoldStep.ATTEMPT_SETTLED),
+        (Hold.HELD, HoldStep.ATTEMPT_ABANDONED),
     ],
 )
-def test_subnet_refuses_a_step_that_cannot_follow(hold: Hold, step: Step) -> None:
+def test_subnet_refuses_a_step_that_cannot_follow(hold: Hold, step: HoldStep) -> None:
     with pytest.raises(LifeCycleError) as caught:
         next_hold(hold, step)
     assert (caught.value.state, caught.value.step) == (hold.name, step.name)
@@ -87,30 +86,30 @@ def test_subnet_refuses_a_step_that_cannot_follow(hold: Hold, step: Step) -> Non
 def test_subnet_is_contested_then_held_then_free_again() -> None:
     hold = Hold.FREE
     for step, then in (
-        (Step.ATTEMPT_OPENED, Hold.CONTESTED),
-        (Step.ATTEMPT_SETTLED, Hold.HELD),
-        (Step.ATTEMPT_OPENED, Hold.CONTESTED),
-        (Step.ATTEMPT_ABANDONED, Hold.FREE),
-        (Step.OWN_SUBNET, Hold.HELD),
-        (Step.CRAWLER_LEFT, Hold.FREE),
+        (HoldStep.ATTEMPT_OPENED, Hold.CONTESTED),
+        (HoldStep.ATTEMPT_SETTLED, Hold.HELD),
+        (HoldStep.ATTEMPT_OPENED, Hold.CONTESTED),
+        (HoldStep.ATTEMPT_ABANDONED, Hold.FREE),
+        (HoldStep.OWN_SUBNET, Hold.HELD),
+        (HoldStep.CRAWLER_LEFT, Hold.FREE),
     ):
         hold = next_hold(hold, step)
         assert hold is then
 
 
 @pytest.mark.parametrize("stage", [Stage.SETTLED, Stage.ABANDONED])
-@pytest.mark.parametrize("step", Step)
-def test_ended_attempt_takes_no_further_step(stage: Stage, step: Step) -> None:
+@pytest.mark.parametrize("step", StageStep)
+def test_ended_attempt_takes_no_further_step(stage: Stage, step: StageStep) -> None:
     with pytest.raises(LifeCycleError):
         next_stage(stage, step)
 
 
 def test_attempt_waits_for_its_probes_before_it_settles() -> None:
-    assert next_stage(Stage.OPEN, Step.PROBE_ASKED) is Stage.WAITING
+    assert next_stage(Stage.OPEN, StageStep.PROBE_ASKED) is Stage.WAITING
     with pytest.raises(LifeCycleError):
-        next_stage(Stage.WAITING, Step.CRAWLER_CHOSEN)
-    assert next_stage(Stage.WAITING, Step.PROBES_IN) is Stage.OPEN
-    assert next_stage(Stage.OPEN, Step.CRAWLER_CHOSEN) is Stage.SETTLED
+        next_stage(Stage.WAITING, StageStep.CRAWLER_CHOSEN)
+    assert next_stage(Stage.WAITING, StageStep.PROBES_IN) is Stage.OPEN
+    assert next_stage(Stage.OPEN, StageStep.CRAWLER_CHOSEN) is Stage.SETTLED
 
 
 def held() -> Held:
@@ -134,7 +133,7 @@ def test_ledger_gives_rows_in_order_and_by_organisation() -> None:
         ledger.give(key, held(), organisation=7 if key != 9 else 0)
     assert ledger.rows_between(2, 9) == [2, 5]
     assert ledger.of_organisation(7) == [5, 2, -4]
-    ledger.free(5, Step.DELEGATION_EXPIRED, 7)
+    ledger.free(5, HoldStep.DELEGATION_EXPIRED, 7)
     assert ledger.rows_between(0, 100) == [2, 9]
     assert ledger.of_organisation(7) == [2, -4]
     assert ledger.hold_of(5) is Hold.FREE
