@@ -26,7 +26,7 @@ _FAULTS = {
 
 def new_finder(sections: Sections) -> kernels.Finder:
     """Make the compiled finder over a hierarchy's sections; it has to be closed before they are released."""
-    views = [sections.view(name) for name in _READ]
+    views = [sections.views[name] for name in _READ]
     try:
         index, segments, bounds6, parent = views
         return kernels.Finder(index, segments, bounds6, parent, words_of, _fault_of(sections))

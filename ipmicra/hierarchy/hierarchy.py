@@ -67,7 +67,8 @@ class Hierarchy:
         self._finder = new_finder(self._sections)
         self._rows4 = self._sections.layout.sections[names.BOUNDS4].count // 2
         self._count = self._sections.layout.sections[names.PARENT].count
-        self._parent = self._sections.view(names.PARENT)
+        self._views = self._sections.views
+        self._parent = self._views[names.PARENT]
         self.organisations = Organisations(self._sections)
         self.row_of = self._finder.row_of
         """Return the row of the narrowest subnet that contains an address, given as text."""
@@ -91,7 +92,7 @@ class Hierarchy:
     def meta(self) -> dict[str, Any]:
         """Counts, tally and dumps as recorded by the build."""
         try:
-            meta = json.loads(bytes(self._sections.view(names.META)))
+            meta = json.loads(bytes(self._views[names.META]))
         except ValueError as error:
             offset = self._sections.layout.sections[names.META].offset
             raise CorruptHierarchyError(offset, f"the metadata cannot be read: {error}") from error
@@ -199,7 +200,7 @@ class Hierarchy:
 
     def organisation_number(self, row: int) -> int:
         """Return the organisation number of a row, 0 for none."""
-        return int(self._sections.view(names.ORGANISATION)[self._checked(row)])
+        return int(self._views[names.ORGANISATION][self._checked(row)])
 
     def country(self, row: int) -> str | None:
         """Return the two-letter country of a row, or None."""
@@ -207,7 +208,7 @@ class Hierarchy:
 
     def registry_number(self, row: int) -> int:
         """Return the number of a row's registry (see `Registry`)."""
-        return int(self._sections.view(names.REGISTRY)[self._checked(row)])
+        return int(self._views[names.REGISTRY][self._checked(row)])
 
     def search(self, query: str, limit: int | None = None) -> list[Organisation]:
         """Return organisations whose handle or name contains a text, ignoring case."""
@@ -230,9 +231,9 @@ class Hierarchy:
     def bounds(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
         """Return first and last address of a row."""
         if self._checked(row) < self._rows4:
-            view = self._sections.view(names.BOUNDS4)
+            view = self._views[names.BOUNDS4]
             return IPv4Address(view[2 * row]), IPv4Address(view[2 * row + 1])
-        view, at = self._sections.view(names.BOUNDS6), 4 * (row - self._rows4)
+        view, at = self._views[names.BOUNDS6], 4 * (row - self._rows4)
         return IPv6Address(view[at] << 64 | view[at + 1]), IPv6Address(view[at + 2] << 64 | view[at + 3])
 
     def bounds_array(self, family: int) -> NDArray[Any]:
@@ -243,22 +244,22 @@ class Hierarchy:
 
     def registered_range(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
         """Return the range as registered, of which the subnet may be a piece (see `docs/overlaps.md`)."""
-        rows = self._sections.view(names.CUT_ROWS)
+        rows = self._views[names.CUT_ROWS]
         at = bisect_left(rows, self._checked(row))
         if at == len(rows) or rows[at] != row:
             return self.bounds(row)
-        high, low, last_high, last_low = self._sections.view(names.CUT_RANGES)[4 * at : 4 * at + 4]
+        high, low, last_high, last_low = self._views[names.CUT_RANGES][4 * at : 4 * at + 4]
         if row < self._rows4:
             return IPv4Address(low & 0xFFFFFFFF), IPv4Address(last_low & 0xFFFFFFFF)
         return IPv6Address(high << 64 | low), IPv6Address(last_high << 64 | last_low)
 
     def _subnet(self, row: int, depth: int) -> Subnet:
         first, last = self.bounds(row)
-        organisation = self._sections.view(names.ORGANISATION)[row]
-        days = self._sections.view(names.DATE)[row]
+        organisation = self._views[names.ORGANISATION][row]
+        days = self._views[names.DATE][row]
         geoloc, geofeed = self._geo(row)
         try:
-            registry = Registry(self._sections.view(names.REGISTRY)[row])
+            registry = Registry(self._views[names.REGISTRY][row])
         except ValueError as error:
             offset = self._sections.layout.sections[names.REGISTRY].offset
             raise CorruptHierarchyError(offset + row, str(error)) from error
@@ -267,7 +268,7 @@ class Hierarchy:
             first=first,
             last=last,
             depth=depth,
-            netname=self._name(self._sections.view(names.NETNAME)[row]),
+            netname=self._name(self._views[names.NETNAME][row]),
             organisation=self.organisations[organisation] if organisation else None,
             registry=registry,
             country=self._country(row),
@@ -279,7 +280,7 @@ class Hierarchy:
 
     def _name(self, at: int) -> str | None:
         """Read a text from the pool of names; 0 is the empty one."""
-        return read_text(self._sections.view(names.NAMES), at)[0] or None if at else None
+        return read_text(self._views[names.NAMES], at)[0] or None if at else None
 
     def _country(self, row: int) -> str | None:
         letters = self._code(names.COUNTRY, names.COUNTRIES, row)
@@ -290,7 +291,7 @@ class Hierarchy:
 
     def _code(self, column: str, values: str, row: int) -> int:
         """Return the value behind a code."""
-        code, known = self._sections.view(column)[row], self._sections.view(values)
+        code, known = self._views[column][row], self._views[values]
         if code >= len(known):
             raise CorruptHierarchyError(
                 self._sections.layout.sections[column].offset, f"{column} {code} is not listed"
@@ -299,13 +300,11 @@ class Hierarchy:
 
     def _geo(self, row: int) -> tuple[str | None, str | None]:
         """Return geoloc and geofeed, which few subnets have."""
-        rows = self._sections.view(names.GEO_ROWS)
+        rows = self._views[names.GEO_ROWS]
         at = bisect_left(rows, row)
         if at == len(rows) or rows[at] != row:
             return None, None
-        return self._name(self._sections.view(names.GEOLOC)[at]), self._name(
-            self._sections.view(names.GEOFEED)[at]
-        )
+        return self._name(self._views[names.GEOLOC][at]), self._name(self._views[names.GEOFEED][at])
 
     def _checked(self, row: int) -> int:
         """Raise unless a row exists."""
@@ -332,9 +331,9 @@ class Hierarchy:
     def _behind_descendants(self, row: int) -> int:
         """Return the row after the last descendant: the first that starts after the subnet's end."""
         if self._checked(row) < self._rows4:
-            view = self._sections.view(names.BOUNDS4)
+            view = self._views[names.BOUNDS4]
             return bisect_right(view[::2], view[2 * row + 1], row)
-        view, at = self._sections.view(names.BOUNDS6), row - self._rows4
+        view, at = self._views[names.BOUNDS6], row - self._rows4
         high, low = view[4 * at + 2], view[4 * at + 3]
         behind = bisect_right(view[::4], high, at)
         start = bisect_left(view[::4], high, at, behind)

@@ -22,8 +22,8 @@ class Organisations:
 
     def __init__(self, sections: Sections) -> None:
         """Read from the given sections."""
-        self._at = sections.view(names.ORGANISATION_AT)
-        self._records = sections.view(names.ORGANISATIONS)
+        self._at = sections.views[names.ORGANISATION_AT]
+        self._records = sections.views[names.ORGANISATIONS]
         self._offset = sections.layout.sections[names.ORGANISATIONS].offset
 
     def __len__(self) -> int:

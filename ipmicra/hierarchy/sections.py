@@ -26,17 +26,12 @@ class Sections:
             raise HierarchyError(message)
         self.layout = read_layout(buffer)
         self._buffer = buffer
-        self._views: dict[str, memoryview] = {}
+        self.views: dict[str, memoryview] = {
+            name: self._bytes(section).cast(NUMBER_TYPES[section.number_type])  # type: ignore[call-overload]
+            for name, section in self.layout.sections.items()
+        }
+        """Each section as a sequence of integers; making a view reads nothing."""
         self._arrays: dict[str, NDArray[Any]] = {}
-
-    def view(self, name: str) -> memoryview:
-        """Return a section as a sequence of integers."""
-        view = self._views.get(name)
-        if view is None:
-            section = self.layout.sections[name]
-            view = self._bytes(section).cast(NUMBER_TYPES[section.number_type])  # type: ignore[call-overload]
-            self._views[name] = view
-        return view
 
     def array(self, name: str) -> NDArray[Any]:
         """Return a section as a read-only array."""
@@ -73,9 +68,9 @@ class Sections:
 
     def release(self) -> None:
         """Release the buffer, except where arrays of it are still in use."""
-        for view in self._views.values():
+        for view in self.views.values():
             view.release()
-        self._views.clear()
+        self.views.clear()
         self._arrays.clear()
 
     def _bytes(self, section: Section) -> memoryview:
