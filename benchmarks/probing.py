@@ -29,8 +29,7 @@ from ipmicra.edge.dns import client as dns
 from ipmicra.edge.dns.bulk import BulkResolver
 from ipmicra.edge.store.store import Store
 from ipmicra.model.sample import Rung, Sample, Timings
-from ipmicra.wire.answers import Answer
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.messages import Answer, ProbeOrder
 
 TOKEN = "token-of-the-benchmarks"
 SAMPLES = 3

@@ -211,8 +211,8 @@ async def _samples_from_here(probes: list[Probe], options: ProbeOptions) -> Asyn
     from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
     from ipmicra.edge.agent.service import ProbeService
     from ipmicra.edge.prober.ladder import Prober
-    from ipmicra.edge.prober.tcp import Dialler
-    from ipmicra.wire.orders import ProbeRequest
+    from ipmicra.edge.prober.sockets import Dialler
+    from ipmicra.wire.messages import ProbeRequest
 
     ports = {probe.port for probe in probes if probe.port is not None}
     policy = AddressPolicy(options.allowed, {*WEB_PORTS, *ports})

@@ -20,12 +20,11 @@ from ipmicra.edge.loopback.loopback_world import Fault, load_world
 from ipmicra.edge.prober.exchange import Exchange, ProberConfig
 from ipmicra.edge.prober.http import HttpVisit, server_share_ms
 from ipmicra.edge.prober.ladder import Prober
-from ipmicra.edge.prober.tcp import Dialler
+from ipmicra.edge.prober.sockets import Dialler
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.model.sample import Loss, Rung, Sample
-from ipmicra.wire.answers import Answer
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.messages import Answer, ProbeOrder
 from tests.loopback_worlds import address_of, probe_of, small_world
 from tests.patience import PATIENCE_S, measured_until
 from tests.servers.refusing import refusing_port

@@ -20,9 +20,8 @@ from ipmicra import Coordinates, Hierarchy, Overlay
 from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.edge.store.ports import OrderRecord
 from ipmicra.edge.store.store import Store
-from ipmicra.wire.answers import decode_error, decode_line
 from ipmicra.wire.limits import VERSIONS
-from ipmicra.wire.orders import decode_request
+from ipmicra.wire.messages import decode_error, decode_line, decode_request
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "0.1.0"
 LATER_S = 4_000_000_000.0

@@ -14,7 +14,7 @@ import asyncio, json, socket, sys
 from ipaddress import ip_address
 from ipmicra.edge.prober.ladder import Prober
 from ipmicra.model.sample import Rung
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.messages import ProbeOrder
 
 listening = socket.create_server(("127.0.0.1", 8080))
 rungs = {"tcp": Rung.TCP, "icmp": Rung.ICMP, "refused": Rung.TCP}

@@ -18,10 +18,10 @@ from ipmicra.edge.agent.run import AgentSettings, make_server
 from ipmicra.edge.agent.web import TokenCheck
 from ipmicra.edge.prober.exchange import RefusedConnectError
 from ipmicra.edge.prober.ladder import Prober
-from ipmicra.edge.prober.tcp import Dialler, _check_peer
+from ipmicra.edge.prober.sockets import Dialler, _check_peer
 from ipmicra.errors import InputError
 from ipmicra.model.sample import Loss, Rung
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.messages import ProbeOrder
 from tests.integration.test_ladder import make_certificate
 from tests.patience import PATIENCE_S
 from tests.servers.agent import TOKEN, RunningAgent, order

@@ -12,18 +12,21 @@ from hypothesis import strategies as st
 
 from ipmicra.errors import MessageError, UnknownVersionError
 from ipmicra.model.sample import Loss, Rung, Timings
-from ipmicra.wire.answers import (
+from ipmicra.wire.limits import LIMITS, VERSION
+from ipmicra.wire.messages import (
     Answer,
     End,
     ErrorMessage,
+    ProbeOrder,
+    ProbeRequest,
     decode_error,
     decode_line,
+    decode_request,
     encode_answer,
     encode_end,
     encode_error,
+    encode_request,
 )
-from ipmicra.wire.limits import LIMITS, VERSION
-from ipmicra.wire.orders import ProbeOrder, ProbeRequest, decode_request, encode_request
 
 ids = st.text("abcXYZ019_-", min_size=1, max_size=64)
 labels = st.text("abcxyz019_", min_size=1, max_size=20)

@@ -16,14 +16,13 @@ from types import FrameType
 import uvicorn
 
 from ipmicra.edge.agent.connection_limits import ConnectionLimiter, ConnectionLimits, LimitedProtocol
-from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
 from ipmicra.edge.agent.service import PolitenessConfig, ProbeService, ServiceConfig
-from ipmicra.edge.agent.web import AgentParts, TokenCheck, make_app
+from ipmicra.edge.agent.web import AgentMetrics, AgentParts, TokenCheck, make_app
 from ipmicra.edge.prober.exchange import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
-from ipmicra.edge.prober.tcp import Dialler
+from ipmicra.edge.prober.sockets import Dialler
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 

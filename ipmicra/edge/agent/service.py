@@ -34,9 +34,8 @@ from typing import Protocol
 from ipmicra.edge.prober.exchange import Exchange
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
-from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder, ProbeRequest, longest_s
+from ipmicra.wire.messages import Answer, ProbeOrder, ProbeRequest, longest_s
 
 GATHER_S = 0.005
 """How long an answer may wait for others to be sent with it."""

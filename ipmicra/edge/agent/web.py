@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -17,17 +18,72 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ipmicra.edge.agent.connection_limits import AUTHENTICATED
-from ipmicra.edge.agent.metrics import AgentMetrics
 from ipmicra.edge.agent.service import ProbeService
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import MessageError, UnknownVersionError
-from ipmicra.wire.answers import End, ErrorMessage, encode_answer, encode_end, encode_error
 from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
-from ipmicra.wire.orders import ProbeRequest, decode_request
+from ipmicra.wire.messages import (
+    Answer,
+    End,
+    ErrorMessage,
+    ProbeRequest,
+    decode_request,
+    encode_answer,
+    encode_end,
+    encode_error,
+)
 
 OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
 LONG_HEADERS = 431
+BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Bounds of the histogram of round trips."""
 events = EventLog("agent")
+
+
+class AgentMetrics:
+    """Counters for Prometheus: requests, answers, dropped connections; each agent has its own registry."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "ipmicra_agent_requests", "Requests by status.", ["status"], registry=self.registry
+        )
+        self.answers = Counter(
+            "ipmicra_agent_answers", "Answers by rung or loss.", ["outcome"], registry=self.registry
+        )
+        self.dropped = Counter(
+            "ipmicra_agent_dropped_connections",
+            "Connections that were too slow or too many.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self._outcomes: dict[str, Counter] = {}
+        self.pending = Gauge(
+            "ipmicra_agent_pending", "Orders in progress or waiting.", registry=self.registry
+        )
+        self.rtt = Histogram(
+            "ipmicra_agent_rtt_seconds", "Round trips.", buckets=BUCKETS_S, registry=self.registry
+        )
+
+    def note(self, answer: Answer) -> None:
+        """Count an answer."""
+        outcome = answer.loss or answer.rung
+        name = outcome.value if outcome else "unknown"
+        counter = self._outcomes.get(name)
+        if counter is None:
+            counter = self._outcomes[name] = self.answers.labels(name)
+        counter.inc()
+        if answer.rtt_ms is not None:
+            self.rtt.observe(answer.rtt_ms / 1e3)
+
+    def note_dropped(self, reason: str) -> None:
+        """Count a dropped connection."""
+        self.dropped.labels(reason).inc()
+
+    def text(self) -> bytes:
+        """Write everything in the text format of Prometheus."""
+        return generate_latest(self.registry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

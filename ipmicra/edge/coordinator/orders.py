@@ -37,17 +37,22 @@ from typing import Self
 
 import aiohttp
 
-from ipmicra.edge.coordinator.agent_client import AgentAccess, AgentClient, ClientConfig, NotSentError
-from ipmicra.edge.coordinator.avoided import Avoided, AvoidingConfig
+from ipmicra.edge.coordinator.agent_client import (
+    AgentAccess,
+    AgentClient,
+    Avoided,
+    AvoidingConfig,
+    ClientConfig,
+    NotSentError,
+)
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
-from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder, longest_s
+from ipmicra.wire.messages import Answer, ProbeOrder, longest_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

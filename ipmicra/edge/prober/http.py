@@ -12,8 +12,7 @@ import time
 from dataclasses import dataclass, field
 
 from ipmicra.edge.prober.exchange import Exchange, ProberConfig, RefusedConnectError, failed
-from ipmicra.edge.prober.poller import TimedSocket
-from ipmicra.edge.prober.tcp import Dialler, handshake_ms
+from ipmicra.edge.prober.sockets import Dialler, TimedSocket, handshake_ms
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Timings
 

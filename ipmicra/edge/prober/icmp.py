@@ -7,8 +7,7 @@ import struct
 import time
 
 from ipmicra.edge.prober.exchange import Exchange, RefusedConnectError, failed
-from ipmicra.edge.prober.poller import TimedSocket
-from ipmicra.edge.prober.tcp import Dialler
+from ipmicra.edge.prober.sockets import Dialler, TimedSocket
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
 

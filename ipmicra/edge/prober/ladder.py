@@ -29,16 +29,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from ipmicra.edge.prober.exchange import Exchange, ProberConfig, RefusedConnectError
+from ipmicra.edge.prober.exchange import Exchange, ProberConfig, RefusedConnectError, failed
 from ipmicra.edge.prober.http import HttpVisit
 from ipmicra.edge.prober.icmp import take_icmp
-from ipmicra.edge.prober.tcp import Dialler, take_tcp
+from ipmicra.edge.prober.sockets import Dialler, handshake_ms
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss, Rung, Timings
-from ipmicra.wire.answers import Answer
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder
+from ipmicra.wire.messages import Answer, ProbeOrder
 
 Resolve = Callable[[str], Awaitable[list[Address]]]
 USUAL_PORTS = {"https": (443,), "http": (80,), None: (443, 80)}
@@ -177,6 +176,23 @@ class Prober:
             if exchanges[-1].loss is Loss.REFUSED_ORDER:
                 break
         return exchanges
+
+
+async def take_tcp(dialler: Dialler, address: Address, port: int, timeout_s: float) -> Exchange:
+    """Time one handshake; a refused one is a round trip too."""
+    start = time.perf_counter()
+    try:
+        timed, elapsed_ms = await dialler.connect(address, port, start + timeout_s)
+    except ConnectionRefusedError:
+        refused_ms = (time.perf_counter() - start) * 1e3
+        return Exchange(ms=refused_ms, is_refusal=True, detail=f"port {port} refused")
+    except (OSError, RefusedConnectError) as error:
+        return failed(error)
+    rtt_ms = handshake_ms(timed.socket, elapsed_ms)
+    timed.close()
+    if rtt_ms is None:
+        return Exchange(loss=Loss.TIMEOUT, detail="the handshake was sent twice, so its time proves nothing")
+    return Exchange(ms=rtt_ms, timings=Timings(tcp_ms=rtt_ms))
 
 
 def ports_of(order: ProbeOrder) -> tuple[int, ...]:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from ipmicra.errors import MessageError
-from ipmicra.wire.answers import decode_line
 from ipmicra.wire.limits import LIMITS
-from ipmicra.wire.orders import ProbeOrder, decode_request
+from ipmicra.wire.messages import ProbeOrder, decode_line, decode_request
 
 GOOD: dict[str, Any] = {"id": "a", "address": "192.0.2.1"}
 

@@ -9,8 +9,7 @@ from ipmicra.edge.agent.service import ProbeService
 from ipmicra.edge.prober.exchange import Exchange
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
-from ipmicra.wire.answers import Answer
-from ipmicra.wire.orders import ProbeOrder, ProbeRequest, longest_s
+from ipmicra.wire.messages import Answer, ProbeOrder, ProbeRequest, longest_s
 from tests.patience import PATIENCE_S
 
 ADDRESS = ip_address("192.0.2.1")

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from ipmicra.edge.prober import poller
-from ipmicra.edge.prober.poller import TimedSocket
+from ipmicra.edge.prober.sockets import POLLERS, TimedSocket
 
 
 def with_pair(run: Callable[[TimedSocket, socket.socket], Awaitable[None]]) -> None:
@@ -133,7 +132,7 @@ def test_refused_connection_is_reported_as_such() -> None:
 
 def test_poller_ends_with_its_last_socket() -> None:
     async def run(_line: TimedSocket, _theirs: socket.socket) -> None:
-        assert len(poller.POLLERS) == 1
+        assert len(POLLERS) == 1
 
     with_pair(run)
-    assert not poller.POLLERS
+    assert not POLLERS
