@@ -3,9 +3,9 @@
 Theory of operation
 -------------------
 A site's round trips to all crawlers are one vector of logarithms, taken after light's own time is subtracted.
-Before any probe it has a Gaussian prior: the mean by distance (`prior`), corrected by what samples of nearby
-subnets, holders, countries and regions taught (`field`, `forest`), and a covariance that says which crawlers
-share routes. A sample conditions the vector (`normal`), so it says something of the other crawlers as well.
+Before any probe it has a Gaussian prior: the mean by distance, corrected by what samples of nearby subnets,
+holders, countries and regions taught (`prior`, `forest`), and a covariance that says which crawlers
+share routes. A sample conditions the vector (`belief`), so it says something of the other crawlers as well.
 
 `decide` then asks for each crawler: by how much would a probe of it shorten the best round trip, on average?
 The crawler with the highest saving is probed if that exceeds the price; else the best one so far takes the
@@ -35,11 +35,9 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle, Verdict
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.field import Expectation, Field
+from ipmicra.delegate.policies.predict.belief import Normal, PlacementCheck, Savings
 from ipmicra.delegate.policies.predict.forest import Branches
-from ipmicra.delegate.policies.predict.normal import Normal, Savings
-from ipmicra.delegate.policies.predict.placement_check import PlacementCheck
-from ipmicra.delegate.policies.predict.prior import Geography, Outlook
+from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.delegate.policies.predict.normal import Normal, Savings, quantile_points
+from ipmicra.delegate.policies.predict.belief import Normal, Savings, quantile_points
 from tests.reference.slow_normal import condition_all, saving_by_chance
 
 SAVINGS = Savings(offset_ms=2.0, fixed_ms=20.0, quantiles=15)
