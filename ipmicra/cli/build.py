@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen, home_of
-from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, say
-from ipmicra.cli.progress import progress_bar
+from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, progress_bar, say
 from ipmicra.model.foreign_text import printable
 
 if TYPE_CHECKING:

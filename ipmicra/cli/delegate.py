@@ -26,8 +26,16 @@ from ipmicra.cli.options import (
     chosen,
     home_of,
 )
-from ipmicra.cli.output import DONE_IN_PART, RecordStream, print_object, print_table, say, say_some
-from ipmicra.cli.progress import is_watched, progress_bar
+from ipmicra.cli.output import (
+    DONE_IN_PART,
+    RecordStream,
+    is_watched,
+    print_object,
+    print_table,
+    progress_bar,
+    say,
+    say_some,
+)
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:

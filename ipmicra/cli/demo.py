@@ -16,8 +16,7 @@ import typer
 
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
-from ipmicra.cli.output import print_object, print_table, say
-from ipmicra.cli.progress import progress_bar
+from ipmicra.cli.output import print_object, print_table, progress_bar, say
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from ipmicra.cli.options import (
     file_option,
     home_of,
 )
-from ipmicra.cli.output import print_records, print_table, say, say_some
-from ipmicra.cli.progress import progress_bar
+from ipmicra.cli.output import print_records, print_table, progress_bar, say, say_some
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import typer
 
 from ipmicra.cli.completion import REGISTRIES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
-from ipmicra.cli.output import DONE_IN_PART, Record, print_rows, say
-from ipmicra.cli.progress import progress_bar
+from ipmicra.cli.output import DONE_IN_PART, Record, print_rows, progress_bar, say
 from ipmicra.errors import InputError
 from ipmicra.model.dump_source import DumpKind
 

@@ -14,14 +14,18 @@ A command hands over plain dictionaries; the format decides how they look. There
 
 Text from dumps, agents and the DNS is untrusted. No format passes on their control characters or
 formulas (`model.foreign_text`), and none is read as rich's markup.
+
+Messages and progress go to standard error. Progress bars are drawn only if that is a terminal; rich, which
+draws them and takes a tenth of a second to load, is loaded only then.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import typer
 
@@ -32,6 +36,7 @@ from ipmicra.model.foreign_text import csv_line, csv_text, json_text, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, TaskID
 
 WIDE = 400
 """Columns of a table that goes into a file or pipe."""
@@ -256,3 +261,74 @@ def _print_parquet(records: Sequence[Record]) -> None:
     for record in records:
         stream.add(record)
     stream.finish()
+
+
+# --- progress
+
+
+class Show(Protocol):
+    """Moves a bar; the first call for a `key` draws it."""
+
+    def __call__(self, text: str, done: float, total: float | None, *, key: str = "") -> None:
+        """Show a text and how much is done; a total of None is not known yet."""
+
+
+@contextmanager
+def progress_bar(*, is_bytes: bool = False, stays: bool = False) -> Iterator[Show]:
+    """Provide the call that moves bars, one for each `key`; they disappear at the end unless `stays`.
+
+    Nothing is drawn before the first call, so that a command may print messages before its long part.
+    """
+    if not is_watched():
+        yield _show_nothing
+        return
+    bars = _make_bars(is_bytes=is_bytes, stays=stays)
+    tasks: dict[str, TaskID] = {}
+
+    def show(text: str, done: float, total: float | None, *, key: str = "") -> None:
+        if not tasks:
+            bars.start()
+        if key not in tasks:
+            tasks[key] = bars.add_task("", total=total)
+        bars.update(tasks[key], description=printable(text), completed=done, total=total)
+
+    try:
+        yield show
+    finally:
+        if tasks:
+            bars.stop()
+
+
+def show_message(message: str) -> None:
+    """Report a stage of a long simulation, if standard error is a terminal."""
+    if is_watched():
+        say(message)
+
+
+def is_watched() -> bool:
+    """Return whether progress is shown to anybody."""
+    return sys.stderr.isatty()
+
+
+def _show_nothing(text: str, done: float, total: float | None, *, key: str = "") -> None:
+    pass
+
+
+def _make_bars(*, is_bytes: bool, stays: bool) -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    counts = (DownloadColumn(), TransferSpeedColumn()) if is_bytes else (MofNCompleteColumn(),)
+    # Names of dumps and hosts may contain brackets, which must not be read as markup.
+    text = TextColumn("{task.description}", markup=False)
+    return Progress(
+        text, BarColumn(), *counts, TimeRemainingColumn(), console=Console(stderr=True), transient=not stays
+    )

@@ -9,8 +9,7 @@ import typer
 
 from ipmicra.cli.completion import CHURN_SCHEMES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
-from ipmicra.cli.output import Record, print_records, print_table, say
-from ipmicra.cli.progress import show_message
+from ipmicra.cli.output import Record, print_records, print_table, say, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
 
 if TYPE_CHECKING:

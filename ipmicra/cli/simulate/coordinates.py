@@ -9,8 +9,7 @@ import typer
 
 from ipmicra.cli.completion import COORDINATE_METHODS, one_of
 from ipmicra.cli.options import FormatOption, JsonOption, chosen
-from ipmicra.cli.output import print_rows
-from ipmicra.cli.progress import show_message
+from ipmicra.cli.output import print_rows, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
 
 

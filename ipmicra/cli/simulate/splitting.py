@@ -9,8 +9,7 @@ import typer
 
 from ipmicra.cli.completion import CUTS, HALVES, POPULATIONS, SPLITTING_SCHEMES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
-from ipmicra.cli.output import print_records, print_table, say
-from ipmicra.cli.progress import show_message
+from ipmicra.cli.output import print_records, print_table, say, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
 from ipmicra.errors import InputError
 

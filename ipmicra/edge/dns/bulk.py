@@ -128,7 +128,8 @@ class BulkResolver:
         names = {seed.host for seed in seeds if isinstance(seed, Seed) and seed.first is None}
         pinned = {name: pin.address for name in names if self.pins and (pin := self.pins.get(name))}
         names -= pinned.keys()
-        known = self.cache.get_many(names - self._asking.keys(), self.clock()) if self.cache else {}
+        new = names - self._asking.keys()
+        known = self.cache.get_many(new, self.clock()) if self.cache and new else {}
         for seed in seeds:
             if isinstance(seed, UnresolvedSeed):
                 yield _Waiting(seed)
