@@ -30,7 +30,7 @@ from urllib.request import BaseHandler, Request, build_opener
 
 from ipmicra.edge.fetch.answer import retry_after_s
 from ipmicra.edge.pace.blocking import BoundedResponse, GuardedHttpHandler, GuardedHttpsHandler, guard
-from ipmicra.edge.pace.meter import TooSlowError
+from ipmicra.edge.pace.rule import TooSlowError
 from ipmicra.edge.store.ports import Graft
 from ipmicra.errors import FetchError
 from ipmicra.model.address import Address

@@ -5,7 +5,7 @@ How it works
 Orders go out in one request; answers come back as lines, each as soon as its probe is done, with a last line
 that announces the end. The agent may be slow, broken or hostile, hence:
 
-- every exchange has a deadline and a minimum speed (`edge.pace`), which dripped bytes do not extend;
+- every exchange has a deadline and a minimum speed that dripped bytes do not extend (`Meter`, `edge.pace`);
 - sizes are bounded before anything is decoded, and any message is a value or a `MessageError`;
 - an answer must belong to an order of this request, and to each order there is one;
 - no redirect is followed: the agent must not choose what the coordinator asks for.
@@ -22,20 +22,24 @@ cost grows with the logarithm of the time that a batch takes, not with the numbe
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
+from typing import TypeVar
 
 import aiohttp
 
-from ipmicra.edge.pace.meter import Meter, Pace
+from ipmicra.edge.pace.rule import Pace, TooSlowError
 from ipmicra.errors import AgentError, InputError, MessageError
 from ipmicra.wire.limits import LIMITS, WireLimits
 from ipmicra.wire.messages import Answer, ProbeOrder, ProbeRequest, decode_error, decode_line, encode_request
 
 OK, BUSY = 200, 503
+T = TypeVar("T")
 
 
 class NotSentError(AgentError):
@@ -83,6 +87,47 @@ class ClientConfig:
     def pace(self, total_s: float) -> Pace:
         """Return how slow an agent may be in an exchange that may last so long."""
         return Pace(head_s=self.head_s, total_s=total_s, bytes_per_s=self.bytes_per_s, grace_s=self.grace_s)
+
+
+class Meter:
+    """Follows one exchange; every step of it is awaited through `within`."""
+
+    def __init__(self, pace: Pace) -> None:
+        """Start the clock: a request is about to be sent."""
+        self._pace = pace
+        self._start_s = time.monotonic()
+        self._due_s = self._start_s + pace.head_s
+        """Until when the next bytes must be there; infinite while nothing is owed."""
+
+    async def within(self, step: Awaitable[T]) -> T:
+        """Await a step, but no longer than the pace allows."""
+        limit_s = min(self._due_s, self._start_s + self._pace.total_s)
+        limit = asyncio.timeout(limit_s - time.monotonic())
+        try:
+            async with limit:
+                return await step
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise TooSlowError(self._complaint(limit_s)) from error
+
+    def between_messages(self) -> None:
+        """Note that nothing is owed until the next byte."""
+        self._due_s = inf
+
+    def received(self, count: int) -> None:
+        """Note bytes of a message that is not finished."""
+        latest_s = time.monotonic() + self._pace.grace_s
+        earned_s = count / self._pace.bytes_per_s
+        self._due_s = latest_s if self._due_s == inf else min(self._due_s + earned_s, latest_s)
+
+    def _complaint(self, limit_s: float) -> str:
+        pace = self._pace
+        if limit_s == self._start_s + pace.head_s:
+            return f"no complete headers within {pace.head_s:.3g} s"
+        if limit_s == self._start_s + pace.total_s:
+            return f"not finished within {pace.total_s:.3g} s"
+        return f"slower than {pace.bytes_per_s:g} bytes per second"
 
 
 class AgentClient:

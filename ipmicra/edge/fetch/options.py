@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ipmicra.edge.pace.meter import Pace
+from ipmicra.edge.pace.rule import Pace
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:

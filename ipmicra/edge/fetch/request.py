@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ipmicra.edge.fetch.redact import Link
-    from ipmicra.edge.pace.meter import Pace
+    from ipmicra.edge.pace.rule import Pace
 
 CHUNK_BYTES = 1 << 16
 SMALL_BYTES = 1 << 16

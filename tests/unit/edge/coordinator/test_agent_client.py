@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from ipmicra.edge.pace.meter import Meter, Pace, TooSlowError
+from ipmicra.edge.coordinator.agent_client import Meter
+from ipmicra.edge.pace.rule import Pace, TooSlowError
 
 FOREVER_S = 600.0
 
