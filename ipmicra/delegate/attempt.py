@@ -8,7 +8,7 @@ account is written from it, which is what `ipmicra explain` shows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 from math import inf
 from typing import Any
@@ -165,12 +165,24 @@ class Account:
     """The chosen crawler with the reason why the search ended, then those known or asked, in order."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
     """Those that were not asked; rendered on demand, because most accounts are never read."""
-    kept: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _written: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What was written down of it, by the number of others named: many sites may share an account."""
 
     def entries(self) -> list[Considered]:
         """Write all of it."""
         return [*self.tried, *self.rest()]
+
+    def written(self, most: int) -> tuple[Considered, ...]:
+        """Write down all who were tried, and of the others those with the highest expected saving."""
+        found = self._written.get(most)
+        if found is not None:
+            return found
+        rest = sorted(self.rest(), key=lambda one: -(one.saving_ms or 0.0))
+        kept = rest[:most]
+        if len(rest) > most:
+            kept[-1] = replace(kept[-1], reason=f"{kept[-1].reason} (and {len(rest) - most} more)")
+        self._written[most] = (*self.tried, *kept)
+        return self._written[most]
 
 
 def account_of(

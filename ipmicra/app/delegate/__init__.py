@@ -7,9 +7,8 @@
 | `delegator.py` | `ipmicra.Delegator`, the library's way in |
 | `session.py` | all that is open while something is delegated |
 | `restoring.py` | the machine restored from the store: crawlers, delegations, what samples taught |
-| `driver.py` | events in, actions carried out; few subnets of a parent at a time |
+| `driver.py` | events in, actions carried out: sites held back, answers written before they are handed on |
 | `probe_queue.py` | probes on their way to agents, those of an earlier run answered from the store |
-| `write_queue.py` | what is kept, in transactions, before it is handed to the caller |
 | `new_edition.py` | delegations of another edition of the hierarchy carried over |
 | `missing_registrations.py` | registrations that the dumps lack, asked for one by one |
 | `locations.py` | where sites are, and which prefixes are anycast |

@@ -33,11 +33,10 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
-from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.actions import (
     Action,
     AskProbe,
@@ -49,17 +48,16 @@ from ipmicra.delegate.actions import (
     Revoked,
 )
 from ipmicra.delegate.at_once import AtOnce
-from ipmicra.delegate.attempt import Account, Considered
 from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
 from ipmicra.delegate.ledger import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, key_of, single
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.store.ports import DelegationRecord
-from ipmicra.model.crawler import Crawler
-from ipmicra.model.delegation import Decision
-from ipmicra.model.sample import Sample
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, StorePort
+from ipmicra.model.crawler import Crawler, TrackRecord
+from ipmicra.model.delegation import Decision, Delegation
+from ipmicra.model.sample import ImplausibleSample, Sample
 from ipmicra.model.site import Site
 
 WIDER_BITS = {4: 16, 6: 96}
@@ -120,6 +118,71 @@ class Gate:
     def _release(self, sites: deque[Site]) -> list[Site]:
         self.held_back -= len(sites)
         return list(sites)
+
+
+@dataclass(slots=True)
+class WriteQueue:
+    """Gathers what came of a batch; `flush` writes it in one transaction, and only then hands it on.
+
+    A decision is handed on after the transaction that holds it and the delegation behind it: a crash may
+    repeat an answer, it never takes one back.
+    """
+
+    store: StorePort
+    batch: int
+    on_decision: Callable[[Decision], object]
+    """Called with each decision after it is written."""
+    delegations: dict[Bounds, DelegationRecord] = field(default_factory=dict)
+    ended: dict[Bounds, str] = field(default_factory=dict)
+    renewed: dict[Bounds, float] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
+    records: dict[str, TrackRecord] = field(default_factory=dict)
+    """The last record of each crawler whose samples were checked."""
+    rejected: list[ImplausibleSample] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        """Count what waits to be written."""
+        gathered = (self.delegations, self.ended, self.renewed, self.decisions, self.records, self.rejected)
+        return sum(len(some) for some in gathered)
+
+    def delegate(self, record: DelegationRecord) -> None:
+        """Keep a delegation."""
+        self.delegations[record.delegation.first, record.delegation.last] = record
+
+    def renew(self, delegation: Delegation) -> None:
+        """Keep the new end of a delegation; one that was never stored stays so."""
+        self.renewed[delegation.first, delegation.last] = delegation.expires_s
+
+    def end(self, delegation: Delegation, reason: str, now_s: float) -> None:
+        """End a delegation; one that was not written yet is written first, for the history."""
+        bounds = delegation.first, delegation.last
+        if bounds in self.delegations:
+            self.flush(now_s)
+        self.ended[bounds] = reason
+
+    def check(self, checked: CrawlerChecked) -> None:
+        """Keep what a sample did to its crawler's record."""
+        self.records[checked.crawler] = checked.record
+        if checked.implausible is not None:
+            self.rejected.append(checked.implausible)
+
+    def flush(self, now_s: float) -> None:
+        """Write everything or nothing; then hand on the decisions."""
+        if not self.rows:
+            return
+        with self.store.transaction():
+            self.store.delegations.end_many(self.ended.items(), now_s)
+            self.store.delegations.put_many(self.delegations.values())
+            self.store.delegations.renew_many(self.renewed.items())
+            self.store.results.add_many(self.batch, self.decisions)
+            self.store.track_records.put_many(self.records.items())
+            self.store.track_records.reject_many(self.rejected)
+        decisions = self.decisions
+        self.delegations, self.ended, self.renewed = {}, {}, {}
+        self.decisions, self.records, self.rejected = [], {}, []
+        for decision in decisions:
+            self.on_decision(decision)
 
 
 events = EventLog("delegate")
@@ -236,7 +299,7 @@ class Driver:
                 delegation=action.delegation,
                 address=action.address,
                 location=action.location,
-                account=written(action.account, self.config.explained),
+                account=action.account.written(self.config.explained),
             )
         )
 
@@ -273,16 +336,3 @@ class Driver:
         """Abandon the sites that are still held back."""
         for site in self.gate.empty():
             self._give_up(site, reason)
-
-
-def written(account: Account, most: int) -> tuple[Considered, ...]:
-    """Write an account down: all who were tried, and of the others those with the highest expected saving."""
-    found = account.kept.get(most)
-    if found is not None:
-        return found
-    rest = sorted(account.rest(), key=lambda one: -(one.saving_ms or 0.0))
-    kept = rest[:most]
-    if len(rest) > most:
-        kept[-1] = replace(kept[-1], reason=f"{kept[-1].reason} (and {len(rest) - most} more)")
-    account.kept[most] = (*account.tried, *kept)
-    return account.kept[most]

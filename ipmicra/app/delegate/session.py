@@ -31,7 +31,7 @@ from typing import Self
 
 import aiohttp
 
-from ipmicra.app.delegate.driver import Driver, Gate
+from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
@@ -45,7 +45,6 @@ from ipmicra.app.delegate.restoring import (
     restore_machine,
     teach_policy,
 )
-from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ipmicra.app.delegate.driver import Driver, Gate
+from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
-from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.at_once import NOBODY
 from ipmicra.delegate.events import CrawlerJoined
 from ipmicra.delegate.machine import DelegationMachine
