@@ -181,15 +181,16 @@ def test_released_order_gives_its_probe_back_once(store: StorePort) -> None:
     store.budget.reserve("b", [order(1), order(2)], 1.0)
     store.budget.answer(["o2"], 2.0)
     assert store.budget.release("b", ["o1", "o1", "o2", "o9"]) == 1
-    assert store.budget.state("b").left == 1
+    assert store.budget.state("b") == BudgetState(total=2, spent=1)
 
 
 def test_budget_taken_up_again_remembers_what_was_spent(store: StorePort) -> None:
     store.budget.open("b", 2)
     store.budget.reserve("b", [order(1), order(2)], 1.0)
-    assert store.budget.open("b", 3).left == 1
-    assert store.budget.open("b", 1).left == 0
-    assert store.budget.open("b", None).left is None
+    assert store.budget.open("b", 3) == BudgetState(total=3, spent=2)
+    assert store.budget.open("b", 1) == BudgetState(total=1, spent=2)
+    assert store.budget.reserve("b", [order(7)], 1.0) == 0
+    assert store.budget.open("b", None) == BudgetState(total=None, spent=2)
     assert store.budget.reserve("b", [order(7)], 1.0) == 1
 
 
@@ -198,7 +199,8 @@ def test_budgets_do_not_mix(store: StorePort) -> None:
     store.budget.open("b", 1)
     store.budget.reserve("a", [order(1)], 1.0)
     assert store.budget.release("b", ["o1"]) == 0
-    assert (store.budget.state("a").left, store.budget.state("b").left) == (0, 1)
+    assert store.budget.state("a") == BudgetState(total=1, spent=1)
+    assert store.budget.state("b") == BudgetState(total=1, spent=0)
     with pytest.raises(InputError):
         store.budget.state("c")
     with pytest.raises(InputError):

@@ -17,6 +17,7 @@ import pytest
 
 from ipmicra.edge.coordinator.agent_client import AgentAccess, ClientConfig
 from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
+from ipmicra.edge.store.ports import BudgetState
 from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.probe import Probe
@@ -247,11 +248,11 @@ def test_budget_holds_across_a_crash_and_answers_are_repeated_not_probed_again(t
                 assert len(samples) + before == 5
                 assert not any("does not know" in sample.detail for sample in samples)
                 assert store.budget.unanswered("probes") == []
-                assert store.budget.open("probes", 8).left == 3
+                assert store.budget.open("probes", 8) == BudgetState(total=8, spent=5)
                 more = taken(store, agent.url, [Probe(crawler="ath", address=ADDRESS, port=22)] * 5)
                 assert sum(sample.loss is Loss.BUDGET for sample in more) == 2
                 assert store.budget.state("probes").spent == 8
-                assert store.budget.open("probes", 8).left == 0
+                assert store.budget.open("probes", 8) == BudgetState(total=8, spent=8)
             total = agent.get("/metrics").text
     counted = sum(
         float(line.split()[-1])

@@ -30,7 +30,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own
 unless one is open.
 
-A new concern is a file with a class that takes the `Connection` and a `create_…(database)` function that
+A new concern is a class that takes the `Connection` and a `create_…(database)` function that
 calls `make_table`; a migration with the next number in `migrations.py`; a Protocol in `ports.py`; an
 attribute of `Store`; tests in `tests/contracts/test_store.py`. Migrations that were published never change.
 """

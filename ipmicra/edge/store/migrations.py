@@ -11,18 +11,16 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.assignments import create_assignments
 from ipmicra.edge.store.batches import append_results, create_batches
-from ipmicra.edge.store.budget import create_budget
 from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.crawlers import create_crawlers
 from ipmicra.edge.store.delegations import append_delegations, create_delegations
 from ipmicra.edge.store.grafts import create_grafts
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
+from ipmicra.edge.store.probes import create_budget, create_marks, create_samples, create_track_records
 from ipmicra.edge.store.recrawls import create_recrawls
-from ipmicra.edge.store.samples import create_samples
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
-from ipmicra.edge.store.track_records import create_marks, create_track_records
 from ipmicra.errors import StoreError
 
 _STEP = Shape("migrations", {"number": int})

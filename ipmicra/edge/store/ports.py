@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,11 +90,6 @@ class BudgetState:
     """Probes that may be sent in all; None for no limit."""
     spent: int
     """Probes that were sent, or may have been."""
-
-    @property
-    def left(self) -> int | None:
-        """Probes that may still be sent; None for no limit."""
-        return None if self.total is None else max(0, self.total - self.spent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,5 +290,7 @@ class StorePort(Protocol):
     states: StatesPort
     recrawls: PiecesPort[Recrawl]
 
-    def transaction(self) -> AbstractContextManager[None]: ...
+    transaction: Callable[[], AbstractContextManager[None]]
+    """Do all or nothing; inside another transaction, be part of that."""
+
     def close(self) -> None: ...

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Self
 
 from ipmicra.edge.store.assignments import AssignmentTable
 from ipmicra.edge.store.batches import BatchTable, ResultTable
-from ipmicra.edge.store.budget import BudgetTable
 from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
 from ipmicra.edge.store.crawlers import CrawlerTable
 from ipmicra.edge.store.delegations import DelegationTable
@@ -17,11 +15,10 @@ from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
 from ipmicra.edge.store.ports import StorePort
+from ipmicra.edge.store.probes import BudgetTable, SampleTable, TrackRecordTable
 from ipmicra.edge.store.recrawls import RecrawlTable
-from ipmicra.edge.store.samples import SampleTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
-from ipmicra.edge.store.track_records import TrackRecordTable
 
 
 class Store(StorePort):
@@ -30,6 +27,7 @@ class Store(StorePort):
     def __init__(self, connection: Connection) -> None:
         """Use a connection whose schema is up to date."""
         self.connection = connection
+        self.transaction = connection.transaction
         self.meta = MetaTable(connection)
         self.crawlers = CrawlerTable(connection)
         self.sites = SiteTable(connection)
@@ -57,10 +55,6 @@ class Store(StorePort):
             connection.close()
             raise
         return cls(connection)
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Do all or nothing."""
-        return self.connection.transaction()
 
     def close(self) -> None:
         """Close the file."""

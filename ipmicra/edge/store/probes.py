@@ -1,0 +1,320 @@
+"""Keep probes: orders paid from a budget, the samples that came back, and how far crawlers can be believed.
+
+The life of a probe in the store
+--------------------------------
+1. It is reserved as an order, before it is sent, so that a crash never spends it twice (`BudgetTable`).
+2. Its sample is kept, with all round trips, in the transaction that marks the order as answered
+   (`SampleTable`).
+3. A sample that could be checked counts for or against its crawler, in the transaction that keeps what it
+   helped to decide; those that cannot be true are kept apart (`TrackRecordTable`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+
+from sqlite_utils import Database
+
+from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.ports import BudgetState, OrderRecord
+from ipmicra.edge.store.schema import make_table
+from ipmicra.errors import InputError
+from ipmicra.model.address import Address
+from ipmicra.model.crawler import TrackRecord
+from ipmicra.model.sample import ImplausibleSample, Loss, Rung, Sample, Timings
+
+_BUDGET = Shape("budgets", {"total": int | None, "spent": int})
+_ORDER = Shape("orders", {"id": str, "crawler": str, "address": bytes | None, "reserved_s": float})
+_SAMPLE = Shape(
+    "samples",
+    {
+        "crawler": str,
+        "address": bytes,
+        "rtt_ms": float | None,
+        "loss": str | None,
+        "rung": str | None,
+        "all_ms": bytes,
+        "dns_ms": float | None,
+        "tcp_ms": float | None,
+        "tls_ms": float | None,
+        "first_byte_ms": float | None,
+        "detail": str,
+        "taken_s": float,
+    },
+)
+_ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
+"""For the usual numbers of round trips."""
+_WORDS: dict[Loss | Rung | None, str | None] = {None: None, **{word: word.value for word in (*Loss, *Rung)}}
+"""Plain texts: SQLite's module takes a detour for anything else."""
+_NOTHING = (None, None, None, None)
+_RECORD = Shape("track_records", {"crawler": str, "since_s": float, "checked": int, "implausible": int})
+_MARK = Shape("marks", {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float})
+
+
+# --- budgets and orders
+
+
+def create_budget(database: Database) -> None:
+    """Make the tables of budgets and orders; an order without `answered_s` is unanswered."""
+    budgets = {"name": str, "total": int, "spent": int}
+    make_table(database, "budgets", budgets, key="name", needed=("spent",))
+    orders = {
+        "id": str,
+        "budget": str,
+        "crawler": str,
+        "address": bytes,
+        "reserved_s": float,
+        "answered_s": float,
+    }
+    needed = ("budget", "crawler", "reserved_s")
+    make_table(database, "orders", orders, key="id", needed=needed, index=("budget", "answered_s"))
+
+
+class BudgetTable:
+    """Budgets by name, and the orders that were paid from them."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def open(self, name: str, total: int | None) -> BudgetState:
+        """Open a budget; what was spent stays spent, the total is the new one."""
+        if total is not None and total < 0:
+            raise InputError(f"a probe budget of {total} is below zero")
+        with self._connection.transaction():
+            self._connection.execute("INSERT OR IGNORE INTO budgets VALUES (?, ?, 0)", (name, total))
+            self._connection.execute("UPDATE budgets SET total = ? WHERE name = ?", (total, name))
+            return self.state(name)
+
+    def reserve(self, name: str, orders: Sequence[OrderRecord], at_s: float) -> int:
+        """Reserve budget for as many of the orders as it allows, from the first on; return how many."""
+        with self._connection.transaction():
+            now = self.state(name)
+            granted = orders if now.total is None else orders[: max(0, now.total - now.spent)]
+            self._connection.execute_many(
+                "INSERT INTO orders (id, budget, crawler, address, reserved_s) VALUES (?, ?, ?, ?, ?)",
+                [(order.id, name, order.crawler, packed_or_none(order.address), at_s) for order in granted],
+            )
+            self._spend(name, len(granted))
+            return len(granted)
+
+    def answer(self, ids: Iterable[str], at_s: float) -> None:
+        """Note that orders were answered, or that their answers are lost for good."""
+        self._connection.execute_many(
+            "UPDATE orders SET answered_s = ? WHERE id = ?", [(at_s, one) for one in ids]
+        )
+
+    def release(self, name: str, ids: Iterable[str]) -> int:
+        """Release what was reserved for orders that were certainly never sent; return how many."""
+        sql = "DELETE FROM orders WHERE id = ? AND budget = ? AND answered_s IS NULL"
+        with self._connection.transaction():
+            gone = sum(self._connection.execute(sql, (one, name)) for one in ids)
+            self._spend(name, -gone)
+        return gone
+
+    def unanswered(self, name: str) -> list[OrderRecord]:
+        """Return the orders whose answers are missing, oldest first."""
+        return self._orders(name, "IS NULL")
+
+    def answered(self, name: str) -> list[OrderRecord]:
+        """Return the orders that were answered, or whose answers are lost for good, oldest first."""
+        return self._orders(name, "IS NOT NULL")
+
+    def _orders(self, name: str, condition: str) -> list[OrderRecord]:
+        rest = f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
+        return self._connection.read(_ORDER, _order_of, rest, (name,))
+
+    def state(self, name: str) -> BudgetState:
+        """Return how much of a budget is used."""
+        found = self._connection.read_one(_BUDGET, _budget_of, "WHERE name = ?", (name,))
+        if found is None:
+            raise InputError(f"there is no probe budget named {name!r}")
+        return found
+
+    def _spend(self, name: str, probes: int) -> None:
+        self._connection.execute("UPDATE budgets SET spent = spent + ? WHERE name = ?", (probes, name))
+
+
+def _budget_of(row: Row) -> BudgetState:
+    return BudgetState(total=row[0], spent=row[1])
+
+
+def _order_of(row: Row) -> OrderRecord:
+    return OrderRecord(id=row[0], crawler=row[1], address=unpacked_or_none(row[2]), reserved_s=row[3])
+
+
+# --- samples
+
+
+def create_samples(database: Database) -> None:
+    """Make the table of samples.
+
+    `all_ms` holds the round trips in order, as little-endian doubles.
+    """
+    columns = {
+        "id": int,
+        "crawler": str,
+        "address": bytes,
+        "rtt_ms": float,
+        "loss": str,
+        "rung": str,
+        "all_ms": bytes,
+        "dns_ms": float,
+        "tcp_ms": float,
+        "tls_ms": float,
+        "first_byte_ms": float,
+        "detail": str,
+        "taken_s": float,
+    }
+    needed = ("crawler", "address", "all_ms", "detail", "taken_s")
+    make_table(database, "samples", columns, key="id", needed=needed, index=("address",))
+
+
+class SampleTable:
+    """Samples in the order in which they came."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def add_many(self, samples: Iterable[Sample]) -> None:
+        """Keep samples; all of them or, if one cannot be kept, none.
+
+        Rows go in by address, which fills the index in its own order and halves the time of a large batch;
+        those of one address stay in the order given.
+        """
+        rows = [_row_of(sample) for sample in samples]
+        rows.sort(key=itemgetter(1))
+        self._connection.execute_many(_ADD, rows)
+
+    def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]:
+        """Return the samples of an address, oldest first: by one crawler or by all, from a time on."""
+        rest, values = "WHERE address = ? AND taken_s >= ?", [packed(address), since_s]
+        if crawler is not None:
+            rest, values = f"{rest} AND crawler = ?", [*values, crawler]
+        return self._connection.read(_SAMPLE, _sample_of, f"{rest} ORDER BY id", values)
+
+    def latest(self, address: Address) -> dict[str, Sample]:
+        """Return the last sample of each crawler that probed an address."""
+        return {sample.crawler: sample for sample in self.of(address)}
+
+    def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
+        """Return the last samples of all addresses, oldest first: so many at most, from a time on."""
+        rest = "WHERE taken_s >= ? ORDER BY id DESC LIMIT ?"
+        return self._connection.read(_SAMPLE, _sample_of, rest, (since_s, count))[::-1]
+
+    def count(self) -> int:
+        """Count all samples."""
+        found = self._connection.row("SELECT count(*) FROM samples")
+        return int(found[0]) if found else 0
+
+
+def _row_of(sample: Sample) -> Row:
+    timings, all_ms = sample.timings, sample.all_ms
+    pack = _PACKERS.get(len(all_ms)) or struct.Struct(f"<{len(all_ms)}d").pack
+    split: Row = _NOTHING
+    if timings is not None:
+        split = (timings.dns_ms, timings.tcp_ms, timings.tls_ms, timings.first_byte_ms)
+    return (
+        sample.crawler,
+        packed(sample.address),
+        sample.rtt_ms,
+        _WORDS[sample.loss],
+        _WORDS[sample.rung],
+        pack(*all_ms),
+        *split,
+        sample.detail,
+        sample.taken_s,
+    )
+
+
+def _sample_of(row: Row) -> Sample:
+    crawler, address, rtt_ms, loss, rung, all_ms, *split, detail, taken_s = row
+    return Sample(
+        crawler=crawler,
+        address=unpacked(address),
+        rtt_ms=rtt_ms,
+        loss=None if loss is None else Loss(loss),
+        rung=None if rung is None else Rung(rung),
+        all_ms=struct.unpack(f"<{len(all_ms) // 8}d", all_ms),
+        timings=_timings_of(split),
+        detail=detail,
+        taken_s=taken_s,
+    )
+
+
+def _timings_of(split: list[float | None]) -> Timings | None:
+    """Read the parts of an exchange; none of them is as good as no exchange."""
+    if all(part is None for part in split):
+        return None
+    dns_ms, tcp_ms, tls_ms, first_byte_ms = split
+    return Timings(dns_ms=dns_ms, tcp_ms=tcp_ms, tls_ms=tls_ms, first_byte_ms=first_byte_ms)
+
+
+# --- track records
+
+
+def create_marks(database: Database) -> None:
+    """Make the table of implausible samples: one for each crawler and address."""
+    make_table(
+        database,
+        "marks",
+        {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float},
+        key=("crawler", "address"),
+        needed=("rtt_ms", "least_ms", "at_s"),
+    )
+
+
+def create_track_records(database: Database) -> None:
+    """Make the table of counters.
+
+    Version 0.1.0 kept implausible samples but not how many were checked. Those of a crawler since it joined
+    are taken as half of its checks: it is believed for now, and one more implausible sample tips the balance.
+    """
+    columns = {"crawler": str, "since_s": float, "checked": int, "implausible": int}
+    needed = ("since_s", "checked", "implausible")
+    make_table(database, "track_records", columns, key="crawler", needed=needed)
+    database.execute(
+        "INSERT INTO track_records SELECT name, joined_s, 2 * count(*), count(*) FROM marks "
+        "JOIN crawlers ON name = crawler WHERE at_s >= joined_s GROUP BY name"
+    )
+
+
+class TrackRecordTable:
+    """Track records by crawler, and the samples that were rejected."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Use a connection."""
+        self._connection = connection
+
+    def put_many(self, records: Iterable[tuple[str, TrackRecord]]) -> None:
+        """Keep records in place of those before."""
+        rows = [(crawler, one.since_s, one.checked, one.implausible) for crawler, one in records]
+        self._connection.execute_many("INSERT OR REPLACE INTO track_records VALUES (?, ?, ?, ?)", rows)
+
+    def all(self) -> dict[str, TrackRecord]:
+        """Return the record of each crawler that has one."""
+        return dict(self._connection.read(_RECORD, _record_of))
+
+    def reject_many(self, samples: Iterable[ImplausibleSample]) -> None:
+        """Keep implausible samples, the first of each crawler and address."""
+        rows = [(one.crawler, packed(one.address), one.rtt_ms, one.least_ms, one.at_s) for one in samples]
+        self._connection.execute_many("INSERT OR IGNORE INTO marks VALUES (?, ?, ?, ?, ?)", rows)
+
+    def rejected(self) -> list[ImplausibleSample]:
+        """Return all implausible samples, oldest first."""
+        return self._connection.read(_MARK, _implausible_of, "ORDER BY rowid")
+
+
+def _record_of(row: Row) -> tuple[str, TrackRecord]:
+    return row[0], TrackRecord(since_s=row[1], checked=row[2], implausible=row[3])
+
+
+def _implausible_of(row: Row) -> ImplausibleSample:
+    return ImplausibleSample(
+        crawler=row[0], address=unpacked(row[1]), rtt_ms=row[2], least_ms=row[3], at_s=row[4]
+    )
