@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MOST = 58
+MOST = 40
 """Files of both processes together; lower it whenever a merge shortens the walk, never raise it."""
 
 
@@ -22,10 +22,12 @@ def test_seed_walks_through_few_files_and_never_through_the_laboratory() -> None
     assert not [name for name in files if name.startswith("lab/")]
     assert "delegate/machine.py" in traced["delegate"]["walk"]
     assert "edge/agent/service.py" in traced["agent"]["walk"]
-    drawn = re.findall(r"`([a-z_/]+\.py)`", section("The path of a seed"))
-    assert set(files) <= set(drawn), "docs/architecture.md does not draw the walk as it is"
+    drawn = re.findall(r"`([a-z_/]+\.py)`", table("The path of a seed"))
+    assert set(files) == set(drawn), "docs/architecture.md does not draw the walk as it is"
 
 
-def section(title: str) -> str:
+def table(title: str) -> str:
+    """Return the rows of the table in a section."""
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    return page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    section = page.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return "\n".join(line for line in section.split("\n") if line.startswith("|"))

@@ -19,7 +19,7 @@ def describe_decision(decision: Decision) -> dict[str, Any]:
     return {
         "host": decision.host,
         "address": str(decision.address),
-        "subnet": decision.subnet,
+        "subnet": range_text(decision.first, decision.last),
         "crawler": decision.crawler,
         "rtt_ms": None if decision.rtt_ms is None else round(decision.rtt_ms, 3),
         "evidence": decision.evidence.value,
