@@ -17,8 +17,8 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.ports import BudgetState, OrderRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError
