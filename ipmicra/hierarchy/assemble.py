@@ -106,10 +106,13 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     )
 
 
-def _registrations(tree4: Tree, tree6: Tree, narrow: int) -> NDArray[np.int64]:
+def _registrations(tree4: Tree, tree6: Tree, narrow: int) -> NDArray[np.int32]:
     """Return the registration of each subnet, numbered across both families, or `NO_SOURCE`."""
     return np.concatenate(
-        (tree4.source, np.where(tree6.source == NO_SOURCE, NO_SOURCE, tree6.source + narrow))
+        (
+            tree4.source,
+            np.where(tree6.source == NO_SOURCE, np.int32(NO_SOURCE), tree6.source + np.int32(narrow)),
+        )
     )
 
 
@@ -132,7 +135,7 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return index
 
 
-def _take(column: NDArray[Any], source: NDArray[np.int64]) -> NDArray[Any]:
+def _take(column: NDArray[Any], source: NDArray[np.int32]) -> NDArray[Any]:
     """Pick rows of a column; 0 where a row has no source, which only a root can lack."""
     if source[0] != NO_SOURCE:
         return column[source]

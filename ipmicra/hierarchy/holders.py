@@ -48,7 +48,7 @@ def name_holders(columns: Columns) -> NamedHolders:
     return NamedHolders(numbers=numbers, kinds=kinds[:count], objects=objects[:count])
 
 
-def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArray[np.int64]) -> Holders:
+def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArray[np.int32]) -> Holders:
     """Number the holders in the order of the subnets and write one record each."""
     numbers = np.empty(len(registrations), np.int32)
     order, firsts = np.empty(len(named.kinds), np.int64), np.empty(len(named.kinds), np.int64)

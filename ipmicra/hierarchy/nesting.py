@@ -57,13 +57,15 @@ MOST_SUBNETS = 1 << 31
 MOST_PIECES = 64
 """A registration that would be cut into more pieces is left out; in registries' dumps two are rare."""
 NO_SOURCE = -1
+ROOT_KEY = 0
+"""What the whole IPv4 space is sorted by: start << 32 | inverted end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
     """The subnets of one family in preorder; the first is the root."""
 
-    source: NDArray[np.int64]
+    source: NDArray[np.int32]
     """Registration of each subnet, `NO_SOURCE` for an unregistered root."""
     bounds: NDArray[Any]
     """First and last: (row, 2) of 32 bits, or (row, 4) words of 64 bits."""
@@ -84,24 +86,22 @@ def nest_ipv4(
     first: NDArray[np.uint32], last: NDArray[np.uint32], rows: Rows, text: NDArray[np.uint8]
 ) -> Tree:
     """Nest IPv4 registrations."""
-    key = first.astype(np.uint64)
-    key <<= np.uint64(32)
-    key |= ONES32 - last
-    order = np.arange(len(key), dtype=np.uint32)
-    kernels.sort_keys(key, order)
-    is_same = _repeats([key])
-    winners, losers = _merge(order, is_same, rows, text)
+    # The first place is kept for a root that nobody registered: inserting it later would copy all columns.
+    key, order = np.zeros(len(first) + 1, np.uint64), np.empty(len(first) + 1, np.uint32)
+    kernels.range_keys(first, last, key[1:], order[1:])
+    kernels.sort_keys(key[1:], order[1:])
+    is_same = _repeats([key[1:]])
+    source, losers = _merge(order, is_same, rows, text)
     if len(losers):
-        key = key[~is_same]
+        key[1 : len(source)] = key[1:][~is_same]
+        key = key[: len(source)]
     del order, is_same
-    end = np.uint64(1 << 32) - (key & ONES32)
+    if len(key) > 1 and key[1] == ROOT_KEY:
+        key, source = key[1:], source[1:]
+    end = key & ONES32
+    np.subtract(np.uint64(1 << 32), end, out=end)
     start = key
     start >>= np.uint64(32)
-    source = winners
-    if not len(start) or start[0] != 0 or end[0] != ONES32 + np.uint64(1):
-        source = np.concatenate(([NO_SOURCE], winners))
-        start = np.concatenate((np.zeros(1, np.uint64), start))
-        end = np.concatenate((np.array([1 << 32], np.uint64), end))
     origin, start, end, parent, cuts, left_out = _nest(start, end, np.empty(0, np.uint64))
     segments = np.empty(2 * len(start) + 1, np.uint64)
     segments = segments[: kernels.flatten(start, end, parent, segments)]
@@ -112,8 +112,8 @@ def nest_ipv4(
         segments=segments,
         deepest=kernels.deepest(parent),
         duplicates=losers,
-        cuts=source[cuts],
-        left_out=source[left_out],
+        cuts=source[cuts].astype(np.int64),
+        left_out=source[left_out].astype(np.int64),
     )
 
 
@@ -121,12 +121,11 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> 
     """Nest IPv6 registrations by the ranks of their bounds."""
     order = sort_order([wide[:, 0], wide[:, 1], ONES64 - wide[:, 2], ONES64 - wide[:, 3]])
     ordered = wide[order]
-    winners, losers = _merge(order, _repeats([ordered[:, i] for i in range(4)]), rows, text)
-    ranges = wide[winners]
-    source = winners
-    if not len(ranges) or ranges[0, :2].any() or not (ranges[0, 2:] == ONES64).all():
-        source = np.concatenate(([NO_SOURCE], winners))
-        ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), ranges))
+    is_same = _repeats([ordered[:, i] for i in range(4)])
+    source, losers = _merge(np.concatenate((np.zeros(1, np.uint32), order)), is_same, rows, text)
+    ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), wide[source[1:]]))
+    if len(ranges) > 1 and (ranges[1] == ranges[0]).all():
+        ranges, source = ranges[1:], source[1:]
     start, end, values = _ranks(ranges)
     origin, start, end, parent, cuts, left_out = _nest(start, end, _width_ranks(ranges))
     return Tree(
@@ -136,8 +135,8 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> 
         segments=np.empty(0, np.uint64),
         deepest=kernels.deepest(parent),
         duplicates=losers,
-        cuts=source[cuts],
-        left_out=source[left_out],
+        cuts=source[cuts].astype(np.int64),
+        left_out=source[left_out].astype(np.int64),
     )
 
 
@@ -160,13 +159,17 @@ def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
 
 def _merge(
     order: NDArray[np.uint32], is_same: NDArray[np.bool_], rows: Rows, text: NDArray[np.uint8]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Keep the best registration of each range; return those in order, and (loser, winner) pairs."""
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Keep the best registration of each range; return those in order, and (loser, winner) pairs.
+
+    The first place of `order` does not count, and that of the result belongs to an unregistered root.
+    """
     losers = np.empty((int(is_same.sum()), 2), np.int64)
-    if not len(losers):
-        return order.astype(np.int64), losers
-    winners = np.empty(len(order) - len(losers), np.int64)
-    kernels.pick_winners(rows, text, order, is_same, winners, losers)
+    winners = order.view(np.int32)
+    if len(losers):
+        winners = np.empty(len(order) - len(losers), np.int32)
+        kernels.pick_winners(rows, text, order[1:], is_same, winners[1:], losers)
+    winners[:1] = NO_SOURCE
     return winners, losers
 
 

@@ -25,7 +25,7 @@ class NumberedText:
     """One text of each registration, numbered in the order of the dumps."""
 
     numbers: NDArray[np.int32]
-    """One per registration, IPv4 first; -1 for none."""
+    """One per registration, IPv4 first; -1 for none. Empty if no registration has such a text."""
     starts: NDArray[np.uint64]
     """Where each distinct text first appears in the columns' text, by number."""
     sizes: NDArray[np.uint16]
@@ -46,16 +46,20 @@ class LaidOutText:
 def number_text(columns: Columns, field: Field) -> NumberedText:
     """Number the distinct texts of one field over all registrations."""
     rows = len(columns.rows4) + len(columns.rows6)
+    if not any(table.lengths[:, field].any() for table in (columns.rows4, columns.rows6)):
+        rows = 0  # as in most dumps for geoloc and geofeed: then no row is looked at
     # memory that is not written to is never claimed: room for as many distinct texts as rows costs nothing
     numbers, starts, sizes = np.empty(rows, np.int32), np.empty(rows, np.uint64), np.empty(rows, np.uint16)
-    count = kernels.number_texts(
-        columns.text, columns.rows4, columns.rows6, int(field), numbers, starts, sizes
-    )
+    count = 0
+    if rows:
+        count = kernels.number_texts(
+            columns.text, columns.rows4, columns.rows6, int(field), numbers, starts, sizes
+        )
     return NumberedText(numbers=numbers, starts=starts[:count], sizes=sizes[:count])
 
 
 def lay_out_text(
-    pool: NDArray[np.uint8], text: NumberedText, registrations: NDArray[np.int64]
+    pool: NDArray[np.uint8], text: NumberedText, registrations: NDArray[np.int32]
 ) -> LaidOutText:
     """Write each distinct text once, in the order of the subnets."""
     largest = int(text.sizes.sum(dtype=np.int64)) + LONGEST_LENGTH * len(text.sizes)

@@ -72,13 +72,20 @@ class Finder:
     def rows_of_wide(self, addresses: NDArray[np.uint64], out: NDArray[np.uint32], /) -> None: ...
     def close(self) -> None: ...
 
+def range_keys(
+    first: NDArray[np.uint32],
+    last: NDArray[np.uint32],
+    keys: NDArray[np.uint64],
+    order: NDArray[np.uint32],
+    /,
+) -> int: ...
 def sort_keys(keys: NDArray[np.uint64], order: NDArray[np.uint32], /) -> int: ...
 def pick_winners(
     rows: _RowColumns,
     text: NDArray[np.uint8],
     order: NDArray[np.uint32],
     is_same: NDArray[np.bool_],
-    winners: _Rows,
+    winners: NDArray[np.int32],
     losers: _Rows,
     /,
 ) -> int: ...
@@ -117,14 +124,19 @@ def write_picked(
     starts: NDArray[np.uint64],
     sizes: NDArray[np.uint16],
     numbers: NDArray[np.int32],
-    picked: _Rows,
+    picked: NDArray[np.int32],
     places: NDArray[np.uint32],
     out: NDArray[np.uint8],
     written: NDArray[np.uint32],
     /,
 ) -> tuple[int, int]: ...
 def renumber(
-    numbers: NDArray[np.int32], picked: _Rows, out: NDArray[np.int32], order: _Rows, firsts: _Rows, /
+    numbers: NDArray[np.int32],
+    picked: NDArray[np.int32],
+    out: NDArray[np.int32],
+    order: _Rows,
+    firsts: _Rows,
+    /,
 ) -> int: ...
 def name_holders(
     text: NDArray[np.uint8],

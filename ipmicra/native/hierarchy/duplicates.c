@@ -48,7 +48,7 @@ bool is_better(const RowTable *rows, Span text, size_t a, size_t b) {
  * Writes the winners in order, and (loser, winner) for the others; there is room for as many of both as the flags
  * say. Returns the number of winners, NOT_SOUND if a row does not exist. */
 int64_t pick_winners(const RowTable *rows, Span text, const uint32_t *order, const uint8_t *is_same, size_t count,
-                     int64_t *winners, int64_t (*losers)[2]) {
+                     int32_t *winners, int64_t (*losers)[2]) {
     int64_t won = 0;
     size_t lost = 0;
     for (size_t i = 0; i < count; i++)
@@ -64,7 +64,7 @@ int64_t pick_winners(const RowTable *rows, Span text, const uint32_t *order, con
                 losers[lost][0] = order[k];
                 losers[lost++][1] = best;
             }
-        winners[won++] = best;
+        winners[won++] = (int32_t)best;
     }
     return won;
 }

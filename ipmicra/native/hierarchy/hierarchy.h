@@ -40,11 +40,12 @@ static inline Span text_of(const RowTable *rows, Span text, size_t row, size_t c
 /* Counts, or why there are none. */
 enum { OUT_OF_ROOM = -1, OUT_OF_MEMORY = -2, NOT_SOUND = -3 };
 
+void range_keys(const uint32_t *first, const uint32_t *last, size_t count, uint64_t *keys, uint32_t *order);
 bool sort_keys(uint64_t *keys, uint32_t *order, size_t count);
 
 bool is_better(const RowTable *rows, Span text, size_t a, size_t b);
 int64_t pick_winners(const RowTable *rows, Span text, const uint32_t *order, const uint8_t *is_same, size_t count,
-                     int64_t *winners, int64_t (*losers)[2]);
+                     int32_t *winners, int64_t (*losers)[2]);
 
 /* Ranges sorted by start, widest first; the first holds all others. */
 typedef struct {
@@ -81,9 +82,9 @@ typedef struct {
 uint32_t hash_span(Span span);
 int64_t number_texts(const RowTable tables[2], Span text, size_t column, int32_t *numbers, Distinct distinct);
 int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const int32_t *numbers, size_t number_count,
-                     const int64_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
+                     const int32_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
                      uint32_t *written, size_t *written_count);
-int64_t renumber(const int32_t *numbers, size_t number_count, const int64_t *picked, size_t count, int32_t *out,
+int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, int32_t *out,
                  int64_t *order, int64_t *firsts, size_t room);
 int64_t name_holders(const RowTable tables[2], const RowTable *organisations, Span text, int32_t *numbers,
                      uint8_t *kinds, int64_t *objects);

@@ -5,6 +5,14 @@
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
 
+/* Write the key by which each range is sorted, first address and then the widest first, and its row number. */
+void range_keys(const uint32_t *first, const uint32_t *last, size_t count, uint64_t *keys, uint32_t *order) {
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = (uint64_t)first[i] << 32 | (UINT32_MAX - last[i]);
+        order[i] = (uint32_t)i;
+    }
+}
+
 static bool is_sorted(const uint64_t *keys, size_t count) {
     for (size_t i = 1; i < count; i++)
         if (keys[i - 1] > keys[i])

@@ -110,7 +110,7 @@ static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
  * A place is where a text starts, counted from 1; 0 stands for none, also for a picked row of -1. What is written
  * depends on the order of the picked rows alone, not on that of the numbers. */
 int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const int32_t *numbers, size_t number_count,
-                     const int64_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
+                     const int32_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
                      uint32_t *written, size_t *written_count) {
     uint32_t *place_of = make_zeros(distinct_count ? distinct_count : 1, sizeof *place_of);
     uint8_t *at = out;
@@ -137,7 +137,7 @@ int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const 
 /* Number anew in the order in which rows are picked, -1 for a row or number of -1.
  *
  * Writes the old number of each new one, and the row that first had it; returns how many there are. */
-int64_t renumber(const int32_t *numbers, size_t number_count, const int64_t *picked, size_t count, int32_t *out,
+int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, int32_t *out,
                  int64_t *order, int64_t *firsts, size_t room) {
     int32_t *renumbered = make_zeros(room ? room : 1, sizeof *renumbered); /* new number + 1 */
     int32_t used = 0;

@@ -30,6 +30,15 @@ static PyObject *return_count(Frame *frame, int64_t count) {
     return return_number(frame, count);
 }
 
+FUNCTION(range_keys, 4) {
+    Array first = take_array(frame, args[0], "u4"), last = take_array(frame, args[1], "u4");
+    Array keys = take_array(frame, args[2], "wu8"), order = take_array(frame, args[3], "wu4");
+    expect(frame, last.count == first.count && keys.count == first.count && order.count == first.count,
+           "columns of different lengths");
+    WITHOUT_GIL(frame, range_keys(first.data, last.data, first.count, keys.data, order.data));
+    return return_number(frame, 0);
+}
+
 FUNCTION(sort_keys, 2) {
     Array keys = take_array(frame, args[0], "wu8"), order = take_array(frame, args[1], "wu4");
     expect(frame, keys.count == order.count, "as many rows as keys are needed");
@@ -42,13 +51,13 @@ FUNCTION(pick_winners, 6) {
     RowTable rows = take_rows(frame, args[0]);
     Span text = take_text(frame, args[1]);
     Array order = take_array(frame, args[2], "u4"), is_same = take_array(frame, args[3], "u1");
-    Array winners = take_array(frame, args[4], "wi8"), losers = take_array(frame, args[5], "wi8");
+    Array winners = take_array(frame, args[4], "wi4"), losers = take_array(frame, args[5], "wi8");
     const uint8_t *flags = is_same.data;
     size_t repeated = 0;
     for (size_t i = 1; !frame->is_failed && i < is_same.count; i++)
         repeated += flags[i] != 0;
     expect(frame, is_same.count == order.count && winners.count == order.count - repeated &&
-                      losers.count == 2 * repeated, "room that does not fit the flags");
+                      losers.count == 2 * repeated && rows.count < INT32_MAX, "room that does not fit the flags");
     int64_t count = 0;
     WITHOUT_GIL(frame, count = pick_winners(&rows, text, order.data, flags, order.count, winners.data, losers.data));
     return return_count(frame, count);
@@ -118,7 +127,7 @@ FUNCTION(number_texts, 7) {
 FUNCTION(write_picked, 8) {
     Span text = take_text(frame, args[0]);
     Array starts = take_array(frame, args[1], "u8"), sizes = take_array(frame, args[2], "u2");
-    Array numbers = take_array(frame, args[3], "i4"), picked = take_array(frame, args[4], "i8");
+    Array numbers = take_array(frame, args[3], "i4"), picked = take_array(frame, args[4], "i4");
     Array places = take_array(frame, args[5], "wu4"), out = take_array(frame, args[6], "wu1");
     Array written = take_array(frame, args[7], "wu4");
     expect(frame, sizes.count == starts.count && written.count == starts.count && places.count == picked.count,
@@ -134,7 +143,7 @@ FUNCTION(write_picked, 8) {
 }
 
 FUNCTION(renumber, 5) {
-    Array numbers = take_array(frame, args[0], "i4"), picked = take_array(frame, args[1], "i8");
+    Array numbers = take_array(frame, args[0], "i4"), picked = take_array(frame, args[1], "i4");
     Array out = take_array(frame, args[2], "wi4"), order = take_array(frame, args[3], "wi8");
     Array firsts = take_array(frame, args[4], "wi8");
     expect(frame, out.count == picked.count && firsts.count == order.count && order.count < INT32_MAX,
@@ -253,6 +262,7 @@ FUNCTION(read_fixed, 4) {
 }
 
 PyMethodDef hierarchy_functions[] = {
+    METHOD(range_keys, "Write the sort keys of IPv4 ranges, and their row numbers."),
     METHOD(sort_keys, "Sort keys and row numbers by them, stably and in place."),
     METHOD(pick_winners, "Keep the best row of each run of same ranges; return how many there are."),
     METHOD(nest, "Nest ranges; return rows (-1 if there is too little room) and cuts."),
