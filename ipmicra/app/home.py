@@ -12,6 +12,7 @@ import platformdirs
 
 if TYPE_CHECKING:
     from ipmicra.edge.hierarchy_file import Hierarchy
+    from ipmicra.edge.store.lock import HeldLock
     from ipmicra.edge.store.store import Store
 
 
@@ -68,7 +69,7 @@ class Home:
 
         return Store.open(self.store)
 
-    def lock(self, purpose: str, command: str) -> AbstractContextManager[None]:
+    def lock(self, purpose: str, command: str) -> AbstractContextManager[HeldLock]:
         """Hold the store's lock for a purpose; `command` is shown to others who want it."""
         from ipmicra.edge.store.lock import one_at_a_time
 

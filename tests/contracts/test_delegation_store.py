@@ -134,6 +134,15 @@ def test_batch_that_was_not_ended_is_taken_up_again(store: StorePort) -> None:
     ]
 
 
+def test_batch_whose_ending_is_taken_back_is_resumed(store: StorePort) -> None:
+    first = store.batches.begin("key", "delegate a.txt", 1.0)
+    store.batches.end(first.id, 3.5)
+    store.batches.reopen(first.id, 3.0)
+    assert store.batches.all()[0].ended_s == 3.5, "another ending is not meant"
+    store.batches.reopen(first.id, 3.5)
+    assert store.batches.begin("key", "delegate a.txt", 4.0) == first
+
+
 def test_result_of_a_host_is_kept_once_in_a_batch(store: StorePort) -> None:
     store.results.add_many(1, [result("a.example"), result("b.example")])
     store.results.add_many(1, [result("a.example", "nyc")])

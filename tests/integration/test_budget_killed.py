@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -30,11 +31,22 @@ def full_pipe() -> tuple[int, int]:
     return reader, writer
 
 
-def command(folder: Path, internet: LoopbackInternet, stderr: int) -> subprocess.Popen[bytes]:
+KILLED_WHILE_CLOSING = """
+import os, signal
+from ipmicra.cli.main import run
+from ipmicra.edge.store.store import Store
+Store.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+run()
+"""
+
+
+def command(
+    folder: Path, internet: LoopbackInternet, stderr: int, start: tuple[str, str] = ("-m", "ipmicra")
+) -> subprocess.Popen[bytes]:
     words = ["--policy", "everyone", "--location", "none", "--first-rung", "head", "--samples", "1"]
     return subprocess.Popen(
         [
-            *(sys.executable, "-m", "ipmicra", "--home", str(folder), "delegate", str(folder / "seeds.txt")),
+            *(sys.executable, *start, "--home", str(folder), "delegate", str(folder / "seeds.txt")),
             *(*words, "--probe-budget", str(BUDGET), "--format", "jsonl"),
         ],
         stdout=subprocess.PIPE,
@@ -54,15 +66,43 @@ def internet() -> LoopbackInternet:
     return LoopbackInternet(split_world(SITES, 2, 12.0))
 
 
+def prepare(folder: Path, internet: LoopbackInternet) -> None:
+    """Write what a command needs; the world must be running."""
+    hierarchy_of(folder, SITES)
+    (folder / "seeds.txt").write_text("\n".join(seeds_of(SITES, internet.port)))
+    with Store.open(str(folder / "state.db")) as store:
+        enrol(store, list(internet.crawlers.values()))
+
+
+def test_command_killed_while_it_closes_its_store_does_not_spend_its_budget_again(
+    tmp_path: Path, internet: LoopbackInternet
+) -> None:
+    """Its batch has ended and everything is printed, but its caller sees that it was killed."""
+    with internet:
+        prepare(tmp_path, internet)
+        printed = b""
+        for _ in range(2):
+            first = command(tmp_path, internet, subprocess.PIPE, ("-c", KILLED_WHILE_CLOSING))
+            printed, _ = first.communicate(timeout=PATIENCE_S)
+            assert first.returncode == -signal.SIGKILL
+            assert len(printed.splitlines()) == SITES
+            assert spent(tmp_path) == [BUDGET]
+        again = command(tmp_path, internet, subprocess.PIPE)
+        output, _ = again.communicate(timeout=PATIENCE_S)
+        assert again.returncode == 0
+        assert sorted(output.splitlines()) == sorted(printed.splitlines())
+        assert spent(tmp_path) == [BUDGET]
+        third = command(tmp_path, internet, subprocess.PIPE)
+        third.communicate(timeout=PATIENCE_S)
+        assert spent(tmp_path) == [BUDGET, BUDGET], "a command that ended begins anew"
+
+
 def test_command_killed_after_its_last_answer_does_not_spend_its_budget_again(
     tmp_path: Path, internet: LoopbackInternet
 ) -> None:
     """The summary cannot be printed, so the command stands still where 0.1.0 had ended its batch."""
-    hierarchy_of(tmp_path, SITES)
     with internet:
-        (tmp_path / "seeds.txt").write_text("\n".join(seeds_of(SITES, internet.port)))
-        with Store.open(str(tmp_path / "state.db")) as store:
-            enrol(store, list(internet.crawlers.values()))
+        prepare(tmp_path, internet)
         reader, writer = full_pipe()
         first = command(tmp_path, internet, writer)
         assert first.stdout is not None

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -92,6 +93,38 @@ def test_lock_without_a_name_in_it_is_a_lock(tmp_path: Path) -> None:
             one_at_a_time(store, "delegate", "y"),
         ):
             pass
+
+
+def settled(store: str) -> list[tuple[int, float]]:
+    """Take the lock, return what is to be reopened, and leave."""
+    found: list[tuple[int, float]] = []
+    with one_at_a_time(store, "delegate", "next") as lock:
+        lock.settle(lambda batch, ended_s: found.append((batch, ended_s)))
+    return found
+
+
+def test_ending_that_its_holder_did_not_survive_is_settled_once(tmp_path: Path) -> None:
+    store = str(tmp_path / "state.db")
+    with suppress(KeyboardInterrupt), one_at_a_time(store, "delegate", "x") as lock:
+        lock.note_ending(7, 12.5)
+        raise KeyboardInterrupt
+    with one_at_a_time(store, "delegate", "whoever settles nothing"):
+        pass
+    assert settled(store) == [(7, 12.5)]
+    assert settled(store) == []
+
+
+def test_ending_whose_holder_left_is_not_settled(tmp_path: Path) -> None:
+    store = str(tmp_path / "state.db")
+    with one_at_a_time(store, "delegate", "x") as lock:
+        lock.note_ending(7, 12.5)
+    assert settled(store) == []
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[" * 100_000, '{"batch": "x", "ended_s": 1}', "\0", "\xff"])
+def test_lock_file_with_anything_in_it_can_be_taken(tmp_path: Path, content: str) -> None:
+    (tmp_path / "state.db.delegate-lock").write_bytes(content.encode("latin-1"))
+    assert settled(str(tmp_path / "state.db")) == []
 
 
 def test_lock_file_that_is_a_link_is_refused_and_its_target_stays(tmp_path: Path) -> None:

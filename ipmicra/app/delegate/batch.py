@@ -42,6 +42,7 @@ from ipmicra.edge.fingerprint_file import FingerprintFile
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
+from ipmicra.edge.store.lock import HeldLock
 from ipmicra.edge.store.ports import BudgetState, StorePort
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
@@ -130,15 +131,19 @@ class Batch:
             self.end()
         return self.report
 
-    def end(self) -> None:
+    def end(self, lock: HeldLock | None = None) -> None:
         """End the batch if nothing is left to do: the same command begins a new one, with a new budget.
 
         So this comes last, when everything that the user is to see has been written. A process that is killed
         before leaves a batch that is resumed; one that were to end it earlier could be killed in between, and
-        the same command would spend the budget again for answers that the user never got.
+        the same command would spend the budget again for answers that the user never got. A lock notes the
+        ending until the process leaves by itself, so that one killed on its way out is resumed as well.
         """
         if self._is_finished:
-            self.store.batches.end(self.report.batch, time.time())
+            at_s = time.time()
+            if lock is not None:
+                lock.note_ending(self.report.batch, at_s)
+            self.store.batches.end(self.report.batch, at_s)
 
     async def _run(self, words: list[str], texts: Iterable[str]) -> BatchReport:
         session = Session(
@@ -309,9 +314,10 @@ class DelegateRun:
         command = redacted("ipmicra delegate", *self.words)
         with (
             self.home.open_hierarchy() as hierarchy,
-            self.home.lock("delegate", command),
+            self.home.lock("delegate", command) as lock,
             self.home.open_store() as store,
         ):
+            lock.settle(store.batches.reopen)
             batch = Batch(store, hierarchy, self.options, on_decision, progress, is_ended_by_caller=True)
             try:
                 batch.run(self.words, read_seeds(self.words))
@@ -320,7 +326,7 @@ class DelegateRun:
                     self._write_page(batch, page)
                     say(f"report: {page}")
             yield batch.report
-            batch.end()
+            batch.end(lock)
 
     def _write_page(self, batch: Batch, page: Path) -> None:
         from ipmicra.app.report.loaders.holders import with_hierarchy

@@ -107,6 +107,12 @@ class BatchTable:
         """Mark a batch as finished."""
         self._connection.execute("UPDATE batches SET ended_s = ? WHERE id = ?", (at_s, number))
 
+    def reopen(self, number: int, ended_s: float) -> None:
+        """Take back that a batch was ended at a time; one ended at another time stays ended."""
+        self._connection.execute(
+            "UPDATE batches SET ended_s = NULL WHERE id = ? AND ended_s = ?", (number, ended_s)
+        )
+
     def all(self) -> list[BatchRecord]:
         """Return all batches, oldest first."""
         return self._connection.read(_BATCH, _batch_of, "ORDER BY id")
