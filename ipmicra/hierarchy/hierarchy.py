@@ -69,7 +69,7 @@ class Hierarchy:
         self._count = self._sections.layout.sections[names.PARENT].count
         self._views = self._sections.views
         self._parent = self._views[names.PARENT]
-        self.organisations = Organisations(self._sections)
+        self._organisations = Organisations(self._sections)
         self.row_of = self._finder.row_of
         """Return the row of the narrowest subnet that contains an address, given as text."""
 
@@ -84,6 +84,12 @@ class Hierarchy:
     # --- what it is
 
     @property
+    def organisations(self) -> Organisations:
+        """The organisations, by number."""
+        self._check_buffer()
+        return self._organisations
+
+    @property
     def content_hash(self) -> str:
         """Hash of subnets and holders, in hexadecimal."""
         return self._sections.layout.content_hash.hex()
@@ -91,6 +97,7 @@ class Hierarchy:
     @cached_property
     def meta(self) -> dict[str, Any]:
         """Counts, tally and dumps as recorded by the build."""
+        self._check_buffer()
         try:
             meta = json.loads(bytes(self._views[names.META]))
         except ValueError as error:
@@ -118,6 +125,7 @@ class Hierarchy:
 
     def verify(self) -> None:
         """Compare everything with the stored hashes; raise `CorruptHierarchyError` if a byte differs."""
+        self._check_buffer()
         for section in self._sections.damaged():
             raise CorruptHierarchyError(section.offset, f"section {section.name!r} is damaged")
 
@@ -125,7 +133,8 @@ class Hierarchy:
 
     def lookup(self, address: AnyAddress) -> Subnet:
         """Return the narrowest subnet that contains an address; the root for unregistered addresses."""
-        return self.subnet(self._finder.row_of(address))
+        self._check_buffer()
+        return self._subnet_of(self._finder.row_of(address))
 
     def lookup_many(self, addresses: Addresses, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Return the row of the narrowest subnet of each address.
@@ -134,18 +143,24 @@ class Hierarchy:
         first) or (n, 16) of uint8, and a mixture as texts (a sequence, an array of numpy or pyarrow) or
         `ipaddress` objects. If `out` is given, the rows are written into it.
         """
+        self._check_buffer()
         from ipmicra.hierarchy.many import rows_of
 
         return rows_of(self._finder, addresses, out)
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Return all subnets that contain an address (or a subnet, itself included), widest first."""
+        self._check_buffer()
         row = address.row if isinstance(address, Subnet) else self._finder.row_of(address)
-        rows = self.lineage_rows(row)
+        rows = self._lineage_rows(row)
         return [self._subnet(row, depth) for depth, row in enumerate(rows)]
 
     def lineage_rows(self, row: int) -> list[int]:
         """Return the rows from the root down to a row."""
+        self._check_buffer()
+        return self._lineage_rows(row)
+
+    def _lineage_rows(self, row: int) -> list[int]:
         rows = [self._checked(row)]
         while (above := self._above(rows[-1])) != rows[-1]:
             rows.append(above)
@@ -160,6 +175,7 @@ class Hierarchy:
 
     def parent_many(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """Return the parent of each row, -1 for a root."""
+        self._check_buffer()
         import numpy as np
 
         above = self._picked(names.PARENT, rows).astype(np.int64)
@@ -167,6 +183,7 @@ class Hierarchy:
 
     def children(self, row: int) -> NDArray[np.int64]:
         """Return the rows of the subnets directly inside."""
+        self._check_buffer()
         import numpy as np
 
         stop = self._behind_descendants(row)
@@ -175,16 +192,19 @@ class Hierarchy:
 
     def descendants(self, row: int) -> range:
         """Return the rows of all subnets inside, at any depth."""
+        self._check_buffer()
         return range(row + 1, self._behind_descendants(row))
 
     def siblings(self, row: int) -> NDArray[np.int64]:
         """Return the rows of the other subnets directly inside the parent; none for a root."""
+        self._check_buffer()
         above = self.parent(row)
         rows = self.children(row if above is None else above)
         return rows[:0] if above is None else rows[rows != row]
 
     def subnets_of(self, organisation: Organisation | int | str) -> NDArray[np.int64]:
         """Return the rows of an organisation's subnets; a string is a handle."""
+        self._check_buffer()
         import numpy as np
 
         if isinstance(organisation, str):
@@ -196,6 +216,7 @@ class Hierarchy:
 
     def organisation_many(self, rows: NDArray[Any]) -> NDArray[np.uint32]:
         """Return the organisation number of each row, 0 for none."""
+        self._check_buffer()
         return self._picked(names.ORGANISATION, rows)
 
     def organisation_number(self, row: int) -> int:
@@ -222,11 +243,13 @@ class Hierarchy:
 
     def subnet(self, row: int) -> Subnet:
         """Return the subnet of a row."""
-        return self._subnet(row, len(self.lineage_rows(row)) - 1)
+        self._check_buffer()
+        return self._subnet_of(row)
 
     def subnets(self, rows: Iterable[int]) -> list[Subnet]:
         """Return the subnets of several rows."""
-        return [self.subnet(int(row)) for row in rows]
+        self._check_buffer()
+        return [self._subnet_of(int(row)) for row in rows]
 
     def bounds(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
         """Return first and last address of a row."""
@@ -238,12 +261,14 @@ class Hierarchy:
 
     def bounds_array(self, family: int) -> NDArray[Any]:
         """Return first and last of every subnet: (row, 2) of uint32, or for IPv6 (row, 4) of uint64."""
+        self._check_buffer()
         if family == 4:  # noqa: PLR2004
             return self._sections.array(names.BOUNDS4).reshape(-1, 2)
         return self._sections.array(names.BOUNDS6).reshape(-1, 4)
 
     def registered_range(self, row: int) -> tuple[IPv4Address, IPv4Address] | tuple[IPv6Address, IPv6Address]:
         """Return the range as registered, of which the subnet may be a piece (see `docs/overlaps.md`)."""
+        self._check_buffer()
         rows = self._views[names.CUT_ROWS]
         at = bisect_left(rows, self._checked(row))
         if at == len(rows) or rows[at] != row:
@@ -252,6 +277,9 @@ class Hierarchy:
         if row < self._rows4:
             return IPv4Address(low & 0xFFFFFFFF), IPv4Address(last_low & 0xFFFFFFFF)
         return IPv6Address(high << 64 | low), IPv6Address(last_high << 64 | last_low)
+
+    def _subnet_of(self, row: int) -> Subnet:
+        return self._subnet(row, len(self._lineage_rows(row)) - 1)
 
     def _subnet(self, row: int, depth: int) -> Subnet:
         first, last = self.bounds(row)
@@ -269,7 +297,7 @@ class Hierarchy:
             last=last,
             depth=depth,
             netname=self._name(self._views[names.NETNAME][row]),
-            organisation=self.organisations[organisation] if organisation else None,
+            organisation=self._organisations[organisation] if organisation else None,
             registry=registry,
             country=self._country(row),
             status=self._status(row),
@@ -305,6 +333,9 @@ class Hierarchy:
         if at == len(rows) or rows[at] != row:
             return None, None
         return self._name(self._views[names.GEOLOC][at]), self._name(self._views[names.GEOFEED][at])
+
+    def _check_buffer(self) -> None:
+        """Check that all of the buffer can still be read; for whoever maps a file to override."""
 
     def _checked(self, row: int) -> int:
         """Raise unless a row exists."""
