@@ -18,15 +18,17 @@ A question is tried `tries` times more if there was no answer or the registry as
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPResponse
+from http.client import HTTPMessage, HTTPResponse
 from ipaddress import ip_address, ip_network
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 from urllib.error import URLError
-from urllib.request import BaseHandler, Request, build_opener
+from urllib.parse import urlsplit
+from urllib.request import BaseHandler, HTTPRedirectHandler, Request, build_opener
 
 from ipmicra.edge.fetch.answer import retry_after_s
 from ipmicra.edge.pace.blocking import BoundedResponse, GuardedHttpHandler, GuardedHttpsHandler, guard
@@ -110,6 +112,18 @@ class _Registries(BaseHandler):
         return self._closed_until_s.get(self.asked, 0.0) - self._clock()
 
 
+class _WebRedirects(HTTPRedirectHandler):
+    """Follows redirects to http and https alone: urllib would also open ftp, over unguarded connections."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> Request | None:
+        """Return the request that a redirect asks for."""
+        if urlsplit(newurl).scheme not in {"http", "https"}:
+            raise URLError(f"it redirects to {newurl[:100]!r}, which is no web address")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 class RdapSource:
     """Asks by RDAP, one question at a time."""
 
@@ -164,7 +178,7 @@ class RdapSource:
         from ipwhois import IPWhois
 
         logging.getLogger("ipwhois").setLevel(logging.ERROR)
-        opener = build_opener(self._registries, GuardedHttpHandler, GuardedHttpsHandler)
+        opener = build_opener(self._registries, _WebRedirects, GuardedHttpHandler, GuardedHttpsHandler)
         with guard(self._config.total_s) as limit:
             try:
                 answer: dict[str, Any] = IPWhois(
@@ -201,9 +215,9 @@ def read_rdap(answer: dict[str, Any], address: Address, asked_s: float) -> Graft
     return Graft(
         first=first,
         last=last,
-        handle=str(entities[0]) if entities else _text(network.get("handle")),
+        handle=_text(entities[0] if entities else network.get("handle")),
         name=_text(network.get("name")) or _text(network.get("handle")) or "unnamed",
-        country=country if len(country) == 2 else None,  # noqa: PLR2004 - ISO 3166
+        country=country if re.fullmatch("[A-Z]{2}", country) else None,
         asked_s=asked_s,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -74,6 +75,18 @@ def test_registry_that_drips_is_given_up(registry: RdapServer, what: Literal["he
     registry.drips = what
     with pytest.raises(FetchError, match=r"not answered within 0\.3 s"):
         RdapSource(replace(QUICK, total_s=0.3)).ask(OUTSIDE)
+
+
+def test_redirect_of_a_registry_to_another_protocol_is_not_followed(registry: RdapServer) -> None:
+    """A connection by ftp has no deadline, and whoever answers it could drip for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as ftp:
+        place = f"ftp://127.0.0.1:{ftp.getsockname()[1]}/ip"
+        registry.refusals = [(302, {"Location": place})]
+        with pytest.raises(FetchError, match="RDAP for"):
+            RdapSource(replace(QUICK, tries=0)).ask(OUTSIDE)
+        ftp.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            ftp.accept()
 
 
 def test_answer_of_a_registry_is_read_up_to_a_limit(registry: RdapServer) -> None:
@@ -273,3 +286,14 @@ def test_batch_grafts_what_the_hierarchy_lacks(hierarchy: Hierarchy, memory_stor
     assert sorted(str(one.address) for one in found) == ["10.1.2.3", "80.1.2.3", "81.0.0.1"]
     assert any("nobody answers" in note for note in report.notes)
     assert report.is_complete
+
+
+def test_texts_of_an_answer_are_cut_and_a_country_has_two_letters() -> None:
+    answer = {
+        "network": {"start_address": str(OUTSIDE), "end_address": str(OUTSIDE), "country": "\x1b["},
+        "entities": ["X" * 10_000],
+    }
+    found = read_rdap(answer, OUTSIDE, 1.0)
+    assert found is not None
+    assert found.handle == "X" * 200
+    assert found.country is None
