@@ -22,11 +22,17 @@ _DAMAGE = (
     RuntimeError,  # NotImplementedError is one: an archive of a later version, or encrypted
     SyntaxError,
     TypeError,  # a lone array
+    MemoryError,  # an array that claims to be larger than any memory
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
 )
 """What zipfile and numpy raise on archives that are damaged or unusual; found by changing bytes."""
+
+MOST_BYTES = 8 * 20_000**2
+"""Size of all arrays together: a matrix of 20,000 nodes. A file of megabytes can unpack to terabytes."""
+_HEADERS = 1 << 20
+"""Room for what describes the arrays."""
 
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
@@ -39,6 +45,9 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
         # numpy forgets to close a file that it opened itself if the archive is broken.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            size = sum(member.file_size for member in stored.zip.infolist())
+            if size > MOST_BYTES + _HEADERS:
+                raise ValueError(f"it unpacks to {size:,} bytes, more than {MOST_BYTES:,}")
             return {name: stored[name] for name in stored.files}
     except FileNotFoundError:
         raise

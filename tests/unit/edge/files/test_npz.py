@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -52,3 +53,27 @@ def test_lone_array_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "lone.npy", np.arange(3))
     with pytest.raises(InputError, match=r"cannot be read as \.npz"):
         read_npz(tmp_path / "lone.npy")
+
+
+def test_file_that_unpacks_to_gigabytes_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(210):  # a matrix of 20,000 nodes has 3.2 GB
+            archive.writestr(f"a{i}.npy", b"")
+        for member in archive.infolist():
+            member.file_size = 1 << 24
+    with pytest.raises(InputError, match=r"it unpacks to 3,523,215,360 bytes, more than 3,200,000,000"):
+        read_npz(path)
+
+
+@pytest.mark.parametrize("shape", [(10**8, 10**8), (2**62, 2**4)])
+def test_array_that_claims_to_be_larger_than_memory_is_refused(
+    shape: tuple[int, int], tmp_path: Path
+) -> None:
+    header = io.BytesIO()
+    facts = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, facts)
+    with zipfile.ZipFile(tmp_path / "claim.npz", "w") as archive:
+        archive.writestr("rtt_ms.npy", header.getvalue())
+    with pytest.raises(InputError, match=r"claim\.npz"):
+        read_npz(tmp_path / "claim.npz")
