@@ -48,7 +48,7 @@ from ipmicra.app.delegate.restoring import (
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.subnets import SubnetTree
-from ipmicra.edge.coordinator.agent_client import is_healthy
+from ipmicra.edge.coordinator.agent_client import agent_session, is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
 from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
 from ipmicra.edge.files.seeds import UnresolvedSeed
@@ -125,7 +125,7 @@ class Session:
         self.tree = self._make_tree()
         self.carrying = carry_delegations(self.store, self.tree, self.hierarchy.content_hash, self.clock())
         self.notes += self.carrying.lines()
-        self._http = await self._stack.enter_async_context(aiohttp.ClientSession())
+        self._http = await self._stack.enter_async_context(agent_session())
         self.store.names.prune(self.clock())
         self._names = NamesOnDemand(self.options.dns, self._stack)
         await self._look_who_is_there(participants)

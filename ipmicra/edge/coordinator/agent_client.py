@@ -130,6 +130,19 @@ class Meter:
         return f"slower than {pace.bytes_per_s:g} bytes per second"
 
 
+def agent_session() -> aiohttp.ClientSession:
+    """Make the session that clients of agents share.
+
+    It unpacks nothing, since a kilobyte can stand for a megabyte, and keeps no cookies: one agent must not
+    choose what is sent to another.
+    """
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=10),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+    )
+
+
 class AgentClient:
     """Talks to one agent over a session that it shares with others."""
 

@@ -44,6 +44,7 @@ from ipmicra.edge.coordinator.agent_client import (
     AvoidingConfig,
     ClientConfig,
     NotSentError,
+    agent_session,
 )
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
@@ -170,9 +171,7 @@ class OrderDesk:
 
     async def __aenter__(self) -> Self:
         """Open the session that all agents share."""
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=10), auto_decompress=False
-        )
+        self._session = agent_session()
         return self
 
     async def __aexit__(
