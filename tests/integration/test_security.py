@@ -205,6 +205,14 @@ def test_weak_token_is_refused(tmp_path: Path, token: str) -> None:
         read_token(path)
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe" * 20, b"t" * 100_000, b"\0" * 32])
+def test_file_that_holds_no_token_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "token"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="ASCII characters"):
+        read_token(path)
+
+
 def test_token_is_compared_by_digest_and_not_letter_by_letter() -> None:
     check = TokenCheck(TOKEN)
     assert check.admits(f"Bearer {TOKEN}")
