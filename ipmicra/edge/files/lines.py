@@ -29,6 +29,8 @@ Line = tuple[int, str]
 STDIN = "-"
 LONGEST_LINE = 1 << 20
 """Characters of a line; a longer one is skipped, so that a file without line ends cannot fill the memory."""
+LONGEST_TEXT = 1 << 30
+"""Characters of a file that is read as a whole; a gzip file of a megabyte can unpack to a gigabyte."""
 _SNIFFED = 1024
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
@@ -140,15 +142,18 @@ def open_lines(path: Path, note: Note = ignore) -> Iterator[Iterator[Line]]:
         yield guarded(numbered((), text, name, note), name)
 
 
-def read_text(path: Path, most: int = -1) -> str:
+def read_text(path: Path, most: int | None = None) -> str:
     """Read a whole text file, or its first characters up to a limit.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: It cannot be read, or it is a whole file that is too long.
     """
     name = name_of(path)
     with open_bytes(path) as stream, decoded(stream, name) as text, translated(name):
-        return text.read(most)
+        content = text.read(LONGEST_TEXT + 1 if most is None else most)
+    if most is None and len(content) > LONGEST_TEXT:
+        raise InputError(f"{name} has more than {LONGEST_TEXT:,} characters")
+    return content
 
 
 def guarded(items: Iterator[Item], name: str) -> Iterator[Item]:
