@@ -2,22 +2,30 @@
 
 Theory of operation
 -------------------
-The file is a table of 64-bit fingerprints with open addressing, as `Fingerprints` has it in memory. The slot
-of a number is given by its highest bits, and a number whose slot is taken goes into the next empty one. So
-the file is sorted, apart from numbers within a run of taken slots, and the last run may reach beyond the
-table: reading behind the end of the file reads empty slots, and writing there extends it.
+The file is a table of 64-bit fingerprints with open addressing, as `Fingerprints` has it in memory: a number
+goes into the slot that its lowest bits name, or into the next empty one, and from the last slot to the first.
 
-A full table is doubled by reading it from the beginning to the end and writing another one: the numbers of
-the runs read so far come first in the new table, too. Hence a block of each is all that is ever in memory.
+The table is mapped into memory, and texts are added many at a time, by arrays: all numbers look at their
+slots at once; those that find themselves were seen, those that find an empty slot write themselves and look
+again, because two may have chosen the same one, and the others go on to the next slot. At most 0.6 of the
+slots are taken, so a few turns are enough. Each number may touch another page. When so many were added that
+16 MB may have been touched, the pages are given back (`MADV_DONTNEED`): they stay in the file, which the
+kernel keeps in memory as long as nobody else needs it, and the process stays small. Since a page that comes
+back costs as much as adding the number, the first table has just this size, good for 1.2 million texts.
+
+A full table is doubled by adding its numbers to one of twice the size, a block at a time. Every slot of a new
+table is written, so that a full disk is noticed then, as an error, and not later, in a page of the map.
 
 Two of n texts are confused with a probability of n² ÷ 2^65.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
-import struct
 import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import BinaryIO
 
 import numpy as np
@@ -27,25 +35,26 @@ from ipmicra.errors import IpmicraError
 from ipmicra.partition.exchange.visited import fingerprint
 
 _WORD = 8
-_BITS = 64
-_WINDOW = struct.Struct("<16Q")
-"""Slots that are read at a time: most runs are shorter."""
 _NUMBER = np.dtype("<u8")
 _FULL = 0.6
 """Share of slots in use above which the table is doubled."""
-_FIRST_BITS = 16
+_FIRST_BITS = 21
+_RESIDENT = 1 << 24
+"""Bytes of a table that may be in memory at a time."""
 _BLOCK = 1 << 20
-"""Bytes that are read at a time when the table is doubled."""
+"""Bytes of a table that are written, or added to the next one, at a time."""
 
 
 class FingerprintFile:
-    """A set of texts: 13 to 27 bytes of disk for each, and no memory."""
+    """A set of texts: 13 to 27 bytes of disk for each, and 16 MB of memory for all of them."""
 
     def __init__(self, first_bits: int = _FIRST_BITS) -> None:
         """Start empty, with two to the power of `first_bits` slots."""
         self._bits = first_bits
         self._count = 0
-        self._file = _temporary()
+        self._touched = 0
+        """Bytes that may be in memory."""
+        self._open()
 
     def __len__(self) -> int:
         """Count the texts."""
@@ -53,71 +62,85 @@ class FingerprintFile:
 
     def add(self, text: str) -> bool:
         """Add a text; return whether it is new."""
-        number = fingerprint(text)
-        slot, descriptor = number >> _BITS - self._bits, self._file.fileno()
-        while True:
-            window = os.pread(descriptor, _WINDOW.size, slot * _WORD)
-            for found in _WINDOW.unpack(window.ljust(_WINDOW.size, b"\0")):
-                if found == number:
-                    return False
-                if not found:
-                    self._put(number, slot)
-                    return True
-                slot += 1
+        return self.add_many([text])[0]
+
+    def add_many(self, texts: Sequence[str]) -> list[bool]:
+        """Add texts, in order; return for each whether it is new."""
+        prints = np.array([fingerprint(text) for text in texts], _NUMBER)
+        numbers, first = np.unique(prints, return_index=True)
+        while self._count + len(numbers) > _FULL * (1 << self._bits):
+            self._grow()
+        marks = np.zeros(len(texts), np.bool_)
+        marks[first] = self._add(numbers)
+        found: list[bool] = marks.tolist()
+        return found
 
     def close(self) -> None:
         """Remove the file."""
+        self._slots = np.empty(0, _NUMBER)
+        self._map.close()
         self._file.close()
 
-    def _put(self, number: int, slot: int) -> None:
-        _write(self._file, number.to_bytes(_WORD, "little"), slot)
-        self._count += 1
-        if self._count > _FULL * (1 << self._bits):
-            self._grow()
+    def _add(self, numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Add numbers that differ; return which are new."""
+        last = np.uint64((1 << self._bits) - 1)
+        is_new = np.zeros(len(numbers), np.bool_)
+        left = np.arange(len(numbers))
+        slots = numbers & last
+        while left.size:
+            wanted = numbers[left]
+            found = self._slots[slots]
+            is_empty = found == 0
+            self._slots[slots[is_empty]] = wanted[is_empty]
+            is_new[left[is_empty]] = True
+            is_placed = self._slots[slots] == wanted
+            is_new[left[is_empty & ~is_placed]] = False  # another one took the slot
+            left, slots = left[~is_placed], slots[~is_placed] + np.uint64(1) & last
+        self._count += int(is_new.sum())
+        self._touched += len(numbers) * mmap.PAGESIZE
+        if min(self._touched, len(self._map)) > _RESIDENT:
+            _release(self._map)
+            self._touched = 0
+        return is_new
 
     def _grow(self) -> None:
-        old, self._file = self._file, _temporary()
+        old_slots, old_map, old_file = self._slots, self._map, self._file
         self._bits += 1
-        free, offset, rest = 0, 0, np.empty(0, _NUMBER)
-        with old:
-            while block := os.pread(old.fileno(), _BLOCK, offset):
-                offset += len(block)
-                numbers = np.concatenate((rest, np.frombuffer(block, _NUMBER)))
-                empty = np.flatnonzero(numbers == 0)
-                end = int(empty[-1]) + 1 if empty.size else 0  # a run that is not over waits for its rest
-                free, rest = self._append(numbers[:end], free), numbers[end:]
-        self._append(rest, free)
+        self._count = 0
+        self._open()
+        step = max(1, _BLOCK // _WORD)
+        for start in range(0, len(old_slots), step):
+            block = old_slots[start : start + step]
+            self._add(block[block != 0])
+            _release(old_map)
+        old_slots = block = np.empty(0, _NUMBER)  # a map with arrays over it cannot be closed
+        old_map.close()
+        old_file.close()
 
-    def _append(self, numbers: NDArray[np.uint64], free: int) -> int:
-        """Write whole runs behind those before, whose end is `free`; return their end.
-
-        A number goes into its slot or behind the one before: slots 3, 3, 3, 9 become places 3, 4, 5, 9. Less
-        their index that is 3, 3, 3, 6, the greatest of 3, 2, 1, 6 so far.
-        """
-        numbers = np.sort(numbers[numbers != 0])
-        if not numbers.size:
-            return free
-        slots, index = (numbers >> np.uint64(_BITS - self._bits)).astype(np.int64), np.arange(numbers.size)
-        places = index + np.maximum.accumulate(np.maximum(slots - index, free))
-        first, last = int(places[0]), int(places[-1])
-        table = np.zeros(last - first + 1, _NUMBER)
-        table[places - first] = numbers
-        _write(self._file, table.tobytes(), first)
-        return last + 1
+    def _open(self) -> None:
+        """Begin an empty table."""
+        try:
+            self._file, self._map = _empty_table(_WORD << self._bits)
+        except OSError as error:
+            raise _without_room(error) from error
+        self._slots = np.frombuffer(self._map, _NUMBER)
 
 
-def _temporary() -> BinaryIO:
-    try:
-        return tempfile.TemporaryFile(buffering=0)
-    except OSError as error:
-        raise _without_room(error) from error
+def _empty_table(size: int) -> tuple[BinaryIO, mmap.mmap]:
+    """Make a file of zeros, and map it."""
+    with ExitStack() as stack:
+        file: BinaryIO = stack.enter_context(tempfile.TemporaryFile(buffering=0))
+        for start in range(0, size, _BLOCK):
+            os.pwrite(file.fileno(), bytes(min(_BLOCK, size - start)), start)
+        table = mmap.mmap(file.fileno(), size)
+        stack.pop_all()
+    return file, table
 
 
-def _write(file: BinaryIO, data: bytes, slot: int) -> None:
-    try:
-        os.pwrite(file.fileno(), data, slot * _WORD)
-    except OSError as error:
-        raise _without_room(error) from error
+def _release(table: mmap.mmap) -> None:
+    """Give the pages of a table back; they are read from the file when they are needed."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        table.madvise(mmap.MADV_DONTNEED)
 
 
 def _without_room(error: OSError) -> IpmicraError:

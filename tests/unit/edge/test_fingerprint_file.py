@@ -34,7 +34,20 @@ def test_file_answers_as_a_set_does(texts: list[str], block: int) -> None:
     found.close()
 
 
-def test_numbers_that_crowd_the_last_slots_go_behind_the_table(
+@given(st.lists(st.lists(st.text(alphabet="abc", max_size=3))), st.sampled_from([0, 1 << 24]))
+def test_many_texts_at_a_time_are_added_as_one_by_one(parts: list[list[str]], resident: int) -> None:
+    """Whether pages are given back after each part or never."""
+    found, expected = FingerprintFile(1), FingerprintFile(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint_file, "_RESIDENT", resident)
+        for part in parts:
+            assert found.add_many(part) == [expected.add(text) for text in part]
+    assert len(found) == len(expected)
+    found.close()
+    expected.close()
+
+
+def test_numbers_that_crowd_the_last_slots_go_on_in_the_first(
     seen: FingerprintFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     top = (1 << 64) - 1
@@ -44,7 +57,7 @@ def test_numbers_that_crowd_the_last_slots_go_behind_the_table(
 
 
 def test_memory_does_not_grow_with_the_texts() -> None:
-    found = FingerprintFile()
+    found = FingerprintFile(16)
     tracemalloc.start()
     for i in range(50_000):  # doubles the table at 39,322
         found.add(str(i))
@@ -55,12 +68,10 @@ def test_memory_does_not_grow_with_the_texts() -> None:
     found.close()
 
 
-def test_missing_room_is_reported_with_its_folder(
-    seen: FingerprintFile, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_room_is_reported_with_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.pwrite", full)
     with pytest.raises(IpmicraError, match="No space left on device; make room"):
-        seen.add("a.example")
+        FingerprintFile(4)
