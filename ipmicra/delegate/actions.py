@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ipmicra.delegate.attempt import Account
+from ipmicra.delegate.attempt import Account, Settle
+from ipmicra.delegate.subnets import single
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.delegation import Decision, Delegation
@@ -55,6 +57,66 @@ class Assigned:
 
 
 @dataclass(frozen=True, slots=True)
+class AnsweredMany:
+    """Addresses belong to crawlers from now on, each by itself, and their sites have their answers.
+
+    A policy that asks nobody answers by the thousand. Columns stand for a `Delegated` and an `Assigned` of
+    each site (`one_by_one`), because most of them are only written down.
+    """
+
+    sites: Sequence[Site]
+    """In the order of their arrival; no two have the same address."""
+    settles: Sequence[Settle]
+    crawlers: Sequence[str]
+    """Names."""
+    accounts: Sequence[Account]
+    """Shared by the sites of a crawler."""
+    locations: Sequence[Location | None]
+    created_s: float
+    expires_s: float
+
+    def __len__(self) -> int:
+        """Count the sites."""
+        return len(self.sites)
+
+    def delegation(self, i: int) -> Delegation:
+        """Return the delegation of the address of a site, by number."""
+        address, settle = self.sites[i].address, self.settles[i]
+        return Delegation(
+            first=address,
+            last=address,
+            crawler=self.crawlers[i],
+            evidence=settle.evidence,
+            rtt_ms=settle.rtt_ms,
+            probes=0,
+            created_s=self.created_s,
+            expires_s=self.expires_s,
+        )
+
+    def decisions(self) -> Iterator[Decision]:
+        """Return the answers for the sites."""
+        for site, settle, crawler in zip(self.sites, self.settles, self.crawlers, strict=True):
+            yield Decision(
+                host=site.host,
+                address=site.address,
+                first=site.address,
+                last=site.address,
+                crawler=crawler,
+                evidence=settle.evidence,
+                rtt_ms=settle.rtt_ms,
+                probes=0,
+            )
+
+    def one_by_one(self) -> Iterator[Delegated | Assigned]:
+        """Return what it stands for."""
+        for i, decision in enumerate(self.decisions()):
+            address = decision.address
+            one = self.delegation(i)
+            yield Delegated(single(address), one, self.accounts[i], address, self.locations[i])
+            yield Assigned(decision)
+
+
+@dataclass(frozen=True, slots=True)
 class Revoked:
     """A subnet no longer belongs to a crawler."""
 
@@ -84,4 +146,4 @@ class GaveUp:
     reason: str
 
 
-Action = AskProbe | Delegated | Renewed | Assigned | Revoked | CrawlerChecked | GaveUp
+Action = AskProbe | Delegated | Renewed | Assigned | AnsweredMany | Revoked | CrawlerChecked | GaveUp

@@ -190,13 +190,6 @@ class Holdings:
         self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
         return held
 
-    def give(self, attempt: Attempt, settle: Settle, now_s: float) -> Held:
-        """Delegate a single address to the crawler that was settled on at once."""
-        delegation = self._delegation((attempt.address, attempt.address), settle, 0, now_s)
-        held = Held(delegation, settle.crawler, len(self._roster), attempt.location)
-        self._ledger.give(attempt.key, held, 0)
-        return held
-
     def _held(self, key: int, settle: Settle, probes: int, now_s: float, location: Location | None) -> Held:
         delegation = self._delegation(bounds_of(self._tree, key), settle, probes, now_s)
         return Held(delegation, settle.crawler, len(self._roster), location)

@@ -45,7 +45,7 @@ from ipmicra.delegate.events import (
 )
 from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.ledger import Hold, Holdings, HoldStep, Ledger
-from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope
+from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
 from ipmicra.delegate.roster import Roster, are_apart
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.address import Address
@@ -77,8 +77,9 @@ class DelegationMachine:
         self._locations, self._anycast = locations, anycast
         self._fallback = Fallback(tree, self.roster, self.ledger, coordinates)
         self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
-        is_at_once = not policy.asks and anycast is None
-        self.at_once = AtOnce(policy, self.roster, self.ledger, self._holdings) if is_at_once else None
+        self.at_once: AtOnce | None = None
+        if isinstance(policy, UnaskedPolicy) and anycast is None:
+            self.at_once = AtOnce(policy, self.roster, self.ledger, self._holdings, self.config, locations)
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
@@ -106,9 +107,9 @@ class DelegationMachine:
     # --- sites
 
     def _site_arrived(self, site: Site, now_s: float) -> list[Action]:
-        key, location = self._whereabouts(site)
         if self.at_once is not None:
-            return self.at_once.arrived(site, location, now_s)
+            return self.at_once.arrived(site, now_s)
+        key, location = self._whereabouts(site)
         held = self.ledger.get(key)
         if held is not None and held.fleet_size == len(self.roster) and self._holdings.is_good(held, now_s):
             return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]

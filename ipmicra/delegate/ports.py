@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from ipmicra.delegate.attempt import Attempt, Choice, Considered
+from ipmicra.delegate.attempt import Attempt, Choice, Considered, Settle
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
@@ -52,8 +52,6 @@ class Policy(Protocol):
 
     name: str
     scope: Scope
-    asks: bool
-    """Whether it ever asks for a probe; one that does not decides at once."""
 
     def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
         """Get to know what it may look at; called once, before all else."""
@@ -72,3 +70,11 @@ class Policy(Protocol):
 
     def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
         """Return what can say, later, why the others were not asked."""
+
+
+@runtime_checkable
+class UnaskedPolicy(Policy, Protocol):
+    """A policy that never asks for a probe: it decides at once, and for many addresses at a time."""
+
+    def settle_many(self, addresses: Sequence[Address]) -> list[Settle]:
+        """Decide for addresses, in order, while there is a usable crawler; `decide` does it for one."""

@@ -9,7 +9,7 @@ the actions it returns, in order:
     AskProbe                    the probe queue sends it; its sample comes back by `sampled`
     Delegated, Renewed, Revoked the write queue keeps it
     CrawlerChecked              the write queue keeps the crawler's record
-    Assigned                    the write queue keeps the decision and hands it on once it is written
+    Assigned, AnsweredMany      the write queue keeps the decisions and hands them on once they are written
     GaveUp                      the caller hears of it at once
 
 Everything happens in one event loop, and no method awaits. Hence the invariants:
@@ -23,6 +23,11 @@ Sites that the gate holds back are admitted again, by the loop in `_admit_ready`
 parent ends. That is a loop and not a recursion because one end may release thousands of sites, each of which
 may be answered at once and release more.
 
+Sites of a policy that asks nobody have nothing to wait for. They are gathered until there are enough for one
+transaction, or until it is time to write, and are then looked for in the store, decided (`AtOnce`) and written
+together, by columns: what a site costs alone (an event, its actions, a question to the store) is most of what
+such a list takes.
+
 The machine is the only owner of crawlers' states, delegations and their expiry. The driver asks it through
 `handle` and its few questions (`has_crawlers`, `hold_of`, `scope`), and keeps no copy.
 """
@@ -32,13 +37,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
 from ipmicra.delegate.actions import (
     Action,
+    AnsweredMany,
     AskProbe,
     Assigned,
     CrawlerChecked,
@@ -132,10 +138,15 @@ class WriteQueue:
     batch: int
     on_decision: Callable[[Decision], object]
     """Called with each decision after it is written."""
+    explained: int = field(default_factory=lambda: DrivingConfig().explained)
+    """Crawlers not asked that are kept for each subnet."""
     delegations: dict[Bounds, DelegationRecord] = field(default_factory=dict)
     ended: dict[Bounds, str] = field(default_factory=dict)
     renewed: dict[Bounds, float] = field(default_factory=dict)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[Decision | AnsweredMany] = field(default_factory=list)
+    """In the order in which they are handed on."""
+    answered: int = 0
+    """Sites in tables among them."""
     records: dict[str, TrackRecord] = field(default_factory=dict)
     """The last record of each crawler whose samples were checked."""
     rejected: list[ImplausibleSample] = field(default_factory=list)
@@ -144,7 +155,12 @@ class WriteQueue:
     def rows(self) -> int:
         """Count what waits to be written."""
         gathered = (self.delegations, self.ended, self.renewed, self.decisions, self.records, self.rejected)
-        return sum(len(some) for some in gathered)
+        return 2 * self.answered + sum(len(some) for some in gathered)
+
+    def answer(self, answered: AnsweredMany) -> None:
+        """Keep the answers for many sites, and the delegations behind them."""
+        self.decisions.append(answered)
+        self.answered += len(answered)
 
     def delegate(self, record: DelegationRecord) -> None:
         """Keep a delegation."""
@@ -157,9 +173,13 @@ class WriteQueue:
     def end(self, delegation: Delegation, reason: str, now_s: float) -> None:
         """End a delegation; one that was not written yet is written first, for the history."""
         bounds = delegation.first, delegation.last
-        if bounds in self.delegations:
+        if bounds in self.delegations or delegation.created_s in self._answered_s():
             self.flush(now_s)
         self.ended[bounds] = reason
+
+    def _answered_s(self) -> set[float]:
+        """Return when the delegations of tables were made that are not written yet."""
+        return {one.created_s for one in self.decisions if isinstance(one, AnsweredMany)}
 
     def check(self, checked: CrawlerChecked) -> None:
         """Keep what a sample did to its crawler's record."""
@@ -171,18 +191,23 @@ class WriteQueue:
         """Write everything or nothing; then hand on the decisions."""
         if not self.rows:
             return
+        tables = [one for one in self.decisions if isinstance(one, AnsweredMany)]
+        decisions = [one for one in self.decisions if isinstance(one, Decision)]
         with self.store.transaction():
             self.store.delegations.end_many(self.ended.items(), now_s)
             self.store.delegations.put_many(self.delegations.values())
+            self.store.delegations.put_answered(tables, self.explained)
             self.store.delegations.renew_many(self.renewed.items())
-            self.store.results.add_many(self.batch, self.decisions)
+            self.store.results.add_many(self.batch, decisions)
+            self.store.results.add_answered(self.batch, tables)
             self.store.track_records.put_many(self.records.items())
             self.store.track_records.reject_many(self.rejected)
-        decisions = self.decisions
+        written = self.decisions
         self.delegations, self.ended, self.renewed = {}, {}, {}
-        self.decisions, self.records, self.rejected = [], {}, []
-        for decision in decisions:
-            self.on_decision(decision)
+        self.decisions, self.answered, self.records, self.rejected = [], 0, {}, []
+        for one in written:
+            for decision in one.decisions() if isinstance(one, AnsweredMany) else (one,):
+                self.on_decision(decision)
 
 
 events = EventLog("delegate")
@@ -207,22 +232,27 @@ class Driver:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever waiting tasks should look again."""
     _ready: deque[Site] = field(default_factory=deque)
+    """Sites to be admitted, or to be decided together."""
 
     # --- in
 
     def arrive(self, *sites: Site) -> None:
         """Take in sites; their answers come by the write queue or by `on_give_up`."""
-        if self.machine.at_once is not None:
-            self._recall(sites, self.machine.at_once)
         self.pending += len(sites)
         self._ready.extend(sites)
-        self._admit_ready()
+        if self.machine.at_once is None:
+            self._admit_ready()
+        elif 2 * len(self._ready) >= self.config.flush_rows:  # each is a delegation and a result
+            self.flush()
 
-    def _recall(self, sites: Sequence[Site], at_once: AtOnce) -> None:
-        """Restore the delegations of sites that the machine has forgotten."""
-        unknown = [site.address for site in sites if not at_once.is_known(site.address)]
-        for record in self.writes.store.delegations.at(unknown):
+    def _decide_ready(self, at_once: AtOnce) -> None:
+        """Let the machine decide many sites, after restoring what it has forgotten of their delegations."""
+        sites, self._ready = list(self._ready), deque()
+        for record in self.writes.store.delegations.at(at_once.unknown(sites)):
             self.machine.restore(single(record.delegation.first), record.delegation, record.location)
+        for action in at_once.arrived_many(sites, self.clock()):
+            self._carry_out(action)
+        self.changed.set()
 
     def _admit_ready(self) -> None:
         while self._ready:
@@ -256,6 +286,11 @@ class Driver:
         self.changed.set()
 
     @property
+    def has_room(self) -> bool:
+        """Whether more sites may arrive; those of a policy that asks nobody wait for no answer."""
+        return self.machine.at_once is not None or self.pending < self.config.window
+
+    @property
     def has_crawlers(self) -> bool:
         """Whether anybody is left to ask."""
         return self.machine.has_crawlers
@@ -281,6 +316,9 @@ class Driver:
             self.keep(action)
         elif isinstance(action, Assigned):
             self._answer(action.decision)
+        elif isinstance(action, AnsweredMany):
+            self.pending -= len(action)
+            self.writes.answer(action)
         elif isinstance(action, Renewed):
             self.writes.renew(action.delegation)
         elif isinstance(action, Revoked):
@@ -299,7 +337,7 @@ class Driver:
                 delegation=action.delegation,
                 address=action.address,
                 location=action.location,
-                account=action.account.written(self.config.explained),
+                account=action.account.written(self.writes.explained),
             )
         )
 
@@ -328,9 +366,12 @@ class Driver:
 
     def flush(self) -> None:
         """Write what was gathered; what is written need not be kept in memory."""
+        at_once = self.machine.at_once
+        if at_once is not None and self._ready:
+            self._decide_ready(at_once)
         self.writes.flush(self.clock())
-        if self.machine.at_once is not None and not self._ready:  # those that are ready were just recalled
-            self.machine.at_once.forget()
+        if at_once is not None:
+            at_once.forget()
 
     def abandon(self, reason: str) -> None:
         """Abandon the sites that are still held back."""

@@ -167,7 +167,7 @@ class Session:
         return Driver(
             machine=DelegationMachine(self.tree, policy, self._config, locations=locations, anycast=anycast),
             gate=Gate(self.tree, options.driving.per_parent),
-            writes=WriteQueue(self.store, self.batch.id, self.on_decision),
+            writes=WriteQueue(self.store, self.batch.id, self.on_decision, options.driving.explained),
             config=options.driving,
             on_give_up=self.on_give_up,
             clock=self.clock,
@@ -294,9 +294,14 @@ class Session:
 
     async def sites(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
         """Resolve seeds; a host keeps the address it was once given."""
+        async for part in self.parts(texts):
+            for found in part:
+                yield found
+
+    def parts(self, texts: Iterable[str]) -> AsyncIterator[list[Site | UnresolvedSeed]]:
+        """Resolve seeds as `sites` does, as many at a time as are ready."""
         resolver = BulkResolver(self._names, self.store.names, self.store.sites, clock=self.clock)
-        async for found in resolver.resolve(texts):
-            yield found
+        return resolver.resolve_parts(texts)
 
     async def until(self, is_done: Callable[[], bool]) -> None:
         """Wait for the driver; raise what went wrong."""

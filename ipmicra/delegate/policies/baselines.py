@@ -23,7 +23,6 @@ class Simple:
 
     name = "simple"
     scope = Scope.SITE
-    asks = True
     why_not = "not one of those that this policy asks"
 
     def bind(self, roster: Roster, ledger: Ledger, tree: SubnetTree) -> None:
@@ -101,23 +100,40 @@ class Geo(Simple):
         return sorted(crawlers, key=away.__getitem__)
 
 
-class Random(Simple):
+class Unasked(Simple):
+    """What policies share that ask nobody: many addresses are decided at a time, one is the special case."""
+
+    reason = "chosen without a probe"
+
+    def choose_many(self, addresses: Sequence[Address], count: int) -> Sequence[int]:
+        """Return a number below `count` for each address: its place among the usable crawlers."""
+        raise NotImplementedError
+
+    def settle_many(self, addresses: Sequence[Address]) -> list[Settle]:
+        """Decide for addresses, in order; those of one crawler share their answer."""
+        usable = self.roster.usable()
+        settles = [Settle(crawler, Evidence.INHERITED, None, self.reason) for crawler in usable]
+        return [settles[chosen] for chosen in self.choose_many(addresses, len(usable))]
+
+    def decide(self, attempt: Attempt) -> Choice:
+        """Decide for one address."""
+        return self.settle_many([attempt.address])[0]
+
+
+class Random(Unasked):
     """Any crawler, without a probe, as UCYMicra does (Papapetrou & Samaras 2003)."""
 
     name = "random"
-    asks = False
+    reason = "drawn by chance"
     why_not = "chance chose another"
 
     def __init__(self, rng: np.random.Generator) -> None:
         """Draw from this generator."""
         self._rng = rng
 
-    def decide(self, attempt: Attempt) -> Choice:  # noqa: ARG002 - the interface
-        """Draw a crawler."""
-        usable = self.roster.usable()
-        return Settle(
-            usable[int(self._rng.integers(len(usable)))], Evidence.INHERITED, None, "drawn by chance"
-        )
+    def choose_many(self, addresses: Sequence[Address], count: int) -> Sequence[int]:
+        """Draw a crawler for each; the numbers are those of as many single draws."""
+        return [int(self._rng.integers(count)) for _ in addresses]
 
 
 def hashed(address: Address, count: int) -> int:
@@ -125,15 +141,13 @@ def hashed(address: Address, count: int) -> int:
     return crc32(address.packed) % count
 
 
-class Hash(Simple):
+class Hash(Unasked):
     """The crawler that a hash of the subnet's first address points at, without a probe."""
 
     name = "hash"
-    asks = False
+    reason = "the hash of the address"
     why_not = "the hash points at another"
 
-    def decide(self, attempt: Attempt) -> Choice:
+    def choose_many(self, addresses: Sequence[Address], count: int) -> Sequence[int]:
         """Take the hash modulo the fleet."""
-        usable = self.roster.usable()
-        chosen = usable[hashed(attempt.address, len(usable))]
-        return Settle(chosen, Evidence.INHERITED, None, "the hash of the address")
+        return [hashed(address, count) for address in addresses]

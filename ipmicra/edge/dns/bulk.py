@@ -32,12 +32,14 @@ from typing import Protocol
 
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import reason_of
-from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, plain_address
 from ipmicra.edge.store.ports import NameAnswer, NamesPort, SitesPort, StorePort
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
 NO_SITE = "a prefix or range is no site"
+Found = Site | UnresolvedSeed
+"""What a seed turns out to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,16 +79,10 @@ class NamesOnDemand:
 
 @dataclass(slots=True)
 class _Waiting:
-    """A seed on its way."""
+    """A name on its way."""
 
-    seed: Seed | UnresolvedSeed
-    address: Address | None = None
-    """Of the seed, or of its pin."""
-    task: asyncio.Task[NameAnswer] | None = None
-
-    @property
-    def is_ready(self) -> bool:
-        return self.task is None or self.task.done()
+    seed: Seed
+    task: asyncio.Task[NameAnswer]
 
 
 @dataclass(slots=True)
@@ -107,41 +103,50 @@ class BulkResolver:
 
     async def resolve(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
         """Return a site or a reason for each text, in order."""
-        waiting: deque[_Waiting] = deque()
+        async for part in self.resolve_parts(texts):
+            for found in part:
+                yield found
+
+    async def resolve_parts(self, texts: Iterable[str]) -> AsyncIterator[list[Found]]:
+        """Return the same, as many at a time as are ready."""
+        waiting: deque[Found | _Waiting] = deque()
         try:
             for part in _parts(texts, self.config.cached_at_once):
                 waiting.extend(self._begin(part))
-                for found in await self._ready(waiting, self.config.window):
-                    yield found
+                yield await self._ready(waiting, self.config.window)
             while waiting:
-                for found in await self._ready(waiting, len(waiting) - 1):
-                    yield found
+                yield await self._ready(waiting, len(waiting) - 1)
         finally:
             for one in waiting:
-                if one.task is not None:
+                if isinstance(one, _Waiting):
                     one.task.cancel()
             self._keep(0)
 
-    def _begin(self, texts: list[str]) -> Iterator[_Waiting]:
+    def _begin(self, texts: list[str]) -> Iterator[Found | _Waiting]:
         """Start asking for the names that neither a pin, the cache nor a question under way answers."""
-        seeds = [parse_seed(text) for text in texts]
+        words = [text.strip() for text in texts]
+        plain = [plain_address(word) for word in words]
+        seeds = [
+            Site(word, address) if address is not None else parse_seed(word)
+            for word, address in zip(words, plain, strict=True)
+        ]
         names = {seed.host for seed in seeds if isinstance(seed, Seed) and seed.first is None}
         pinned = {name: pin.address for name in names if self.pins and (pin := self.pins.get(name))}
         names -= pinned.keys()
         new = names - self._asking.keys()
         known = self.cache.get_many(new, self.clock()) if self.cache and new else {}
         for seed in seeds:
-            if isinstance(seed, UnresolvedSeed):
-                yield _Waiting(seed)
+            if isinstance(seed, Site | UnresolvedSeed):
+                yield seed
             elif seed.is_range:
-                yield _Waiting(UnresolvedSeed(text=seed.text, reason=NO_SITE))
+                yield UnresolvedSeed(text=seed.text, reason=NO_SITE)
             elif seed.host in names:
                 task = self._asking.get(seed.host) or self._start(
                     seed.host, known.get(seed.host) or self._fresh.get(seed.host)
                 )
-                yield _Waiting(seed, task=task)
+                yield _Waiting(seed, task)
             else:
-                yield _Waiting(seed, seed.address or pinned[seed.host])
+                yield _site_of(seed, seed.address or pinned[seed.host])
 
     def _start(self, name: str, known: NameAnswer | None) -> asyncio.Task[NameAnswer]:
         async def answer() -> NameAnswer:
@@ -154,32 +159,33 @@ class BulkResolver:
         self._asking[name] = asyncio.get_running_loop().create_task(answer())
         return self._asking[name]
 
-    async def _ready(self, waiting: deque[_Waiting], most: int) -> list[Site | UnresolvedSeed]:
+    async def _ready(self, waiting: deque[Found | _Waiting], most: int) -> list[Found]:
         """Take what is ready from the head of the queue, and wait until no more than `most` are left."""
-        found: list[Site | UnresolvedSeed] = []
+        found: list[Found] = []
         fresh: list[Site] = []
-        while waiting and (len(waiting) > most or waiting[0].is_ready):
-            one = waiting.popleft()
-            result = await self._end(one)
-            found.append(result)
-            if one.task is not None and isinstance(result, Site):
-                fresh.append(result)
+        while waiting:
+            one = waiting[0]
+            if not isinstance(one, _Waiting):
+                found.append(one)
+            elif len(waiting) > most or one.task.done():
+                result = await self._end(one)
+                found.append(result)
+                if isinstance(result, Site):
+                    fresh.append(result)
+            else:
+                break
+            waiting.popleft()
         if self.pins is not None and self.is_pinning and fresh:
             self.pins.put_many(fresh, self.clock())
         return found
 
-    async def _end(self, one: _Waiting) -> Site | UnresolvedSeed:
-        seed, address = one.seed, one.address
-        if isinstance(seed, UnresolvedSeed):
-            return seed
-        if one.task is not None:
-            answer = await one.task
-            self._asking.pop(seed.host, None)
-            self._keep(self.config.cached_at_once)
-            if not answer.addresses:
-                return UnresolvedSeed(text=seed.text, reason=reason_of(answer, seed.text))
-            address = answer.addresses[0]
-        return Site(host=seed.host, address=address, scheme=seed.scheme, port=seed.port)  # type: ignore[arg-type]
+    async def _end(self, one: _Waiting) -> Found:
+        answer, seed = await one.task, one.seed
+        self._asking.pop(seed.host, None)
+        self._keep(self.config.cached_at_once)
+        if not answer.addresses:
+            return UnresolvedSeed(text=seed.text, reason=reason_of(answer, seed.text))
+        return _site_of(seed, answer.addresses[0])
 
     def _keep(self, over: int) -> None:
         """Write fresh answers into the cache once there are enough of them."""
@@ -188,6 +194,10 @@ class BulkResolver:
             self.cache.put_many(answer for answer in self._fresh.values() if answer.expires_s > now_s)
         if len(self._fresh) > over:
             self._fresh.clear()
+
+
+def _site_of(seed: Seed, address: Address) -> Site:
+    return Site(host=seed.host, address=address, scheme=seed.scheme, port=seed.port)
 
 
 def _parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:

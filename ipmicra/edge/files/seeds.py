@@ -17,7 +17,9 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address
 from pathlib import Path
+from socket import AF_INET, inet_pton
 from urllib.parse import urlsplit
 
 from ipmicra.edge.files.lines import STDIN, name_of
@@ -44,6 +46,7 @@ _SCHEMES = {"", "http", "https"}
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
 """The one grammar of host names: labels of up to 63 characters (RFC 1035), the last one not all digits."""
 _USERINFO = re.compile(r"(?<=//)[^/\s]*@")
+_DIGITS = frozenset("0123456789")
 _SHARE = 0.6
 """Share of the cells looked at that must be seeds for a column without a name to be theirs."""
 
@@ -96,6 +99,9 @@ class UnresolvedSeed:
 def parse_seed(text: str) -> Seed | UnresolvedSeed:
     """Parse a seed: `https://a.example:8443/x`, `a.example:80`, `192.0.2.0/24`, `[2001:db8::1]:443`."""
     word = text.strip()
+    plain = plain_address(word)
+    if plain is not None:
+        return Seed(text=word, host=word, first=plain, last=plain)
     if len(word) <= LONGEST_NAME and _PLAIN_HOST.fullmatch(word):
         return Seed(text=word, host=word)
     found = _range_of(word)
@@ -116,6 +122,19 @@ def parse_seed(text: str) -> Seed | UnresolvedSeed:
         return no_seed
     scheme = parts.scheme or None
     return Seed(text=redacted(word), host=host, first=address, last=address, scheme=scheme, port=port)
+
+
+def plain_address(word: str) -> IPv4Address | None:
+    """Return the address of a word that is an IPv4 address and nothing else, as most of long lists are.
+
+    Such a word is the text of its address: one with leading zeros, or with fewer than four numbers, is none.
+    """
+    if not word[:1].isdigit() or word[-1:] not in _DIGITS:
+        return None
+    try:
+        return IPv4Address(int.from_bytes(inet_pton(AF_INET, word)))
+    except (OSError, ValueError):
+        return None
 
 
 def host_name(text: str) -> str | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from operator import itemgetter
 
 from sqlite_utils import Database
 
+from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
-from ipmicra.edge.store.keys import key_hash, packed_many, unpacked
+from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import StoreError
@@ -143,6 +145,13 @@ class ResultTable:
             )
             for one in results
         ]
+        self._add(rows)
+
+    def add_answered(self, batch: int, tables: Iterable[AnsweredMany]) -> None:
+        """Keep the results of tables as `add_many` does."""
+        self._add([row for table in tables for row in _rows_of(batch, table)])
+
+    def _add(self, rows: list[Row]) -> None:
         rows.sort(key=itemgetter(0))
         self._connection.execute_many(_ADD, rows)
 
@@ -181,6 +190,25 @@ class ResultTable:
 
 def _batch_of(row: Row) -> BatchRecord:
     return BatchRecord(id=row[0], key=row[1], words=row[2], started_s=row[3], ended_s=row[4])
+
+
+def _rows_of(batch: int, table: AnsweredMany) -> Iterator[Row]:
+    """Return the rows of sites that hold their own addresses, column by column."""
+    addresses = [packed(site.address) for site in table.sites]
+    hosts = [site.host for site in table.sites]
+    return zip(
+        map(key_hash, hosts),
+        repeat(batch),
+        hosts,
+        addresses,
+        addresses,
+        addresses,
+        table.crawlers,
+        [settle.evidence.value for settle in table.settles],
+        [settle.rtt_ms for settle in table.settles],
+        repeat(0),
+        strict=False,
+    )
 
 
 def _result_of(row: Row) -> Decision:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from operator import itemgetter
 
 from sqlite_utils import Database
 
+from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.keys import (
@@ -129,7 +131,13 @@ class DelegationTable:
         kept = list(records)
         texts = {id(record.account): record.account for record in kept}  # many may share one
         written = {number: _account_text(account) for number, account in texts.items()}
-        rows = [_row_of(record, written[id(record.account)]) for record in kept]
+        self._put([_row_of(record, written[id(record.account)]) for record in kept])
+
+    def put_answered(self, tables: Iterable[AnsweredMany], explained: int) -> None:
+        """Keep the delegations of tables as `put_many` does; accounts name so many that were not asked."""
+        self._put([row for table in tables for row in _rows_of(table, explained)])
+
+    def _put(self, rows: list[Row]) -> None:
         rows.sort(key=itemgetter(-1))
         with self._connection.transaction():
             known = self._known([row[-1] for row in rows])
@@ -174,14 +182,13 @@ class DelegationTable:
     def at(self, addresses: Sequence[Address]) -> list[DelegationRecord]:
         """Return the delegations of single addresses, those that exist; accounts are left out."""
         found: list[DelegationRecord] = []
-        for start in range(0, len(addresses), _AT_ONCE):
-            part = addresses[start : start + _AT_ONCE]
-            hashes = [_key_of(one, one)[0] for one in part]
-            rest = f"{_among(hashes)} AND last = first"
-            records = self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, hashes)
-            wanted = set(part) if records else set()
-            found += [record for record in records if record.delegation.first in wanted]
-        return found
+        hashes = sorted({key_hash(one, one) for one in map(packed, addresses)})  # by page of the index
+        for start in range(0, len(hashes), _AT_ONCE):
+            part = hashes[start : start + _AT_ONCE]
+            rest = f"{_among(part)} AND last = first"
+            found += self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, part)
+        wanted = set(addresses) if found else set()
+        return [record for record in found if record.delegation.first in wanted]
 
     def all(self, *, is_wide: bool = False) -> Iterator[DelegationRecord]:
         """Return all delegations, by address, the wider before the narrower; accounts are left out.
@@ -236,6 +243,38 @@ def _row_of(record: DelegationRecord, account: str) -> Row:
         account,
         key_hash(*bounds),
     )
+
+
+def _rows_of(table: AnsweredMany, explained: int) -> Iterator[Row]:
+    """Return the rows of single addresses, column by column."""
+    addresses = [packed(site.address) for site in table.sites]
+    accounts = {id(account): account for account in table.accounts}
+    texts = {number: _account_text(account.written(explained)) for number, account in accounts.items()}
+    return zip(
+        addresses,
+        addresses,
+        table.crawlers,
+        [_EVIDENCE[settle.evidence] for settle in table.settles],
+        [settle.rtt_ms for settle in table.settles],
+        repeat(0),
+        repeat(table.created_s),
+        repeat(table.expires_s),
+        addresses,
+        *_columns_of(table.locations),
+        [texts[id(account)] for account in table.accounts],
+        [key_hash(address, address) for address in addresses],
+        strict=False,
+    )
+
+
+def _columns_of(places: Sequence[Location | None]) -> list[Iterable[float | str | None]]:
+    """Return latitudes, longitudes, radii and countries."""
+    if not any(places):
+        return [repeat(None)] * 4
+    return [
+        [getattr(place, name, None) for place in places]
+        for name in ("latitude", "longitude", "radius_km", "country")
+    ]
 
 
 def _record_of(row: Row) -> DelegationRecord:

@@ -68,7 +68,6 @@ class Predict:
 
     name = "predict"
     scope = Scope.PLACE
-    asks = True
 
     def __init__(self, config: PredictConfig | None = None) -> None:
         """Begin without knowledge."""
