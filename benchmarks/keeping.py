@@ -76,13 +76,14 @@ def _streamed(bench: Bench) -> list[Row]:
     what = f"`delegate --policy hash`, {sites:,} addresses in any order"
     figures = (
         f"{told['sites_per_s']:,.0f} sites/s by processor time",
-        f"executemany {told['keyed_per_s']:,.0f} sites/s, each a result and a delegation",
-        f"into the store's own tables {told['appended_per_s']:,.0f} sites/s",
+        f"executemany {told['appended_per_s']:,.0f} sites/s, each a result and a delegation",
+        f"into tables keyed by host and address {told['keyed_per_s']:,.0f} sites/s",
+        f"{told['sites_per_s'] / told['keyed_per_s']:.2f} times those",
     )
     return [
         Row(
-            what=f"{what}: speed, times a bare `executemany` of its rows into keyed tables",
-            value=told["sites_per_s"] / told["keyed_per_s"],
+            what=f"{what}: speed, times a bare `executemany` of its rows into the store's own tables",
+            value=told["sites_per_s"] / told["appended_per_s"],
             unit="×",
             target=Target(sense="≥", limit=0.3),
             figures=figures,
@@ -93,8 +94,8 @@ def _streamed(bench: Bench) -> list[Row]:
             unit="×",
             target=Target(sense="≤", limit=1.1),
             figures=(
-                f"executemany {told['keyed_tenths']:.2f}",
-                f"into the store's own tables {told['appended_tenths']:.2f}",
+                f"executemany {told['appended_tenths']:.2f}",
+                f"into tables keyed by host and address {told['keyed_tenths']:.2f}",
             ),
         ),
         Row(

@@ -11,7 +11,7 @@ again, because two may have chosen the same one, and the others go on to the nex
 slots are taken, so a few turns are enough. Each number may touch another page. When so many were added that
 16 MB may have been touched, the pages are given back (`MADV_DONTNEED`): they stay in the file, which the
 kernel keeps in memory as long as nobody else needs it, and the process stays small. Since a page that comes
-back costs as much as adding the number, the first table has just this size, good for 1.2 million texts.
+back costs more than adding the number, the first table has just this size, good for 1.2 million texts.
 
 A full table is doubled by adding its numbers to one of twice the size, a block at a time. Every slot of a new
 table is written, so that a full disk is noticed then, as an error, and not later, in a page of the map.

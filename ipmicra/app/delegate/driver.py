@@ -24,9 +24,9 @@ parent ends. That is a loop and not a recursion because one end may release thou
 may be answered at once and release more.
 
 Sites of a policy that asks nobody have nothing to wait for. They are gathered until there are enough for one
-transaction, or until it is time to write, and are then looked for in the store, decided (`AtOnce`) and written
-together, by columns: what a site costs alone (an event, its actions, a question to the store) is most of what
-such a list takes.
+transaction, or until it is time to write, and are then looked for in the store, decided (`AtOnce`) and
+written together, by columns: what a site costs alone (an event, its actions, a question to the store) would
+be most of what such a list takes.
 
 The machine is the only owner of crawlers' states, delegations and their expiry. The driver asks it through
 `handle` and its few questions (`has_crawlers`, `hold_of`, `scope`), and keeps no copy.

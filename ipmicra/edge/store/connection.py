@@ -57,9 +57,11 @@ class ConnectionConfig:
     """A reservation of probes must survive a power cut, so each commit reaches the disk [1]."""
     cache_kib: int = 49_152
     """Page cache in KiB; the indices of a million results and delegations, and of samples, stay in memory."""
-    checkpoint_pages: int = 16_384
-    """Pages in the write-ahead log before they are copied back: a page that several transactions changed is
-    copied once. 64 MiB on disk; 1,000 pages, SQLite's own number, are fewer than one transaction writes."""
+    page_bytes: int = 16_384
+    """Size of a page in a new file [1]: long lists change whole indices, and each page costs system calls."""
+    log_bytes: int = 64 << 20
+    """Size of the write-ahead log before it is copied back: a page that several transactions changed is
+    copied once. 1,000 pages, SQLite's own number, may be fewer than one transaction writes."""
     checked_bytes: int = 16 << 20
     """Files up to this size are checked when they are opened; larger ones would delay every command."""
 
@@ -104,10 +106,12 @@ class Connection:
         with translated(path):
             self.raw = sqlite3.connect(path, timeout=config.busy_s, isolation_level=None)
             try:
+                self.raw.execute(f"PRAGMA page_size = {config.page_bytes}")
                 self.raw.execute("PRAGMA journal_mode = WAL")
                 self.raw.execute(f"PRAGMA synchronous = {config.synchronous}")
                 self.raw.execute(f"PRAGMA cache_size = -{config.cache_kib}")
-                self.raw.execute(f"PRAGMA wal_autocheckpoint = {config.checkpoint_pages}")
+                (page_bytes,) = self.raw.execute("PRAGMA page_size").fetchone()
+                self.raw.execute(f"PRAGMA wal_autocheckpoint = {config.log_bytes // page_bytes}")
                 self.raw.execute("PRAGMA foreign_keys = ON")
                 self._check(config.checked_bytes)
             except BaseException:

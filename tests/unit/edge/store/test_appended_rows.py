@@ -51,7 +51,7 @@ def record(address: IPv4Address, crawler: str = "c1", created_s: float = 1.0) ->
 
 
 def pages_written(store: Store, path: Path, write: Callable[[], None]) -> int:
-    """Count the pages that a write puts into the write-ahead log."""
+    """Count the 4 KiB, a small page each, that a write puts into the write-ahead log."""
     store.connection.row("PRAGMA wal_checkpoint(TRUNCATE)")
     write()
     return (path.with_name(f"{path.name}-wal").stat().st_size) // 4096
