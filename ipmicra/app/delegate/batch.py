@@ -225,8 +225,9 @@ class Batch:
         known = (
             self.store.results.of(session.batch.id, [site.host for site in sites]) if session.resumed else {}
         )
-        for decision in known.values():
-            self._decided(decision)
+        for site in sites:  # in their order, as they were printed before
+            if site.host in known:
+                self._decided(known[site.host])
         new = [one for one in sites if one.host not in known]
         if session.grafter is not None:
             self._outside += [one for one in new if key_of(session.tree, one.address) < 0]

@@ -64,6 +64,31 @@ def test_host_that_is_listed_twice_is_answered_once_in_long_lists_too(
     assert (len(found), batch.report.doubles) == (SITES, SITES)
 
 
+def test_resumed_list_is_printed_in_the_order_of_its_seeds(hierarchy: Path) -> None:
+    """The first run stops in the middle, after some of its transactions."""
+
+    class StoppedError(Exception):
+        pass
+
+    found: list[str] = []
+
+    def decided(one: Decision) -> None:
+        found.append(one.host)
+        if len(found) == SITES // 2:
+            raise StoppedError
+
+    options = DelegateOptions(policy="hash", driving=DrivingConfig(flush_rows=100))
+    with Store.open("sqlite://") as store, Hierarchy.open(hierarchy) as tree:
+        enrol(store, crawlers(3))
+        with pytest.raises(StoppedError):
+            Batch(store, tree, options, decided).run(["seeds"], SEEDS)
+        assert found == SEEDS[: SITES // 2]
+        found.clear()
+        again: list[str] = []
+        report = Batch(store, tree, options, lambda one: again.append(one.host)).run(["seeds"], SEEDS)
+    assert (again, report.sites, report.resumed >= SITES // 2) == (SEEDS, SITES, True)
+
+
 def test_crawler_that_left_loses_its_sites(hierarchy: Path) -> None:
     with Store.open("sqlite://") as store:
         enrol(store, crawlers(3))
