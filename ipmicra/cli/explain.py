@@ -20,7 +20,7 @@ def explain(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain why a site has its crawler: which ones were asked, which were not.
+    """Explain why a site has its crawler: who was asked, who was not.
 
     Uses what was recorded when its subnet was delegated, and sends no probes. Prints text unless a format is
     named.

@@ -10,7 +10,8 @@ A command hands over plain dictionaries; the format decides how they look. There
   the pipe can work on the first answers, and after a crash what was printed is still valid. Hence its columns
   are fixed beforehand and its table has fixed widths. JSON is one array, closed even when the command is
   interrupted, so that a cut-off run can still be parsed. Parquet goes out in groups of rows, so that memory
-  stays constant; its index is at the end of the file, so a run that is cut off leaves no table.
+  stays constant; its index is at the end of the file, so a run that is cut off leaves no table. The first
+  group decides the types of all; where all records are known, all of them do.
 
 Text from dumps, agents and the DNS is untrusted. No format passes on their control characters or
 formulas (`model.foreign_text`), and none is read as rich's markup.
@@ -207,8 +208,14 @@ class RecordStream:
         sys.stdout.write("  ".join(padded).rstrip() + "\n")
 
 
-def _flat(value: object) -> object:
-    return json_text(value) if isinstance(value, dict | list) else value
+def _flat_record(record: Record) -> Record:
+    return {
+        key: json_text(value) if isinstance(value, dict | list) else value for key, value in record.items()
+    }
+
+
+def _as_text(value: object) -> object:
+    return value if value is None or isinstance(value, str) else json_text(value)
 
 
 class _ParquetStream:
@@ -229,38 +236,54 @@ class _ParquetStream:
 
     def add(self, record: Record) -> None:
         """Keep a record until its group is full."""
-        self._kept.append({key: _flat(value) for key, value in record.items()})
+        self._kept.append(_flat_record(record))
         if len(self._kept) == PARQUET_ROWS:
             self._write()
 
     def finish(self) -> None:
         """Write the last group and the index."""
-        if self._kept or self._writer is None:
+        if self._writer is None:
+            self.write_all(self._kept)
+        else:
             self._write()
+            self._writer.close()
+
+    def write_all(self, records: Sequence[Record]) -> None:
+        """Write a table whose records are all known; a column that is empty in all of them has no type."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pylist([_flat_record(record) for record in records])
+        self._open(table.schema)
+        self._writer.write_table(table)
         self._writer.close()
+
+    def _open(self, schema: Any) -> None:  # noqa: ANN401 - pyarrow has no types
+        import pyarrow as pa
+
+        sys.stdout.flush()
+        sink = pa.PythonFile(sys.stdout.buffer, mode="w")
+        self._writer = self._parquet.ParquetWriter(sink, schema)
 
     def _write(self) -> None:
         """Write a group. The first one decides the types; columns empty in it are texts."""
         import pyarrow as pa
 
         if self._writer is None:
-            table = pa.Table.from_pylist(self._kept)
             fields = [
                 pa.field(field.name, pa.string()) if pa.types.is_null(field.type) else field
-                for field in table.schema
+                for field in pa.Table.from_pylist(self._kept).schema
             ]
-            sys.stdout.flush()
-            sink = pa.PythonFile(sys.stdout.buffer, mode="w")
-            self._writer = self._parquet.ParquetWriter(sink, pa.schema(fields))
-        self._writer.write_table(pa.Table.from_pylist(self._kept, schema=self._writer.schema))
+            self._open(pa.schema(fields))
+        schema = self._writer.schema
+        texts = [field.name for field in schema if pa.types.is_string(field.type)]
+        for record in self._kept:
+            record.update({name: _as_text(record.get(name)) for name in texts})
+        self._writer.write_table(pa.Table.from_pylist(self._kept, schema=schema))
         self._kept.clear()
 
 
 def _print_parquet(records: Sequence[Record]) -> None:
-    stream = _ParquetStream()
-    for record in records:
-        stream.add(record)
-    stream.finish()
+    _ParquetStream().write_all(records)
 
 
 # --- progress

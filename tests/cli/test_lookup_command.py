@@ -327,3 +327,43 @@ def test_parquet_of_several_groups_of_rows_is_one_table(hierarchy: Path, tmp_pat
     table = parquet.read_table(tmp_path / "rows.parquet")
     assert table.column("netname").to_pylist() == ["NO-PREFIX", None] * 4
     assert parquet.ParquetFile(tmp_path / "rows.parquet").num_row_groups == 3
+
+
+PRINTS = """
+import ipmicra.cli.output as o
+from ipmicra.cli.options import Format
+o.PARQUET_ROWS = 3
+rows = [{"host": f"h{i}", "rtt_ms": i + 0.5 if i > 4 else None, "never": None} for i in range(8)]
+"""
+AT_ONCE = "o.print_records(rows, Format.PARQUET)"
+ONE_BY_ONE = """
+with o.RecordStream(["host", "rtt_ms", "never"], [0, 0, 0], Format.PARQUET) as stream:
+    for row in rows:
+        stream.add(row)
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "last", "kind"),
+    [(AT_ONCE, 7.5, "double"), (ONE_BY_ONE, "7.5", "string")],
+    ids=["known", "stream"],
+)
+def test_parquet_column_that_starts_with_a_group_of_blanks_keeps_its_values(
+    way: str, last: object, kind: str, tmp_path: Path
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    code = PRINTS + way
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    (tmp_path / "rows.parquet").write_bytes(done.stdout)
+    table = parquet.read_table(tmp_path / "rows.parquet")
+    assert table.column("rtt_ms").to_pylist()[-1] == last
+    assert str(table.schema.field("rtt_ms").type) == kind
+    assert table.num_rows == 8
+
+
+def test_parquet_column_without_a_value_has_no_type(hierarchy: Path, tmp_path: Path) -> None:
+    """A text type would keep it from being joined with the numbers of another run."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    done = ran("lookup", "--hierarchy", hierarchy, "--format", "parquet", "10.1.0.7")
+    (tmp_path / "rows.parquet").write_bytes(done.stdout)
+    assert str(parquet.read_table(tmp_path / "rows.parquet").schema.field("geofeed").type) == "null"

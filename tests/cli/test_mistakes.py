@@ -63,6 +63,7 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} lookup {folder}", 2, "{folder}"),
         ("--home {home} lookup {folder}/none.txt", 2, "there is no file"),
         ("--home {home} lookup {empty}", 2, "there are no seeds"),
+        ("--home {home} lookup ''", 2, "a seed is empty"),
         (f"--home {{home}} lookup {UNREADABLE}", 2, "mem"),
         ("--home {home} lookup", 2, "TARGET"),
         ("lookup 10.0.0.1 --hierarchy {broken}", 1, "broken.ipm"),

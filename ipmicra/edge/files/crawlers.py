@@ -64,10 +64,15 @@ class CrawlerRow:
     load: float | None = None
 
     @property
+    def lacks_address(self) -> str:
+        """The message about a crawler without an address."""
+        return f"{self.where}: crawler {self.name} has no address; add its public address"
+
+    @property
     def crawler(self) -> Crawler:
         """The crawler, as the fleet has it."""
         if self.address is None:
-            raise InputError(f"{self.where}: crawler {self.name} has no address; add its public address")
+            raise InputError(self.lacks_address)
         return Crawler(
             name=self.name,
             address=self.address,
@@ -79,7 +84,7 @@ class CrawlerRow:
 
 
 def read_crawlers(path: Path, note: Note, *, radius_km: float = RADIUS_KM) -> list[CrawlerRow]:
-    """Read a list of crawlers; rows without a name and repeated names are left out.
+    """Read a list of crawlers; rows without a name are left out, and of a repeated name the first counts.
 
     Raises:
         InputError: It cannot be read, or there is no crawler in it.
@@ -102,7 +107,7 @@ def crawler_rows(
         if row is None:
             note(f"{where}: a crawler without a name")
         elif row.name in rows:
-            note(f"{where}: crawler {row.name!r} is listed twice; the first counts")
+            note(f"{where}: crawler {row.name!r} is listed twice")
         else:
             rows[row.name] = row
     return list(rows.values())
@@ -115,26 +120,24 @@ def import_crawlers(path: Path) -> list[Crawler]:
         InputError: Something in the list makes no sense.
     """
     problems: list[str] = []
+    file_name = name_of(path)
     records = list(_records(path, problems.append))
     if not any(record.get("name") for _, record in records):
         raise InputError(
-            f"{name_of(path)}: there are no crawlers in it; "
+            f"{file_name}: there are no crawlers in it; "
             "expected a table `name,address,…` or a .toml file with [[crawler]]"
         )
     for where, record in records:
         problems += [f"{where}: {one}" for one in _objections(record)]
-    crawlers = []
-    for row in crawler_rows(records, problems.append):
-        try:
-            crawlers.append(row.crawler)
-        except InputError as error:
-            problems.append(str(error))
+    rows = crawler_rows(records, problems.append)
+    addressed = {where for where, record in records if record.get("address")}
+    # An address that cannot be read has been reported by now.
+    problems += [row.lacks_address for row in rows if row.where not in addressed]
     if problems:
+        shown = [problem.removeprefix(f"{file_name}, ") for problem in problems[:_PROBLEMS_SHOWN]]
         more = f"; and {len(problems) - _PROBLEMS_SHOWN} more" if len(problems) > _PROBLEMS_SHOWN else ""
-        raise InputError(
-            f"{name_of(path)}: nothing was imported: " + "; ".join(problems[:_PROBLEMS_SHOWN]) + more
-        )
-    return crawlers
+        raise InputError(f"{file_name}: nothing was imported: " + "; ".join(shown) + more)
+    return [row.crawler for row in rows]
 
 
 def crawler_of(record: Mapping[str, Any]) -> Crawler:

@@ -12,6 +12,8 @@ from ipmicra.model.address import Address, read_address
 from ipmicra.model.location import Location
 
 Value = TypeVar("Value")
+LARGEST = 1e15
+"""Largest number of a field that has no bound of its own."""
 
 
 class Fields:
@@ -38,7 +40,7 @@ class Fields:
             self.note(str(error))
             return None
 
-    def number(self, key: str, low: float = 0.0, high: float = 1e15) -> float | None:
+    def number(self, key: str, low: float = 0.0, high: float = LARGEST) -> float | None:
         """Return a finite number within bounds."""
         return self.attempt(lambda text: _number(key, text, low, high), key)
 
@@ -101,5 +103,6 @@ def _number(key: str, text: str, low: float, high: float) -> float:
     except ValueError as error:
         raise InputError(f"{key} {text!r} is no number") from error
     if not (math.isfinite(number) and low <= number <= high):
-        raise InputError(f"{key} {text!r} is not between {low:g} and {high:g}")
+        bounds = f"between {low:g} and {high:g}" if high < LARGEST else f"a number of {low:g} or more"
+        raise InputError(f"{key} {text!r} is not {bounds}")
     return number

@@ -203,7 +203,7 @@ def read_seeds(words: Sequence[str]) -> Iterator[str]:
     """Replace files and `-` by the seeds in them; all words are checked before the first is read.
 
     Raises:
-        InputError: A word names a folder or a file that does not exist, or there is no seed at all.
+        InputError: A word is empty, names a folder or a file that does not exist, or there is no seed at all.
     """
     for word in words:
         _check(word)
@@ -244,7 +244,9 @@ def _is_file(word: str) -> bool:
 
 
 def _check(word: str) -> None:
-    """Raise if a word looks like a file that does not exist."""
+    """Raise if a word is empty, or looks like a file that does not exist."""
+    if not word.strip():  # from a variable of the shell that was never set
+        raise InputError("a seed is empty: expected an address, a host name, a URL or a file of them")
     if "://" in word or _is_file(word) or _range_of(word) is not None:
         return
     try:

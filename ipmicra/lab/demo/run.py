@@ -187,7 +187,7 @@ class Demo:
         if not done.is_complete:
             reason = done.stopped or next(iter(done.missing), "")
             raise IpmicraError(f"{done.missing.total()} sites were not delegated: {reason}")
-        self.say("4. placing them under the crawlers' capacity, as `ipmicra assign` does")
+        self.say("4. assigning them within the crawlers' capacity, as `ipmicra assign` does")
         request = AssignRequest(texts=list(read_seeds(words)), pages=self.files.pages)
         placed, _unresolved = assign_seeds(store, request, hierarchy)
         self.say("5. comparing with other ways of assigning the same sites")

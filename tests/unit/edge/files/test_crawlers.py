@@ -98,6 +98,19 @@ def test_broken_file_is_refused_whole(tmp_path: Path, name: str, text: str, comp
         import_crawlers(path)
 
 
+def test_refusal_names_the_file_once_and_each_mistake_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("name,address\na,1.2.3\nb,\nc,192.0.2.1\nc,192.0.2.2\n")
+    with pytest.raises(InputError) as refused:
+        import_crawlers(path)
+    assert str(refused.value).count("a.csv") == 1
+    assert str(refused.value).split(": ", 2)[2].split("; line ") == [
+        "line 2: '1.2.3' is no address; use the crawler's public address, not a name",
+        "5: crawler 'c' is listed twice",
+        "3: crawler b has no address; add its public address",
+    ]
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -45,3 +45,10 @@ def test_place_that_makes_no_sense_is_a_finding(record: dict[str, str], finding:
     findings: list[str] = []
     Fields(record, "file, line 2", findings.append).place(5.0)
     assert findings == [f"file, line 2: {finding}"]
+
+
+@pytest.mark.parametrize("text", ["-3", "1e99", "inf", "nan"])
+def test_number_without_a_bound_of_its_own_is_refused_without_naming_ours(text: str) -> None:
+    findings: list[str] = []
+    assert Fields({"load": text}, "line 2", findings.append).number("load") is None
+    assert findings == [f"line 2: load {text!r} is not a number of 0 or more"]

@@ -250,6 +250,12 @@ def test_file_without_seeds_is_said_to_have_none(content: str, tmp_path: Path) -
         read_seeds([written(tmp_path, content)])
 
 
+@pytest.mark.parametrize("word", ["", " "])
+def test_empty_word_is_called_empty_and_not_a_folder(word: str) -> None:
+    with pytest.raises(InputError, match="a seed is empty"):
+        read_seeds([word])
+
+
 def test_no_words_are_no_mistake() -> None:
     assert list(read_seeds([])) == []
 
