@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ipmicra.lab.demo.run import Demo, DemoFiles, DemoResult
 
-COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs site hash")
+COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs hash")
 """Short, so that the table fits a terminal of 80 columns."""
 
 LEGEND = (

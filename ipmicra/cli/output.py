@@ -32,6 +32,7 @@ import typer
 
 from ipmicra.app.log import log_as_json
 from ipmicra.cli.options import Format
+from ipmicra.cli.table_columns import fitting_columns
 from ipmicra.errors import InputError
 from ipmicra.model.foreign_text import csv_line, csv_text, json_text, printable
 
@@ -97,16 +98,16 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     from rich.table import Table
     from rich.text import Text
 
+    shown = console()
+    fitted = fitting_columns(columns, list(rows), shown.width)
     table = Table(title=escape(printable(title)) or None, title_justify="left", box=None, pad_edge=False)
-    cells = [list(row) for row in rows]
-    for i, column in enumerate(columns):
-        is_number = bool(cells) and all(isinstance(row[i], int | float) for row in cells)
-        justify: Literal["left", "right"] = "right" if is_number else "left"
-        heading = "\n".join(printable(line) for line in column.split("\n"))  # ours are broken on purpose
-        table.add_column(Text(heading), justify=justify, overflow="fold", no_wrap=i == 0)
-    for row in cells:
-        table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else printable(cell)) for cell in row))
-    console().print(table)
+    for i, column in enumerate(fitted):
+        justify: Literal["left", "right"] = "right" if column.is_number else "left"
+        is_whole = i == 0 or column.is_whole
+        table.add_column(Text(column.heading), justify=justify, overflow="fold", no_wrap=is_whole)
+    for row in zip(*(column.cells for column in fitted), strict=True):
+        table.add_row(*map(Text, row))
+    shown.print(table)
 
 
 def console() -> Console:

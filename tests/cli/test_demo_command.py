@@ -38,7 +38,13 @@ def test_newcomer_sees_steps_table_and_report(shown: Shown) -> None:
     for word in ("predict + fair load", "everyone", "site hash", "optimal", "pages/h", "10 sites delegated"):
         assert word in text
     assert "\x1b" not in text + said
-    steps = ("1. building", "2. starting 3 agents and 10 web", "3. delegating 10 sites", "4. placing", "5. ")
+    steps = (
+        "1. building",
+        "2. starting 3 agents and 10 web",
+        "3. delegating 10 sites",
+        "4. assigning",
+        "5. ",
+    )
     for step in (*steps, "6. "):
         assert step in said
     assert f"report: {page}" in said

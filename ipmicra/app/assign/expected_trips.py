@@ -82,14 +82,19 @@ def _is_lost(sample: Sample | None) -> bool:
 
 
 class _Places:
-    """Where sites are: as their delegations say, which may be nowhere, else by the heuristics of `locate`."""
+    """Where sites are: as their delegations say, which may be nowhere, else by the heuristics of `locate`.
+
+    A delegation without a location and without a round trip says nothing: policies that ask nobody, such as
+    `hash`, do not locate their sites.
+    """
 
     def __init__(self, store: StorePort, hierarchy: Hierarchy) -> None:
         self._store, self._hierarchy = store, hierarchy
         self._by_address: dict[Address, Location | None] = {}
         self._by_bounds: dict[Bounds, Location | None] = {}
         for record in store.delegations.all():
-            if record.address is not None:
+            is_known = record.location is not None or record.delegation.rtt_ms is not None
+            if record.address is not None and is_known:
                 self._by_bounds[record.delegation.first, record.delegation.last] = record.location
                 self._by_address[record.address] = record.location
 

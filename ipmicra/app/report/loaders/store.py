@@ -18,6 +18,8 @@ EMPTY = (
     "or name RESULTS of an earlier one, or a --world"
 )
 
+EMPTY_BATCH = "nothing to report on: the last `ipmicra delegate` has no results; try without --last"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContents:
@@ -41,7 +43,7 @@ class StoreContents:
             elif whole is not None:
                 sites.append(whole)
         if not sites:
-            raise InputError(EMPTY)
+            raise InputError(EMPTY if self.batch is None else EMPTY_BATCH)
         hosts = len({*results, *assigned})
         note = f"{len(assigned):,} of {hosts:,} sites are where `ipmicra assign` put them."
         return ReportData(

@@ -88,6 +88,12 @@ def test_a_batch_has_its_own_sites_only(store: Store) -> None:
     assert [(one.host, one.probes) for one in data.sites] == [("a.example", 1), ("c.example", 2)]
 
 
+def test_last_batch_without_sites_is_not_called_an_empty_store(store: Store) -> None:
+    third = store.batches.begin("three", "delegate 10.0.0.0/8", 30.0)
+    with pytest.raises(InputError, match="without --last"):
+        StoreContents(store=store, batch=third.id).load()
+
+
 def test_assignments_have_the_last_word(store: Store) -> None:
     store.samples.add_many([Sample(crawler="ber", address=ip_address("10.0.1.1"), rtt_ms=30.0)])
     store.assignments.put_many(

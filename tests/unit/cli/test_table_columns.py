@@ -1,0 +1,41 @@
+"""Tables that must fit a terminal lose what can be spared, and nothing else."""
+
+from __future__ import annotations
+
+from ipmicra.cli.demo import COLUMNS as OF_DEMO
+from ipmicra.cli.table_columns import BETWEEN, TableColumn, fitting_columns
+
+HEADINGS = ("target", "rtt_ms", "tls_ms", "first_byte_ms", "detail")
+ROWS = [("a.example", 105.37, None, 105.37, "status 200"), ("b.example", 7.0, None, 8.5, "no answer")]
+
+
+def width(columns: list[TableColumn]) -> int:
+    return sum(column.width + BETWEEN for column in columns) - BETWEEN
+
+
+def test_wide_terminal_shows_every_column_under_its_whole_heading() -> None:
+    assert tuple(column.heading for column in fitting_columns(HEADINGS, ROWS, 80)) == HEADINGS
+
+
+def test_narrow_terminal_spares_empty_columns_and_wide_headings() -> None:
+    shown = fitting_columns(HEADINGS, ROWS, 45)
+    assert [column.heading for column in shown] == ["target", "rtt_ms", "first_\nbyte_\nms", "detail"]
+    assert width(shown) <= 45
+
+
+def test_texts_are_wrapped_but_neither_numbers_nor_addresses() -> None:
+    rows = [("2001:db8::1", 1234.5, "Example University of Somewhere", "x" * 40)]
+    shown = fitting_columns(("address", "rtt_ms", "organisation", "long"), rows, 40)
+    assert [column.is_whole for column in shown] == [True, True, False, False]
+
+
+def test_table_without_rows_keeps_its_headings() -> None:
+    assert [column.heading for column in fitting_columns(("name", "agent_url"), [], 5)] == [
+        "name",
+        "agent_\nurl",
+    ]
+
+
+def test_table_of_the_demo_fits_eighty_columns() -> None:
+    row = ("predict + fair load", "100.0%", "12.00", "171 ms", "1.0 x", "1,709,136", "1.25 x")
+    assert width(fitting_columns(OF_DEMO, [row], 400)) <= 80
