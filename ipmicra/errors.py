@@ -25,8 +25,9 @@ class DumpError(InputError):
     """A dump that cannot be read as a whole."""
 
     def __init__(self, dump: str, byte: int, reason: str) -> None:
-        """Name the dump, the byte at which it became invalid, and why."""
-        super().__init__(f"{dump}: byte {byte}: {reason}")
+        """Name the dump, the byte at which it became invalid, and why; byte 0 means the dump as a whole."""
+        where = f"{dump}: byte {byte}" if byte else dump
+        super().__init__(f"{where}: {reason}")
         self.dump = dump
         self.byte = byte
         self.reason = reason

@@ -222,10 +222,10 @@ def test_with_a_hierarchy_crawlers_that_never_probed_a_site_are_considered(
 def test_a_delegation_by_hash_leaves_a_site_as_located_as_before(tmp_path: Path) -> None:
     """Nobody located it then: that it has no location there does not mean that it has none."""
     hierarchy = built_file(tmp_path)
-    for name, latitude, longitude in (("ath", 37.98, 23.73), ("syd", -33.87, 151.21)):
-        words = ("crawler", "add", name, "192.0.2.1", "--latitude", latitude, "--longitude", longitude)
-        assert invoked("--home", tmp_path, *map(str, words)).exit_code == 0
-    words = ("10.0.0.7", "--hierarchy", hierarchy)
+    for name, latitude, longitude in (("ath", "37.98", "23.73"), ("syd", "-33.87", "151.21")):
+        place = ("--latitude", latitude, "--longitude", longitude)
+        assert invoked("--home", tmp_path, "crawler", "add", name, "192.0.2.1", *place).exit_code == 0
+    words = ("10.0.0.7", "--hierarchy", str(hierarchy))
     before = rows(tmp_path, *words, "--dry-run")
     assert before[0]["expected_ms"] is not None
     assert invoked("--home", tmp_path, "delegate", *words, "--policy", "hash").exit_code == 0

@@ -73,7 +73,7 @@ def assign(problem: AssignProblem) -> AssignReport:
     else:
         report = _by_zones(table)
     report.findings += [
-        *page_findings(table.counts.estimated, table.counts.refused),
+        *page_findings(table.counts),
         *fleet_findings(problem.crawlers, table.units, report.assignments),
         *takeovers(problem.crawlers, report.assignments, problem.before),
     ]

@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.describe.assignment import describe_assignment
-from ipmicra.assign.balance.load import believed_pages, relative, units_of
+from ipmicra.assign.balance.load import PageCounts, believed_pages, relative, units_of
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler
 
 
-def page_findings(estimated: int, refused: int) -> list[str]:
+def page_findings(counts: PageCounts) -> list[str]:
     """Report page counts that were estimated."""
     findings = []
-    if estimated:
-        findings.append(f"{estimated} without a known number of pages: estimated by the median of the others")
-    if refused:
-        findings.append(f"{refused} with a number of pages beyond belief: estimated instead")
+    if counts.estimated and counts.estimated == len(counts.pages):
+        findings.append("no number of pages is known, so all sites count the same: --pages FILE names them")
+    elif counts.estimated:
+        findings.append(
+            f"{counts.estimated} without a known number of pages: estimated by the median of the others"
+        )
+    if counts.refused:
+        findings.append(f"{counts.refused} with a number of pages beyond belief: estimated instead")
     return findings
 
 

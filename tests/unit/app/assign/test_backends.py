@@ -187,6 +187,12 @@ def test_absurd_page_counts_are_estimated_and_told() -> None:
     assert "1 with a number of pages beyond belief: estimated instead" in report.findings
 
 
+def test_sites_of_unknown_size_count_the_same_and_that_is_told() -> None:
+    report = assigned([site(1), site(2)])
+    assert any(finding.startswith("no number of pages is known") for finding in report.findings)
+    assert not any("median" in finding for finding in report.findings)
+
+
 def test_no_crawler_an_unknown_backend_and_no_sites_are_told() -> None:
     with pytest.raises(InputError, match="ipmicra crawler add"):
         assigned([site(1)], crawlers=[])
