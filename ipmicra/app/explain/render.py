@@ -105,7 +105,7 @@ def _known(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
         point = f"{place.latitude:.2f}, {place.longitude:.2f}{land}"
         yield f"  It is thought to be at {point}, within {place.radius_km:.0f} km."
     else:
-        yield "  Nobody knew where it is."
+        yield "  No location is recorded: it was not located, or its samples ruled the location out."
     for one in explanation.considered(Verdict.KNOWN):
         yield f"  {one.crawler} had measured {_rtt(one)}."
     if record.address is not None and record.address != explanation.site.address:
