@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,8 +11,12 @@ from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOptio
 from ipmicra.cli.output import DONE_IN_PART, RecordStream, print_table, say
 
 if TYPE_CHECKING:
-    from ipmicra.app.lookup.lookup import Found
+    from ipmicra.app.describe.hierarchy import LineageDescriber
+    from ipmicra.app.lookup.lookup import Answer, Found, Rendered
     from ipmicra.model.subnet import Subnet
+
+NESTED = {Format.JSON, Format.JSONL}
+"""Formats that show the lineage of a target; others show its narrowest subnet."""
 
 
 def lookup(
@@ -33,39 +36,61 @@ def lookup(
 
     Widest first. A host name is looked up for each of its addresses.
     """
-    from ipmicra.app.describe.hierarchy import NARROWEST, LineageDescriber
-    from ipmicra.app.lookup.lookup import Found, look_up
+    from ipmicra.app.describe.hierarchy import LineageDescriber
+    from ipmicra.app.lookup.lookup import look_up, look_up_lines
 
     print_format = chosen(output_format, as_json)
-    found = missing = 0
-    is_nested = print_format in {Format.JSON, Format.JSONL}
-    with ExitStack() as stack:
-        hierarchy = stack.enter_context(home_of(context, hierarchy=hierarchy_file).open_hierarchy())
-        answers = look_up(hierarchy, targets)
-        stream = stack.enter_context(_stream(print_format, NARROWEST))
-        describer = LineageDescriber(hierarchy)
-        for one in answers:
-            if not isinstance(one, Found):
-                say(f"{one.text}: {one.reason}")
-                missing += 1
-                continue
-            found += 1
-            if stream is None:
-                _print_lineage(one, hierarchy.subnets(one.rows))
-            elif is_nested:
-                stream.add_json(describer.lineage_json(one))
-            else:
-                stream.add(describer.narrowest(one))
-                stream.flush()
+    with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
+        if print_format is Format.TABLE:
+            found, missing = _print_tables(look_up(hierarchy, targets), hierarchy.subnets)
+        else:
+            answers = look_up_lines(hierarchy, targets, is_json=print_format in NESTED)
+            found, missing = _print_stream(answers, LineageDescriber(hierarchy), print_format)
     if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
 
 
-def _stream(print_format: Format, columns: Sequence[str]) -> AbstractContextManager[RecordStream | None]:
-    """Print records when they are found; a table per target needs no stream."""
-    if print_format is Format.TABLE:
-        return nullcontext()
-    return RecordStream(columns, [0] * len(columns), print_format)
+def _print_tables(
+    answers: Iterator[Answer], subnets_of: Callable[[list[int]], list[Subnet]]
+) -> tuple[int, int]:
+    """Print a table per target; return how many were found, and how many are missing."""
+    from ipmicra.app.lookup.lookup import Found
+
+    found = missing = 0
+    for one in answers:
+        if isinstance(one, Found):
+            _print_lineage(one, subnets_of(one.rows))
+            found += 1
+        else:
+            say(f"{one.text}: {one.reason}")
+            missing += 1
+    return found, missing
+
+
+def _print_stream(
+    answers: Iterator[Answer | Rendered], describer: LineageDescriber, print_format: Format
+) -> tuple[int, int]:
+    """Print records when they are found; return how many were found, and how many are missing."""
+    from ipmicra.app.describe.hierarchy import NARROWEST, NARROWEST_NUMBERS
+    from ipmicra.app.lookup.lookup import Found, Rendered
+
+    found = missing = 0
+    with RecordStream(NARROWEST, [0] * len(NARROWEST), print_format) as stream:
+        for one in answers:
+            if isinstance(one, Rendered):
+                stream.add_lines(one.lines, one.count, NARROWEST_NUMBERS)
+                found += one.count
+            elif not isinstance(one, Found):
+                say(f"{one.text}: {one.reason}")
+                missing += 1
+            elif print_format in NESTED:
+                stream.add_json(describer.lineage_json(one))
+                found += 1
+            else:
+                stream.add(describer.narrowest(one))
+                stream.flush()
+                found += 1
+    return found, missing
 
 
 def _print_lineage(found: Found, lineage: list[Subnet]) -> None:

@@ -40,6 +40,7 @@ from ipmicra.errors import CorruptHierarchyError, InputError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.finder import new_finder
 from ipmicra.hierarchy.organisations import Organisations
+from ipmicra.hierarchy.rendering import Renderer
 from ipmicra.hierarchy.sections import Sections, read_text
 from ipmicra.model.address import AnyAddress
 from ipmicra.model.edition import DumpRecord, Edition
@@ -147,6 +148,12 @@ class Hierarchy:
         from ipmicra.hierarchy.many import rows_of
 
         return rows_of(self._finder, addresses, out)
+
+    @property
+    def renderer(self) -> Renderer:
+        """What finds and renders runs of addresses."""
+        self._check_buffer()
+        return Renderer(self._sections, self._finder)
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Return all subnets that contain an address (or a subnet, itself included), widest first."""

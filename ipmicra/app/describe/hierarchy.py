@@ -27,6 +27,8 @@ NARROWEST = (
     *("depth", "date", "geoloc", "geofeed", "organisation_handle", "organisation_name"),
 )
 """Columns of a target with its narrowest subnet."""
+NARROWEST_NUMBERS = frozenset({"depth"})
+"""Those of them that are whole numbers; the others are texts."""
 COUNTS = ("subnets", "organisations", "max_depth", "overlaps", "duplicates")
 """Figures that a build keeps in the file."""
 

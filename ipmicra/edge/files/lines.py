@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
+from ipmicra.edge.files.blocks import LineTap
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import InputError
 
@@ -31,6 +32,8 @@ LONGEST_LINE = 1 << 20
 """Characters of a line; a longer one is skipped, so that a file without line ends cannot fill the memory."""
 LONGEST_TEXT = 1 << 30
 """Characters of a file that is read as a whole; a gzip file of a megabyte can unpack to a gigabyte."""
+PLAIN_ENCODING = "utf-8-sig"
+"""Of all files but those in UTF-16."""
 _SNIFFED = 1024
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
@@ -88,12 +91,12 @@ def open_bytes(path: Path) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def decoded(stream: io.BufferedReader, name: str) -> Iterator[io.TextIOWrapper]:
+def decoded(stream: io.BufferedReader | LineTap, name: str) -> Iterator[io.TextIOWrapper]:
     """Decode a stream; line ends stay as they are."""
     with translated(name):
         start = stream.peek(_SNIFFED)[:_SNIFFED]
-    encoding = "utf-16" if _is_utf16(start) else "utf-8-sig"
-    text = io.TextIOWrapper(stream, encoding, errors="replace", newline="")
+    encoding = "utf-16" if _is_utf16(start) else PLAIN_ENCODING
+    text = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, errors="replace", newline="")
     try:
         yield text
     finally:

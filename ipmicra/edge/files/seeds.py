@@ -13,19 +13,25 @@ logged or stored: `Seed.text` never has them.
 
 from __future__ import annotations
 
+import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 from pathlib import Path
 from socket import AF_INET, inet_pton
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
-from ipmicra.edge.files.lines import STDIN, name_of
-from ipmicra.edge.files.tables import LOOKED_AT, open_table
+from ipmicra.edge.files.cells import Row
+from ipmicra.edge.files.lines import STDIN, guarded, name_of
+from ipmicra.edge.files.tables import LOOKED_AT, Table, open_table, rows_of_list
 from ipmicra.errors import AddressError, InputError
+from ipmicra.hierarchy.rendering import Targets
 from ipmicra.model.address import Address, read_address, read_range
+
+Piece = TypeVar("Piece")
 
 LONGEST_SEED = 4096
 """Most characters of a seed; a longer text is rejected, and shown truncated."""
@@ -205,16 +211,26 @@ def read_seeds(words: Sequence[str]) -> Iterator[str]:
     Raises:
         InputError: A word is empty, names a folder or a file that does not exist, or there is no seed at all.
     """
+    return _read(words, _texts_in)
+
+
+def read_runs(words: Sequence[str]) -> Iterator[str | Targets]:
+    """Read as `read_seeds` does, but addresses in long lists as runs of them, as soon as they arrive."""
+    return _read(words, _runs_in)
+
+
+def _read(words: Sequence[str], read_file: Callable[[Path], Iterator[Piece]]) -> Iterator[str | Piece]:
     for word in words:
         _check(word)
-    texts = itertools.chain.from_iterable(_texts_of(word) for word in words)
-    first = next(texts, None)
+    read = (read_file(Path(word)) if _is_file(word) else iter((word,)) for word in words)
+    pieces: Iterator[str | Piece] = itertools.chain.from_iterable(read)
+    first = next(pieces, None)
     if first is None:
         if words:
             named = ", ".join(name_of(Path(word)) for word in words)
             raise InputError(f"there are no seeds in {named}: expected addresses, host names or URLs")
         return iter(())
-    return itertools.chain((first,), texts)
+    return itertools.chain((first,), pieces)
 
 
 def count_seeds(words: Sequence[str]) -> int | None:
@@ -229,10 +245,6 @@ def count_seeds(words: Sequence[str]) -> int | None:
             with Path(word).open("rb") as file:
                 count += sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 20), b""))
     return count
-
-
-def _texts_of(word: str) -> Iterator[str]:
-    return _texts_in(Path(word)) if _is_file(word) else iter((word,))
 
 
 def _is_file(word: str) -> bool:
@@ -265,12 +277,54 @@ def _check(word: str) -> None:
 def _texts_in(path: Path) -> Iterator[str]:
     """Read the seeds of a file: a plain list, or a table with a column of them; `#` starts a comment."""
     with open_table(path, is_list=True) as table:
-        first = list(itertools.islice(table.rows, LOOKED_AT))
-        column, has_header = _column(table.name, [cells for _, cells in first], table.names)
-        for _, cells in itertools.chain(first[has_header:], table.rows):
-            text = cells[column].partition("#")[0].strip() if column < len(cells) else ""
-            if text:
-                yield text
+        column, first = _first_rows(table)
+        if table.tap is not None:
+            table.tap.open_wide()
+        yield from _texts(itertools.chain(first, table.rows), column)
+
+
+def _runs_in(path: Path) -> Iterator[str | Targets]:
+    """Read the seeds of a file; behind its first rows, which tell what it is, a plain list in runs."""
+    with open_table(path, is_list=True) as table:
+        column, first = _first_rows(table)
+        yield from _texts(first, column)
+        is_list = table.tap is not None and column == 0 and table.tap.close_for_blocks()
+        yield from _texts(table.rows, column)  # of a list only what was decoded before the tap was closed
+        if table.tap is None or not is_list:
+            return
+        for block in guarded(table.tap.blocks(), table.name):
+            yield from _runs(block, table.name)
+        rest = io.TextIOWrapper(cast("io.BufferedReader", table.tap), "utf-8", errors="replace", newline="")
+        yield from _texts(rows_of_list(rest, table.name), column)
+        rest.detach()
+
+
+def _runs(block: bytes, name: str) -> Iterator[str | Targets]:
+    """Cut a block of whole lines into runs of addresses, and other seeds one by one."""
+    at = 0
+    while at < len(block):
+        targets, at = Targets.read(block, at)
+        if len(targets):
+            yield targets
+            continue
+        end = block.find(b"\n", at) + 1 or len(block)
+        line = block[at:end].decode("utf-8", "replace")
+        yield from _texts(rows_of_list(io.StringIO(line, newline=""), name), 0)
+        at = end
+
+
+def _first_rows(table: Table) -> tuple[int, list[Row]]:
+    """Return the column of seeds, and the rows by which it was recognised, without a header."""
+    first = list(itertools.islice(table.rows, LOOKED_AT))
+    column, has_header = _column(table.name, [cells for _, cells in first], table.names)
+    return column, first[has_header:]
+
+
+def _texts(rows: Iterable[Row], column: int) -> Iterator[str]:
+    for _, cells in rows:
+        text = cells[column].partition("#")[0].strip() if column < len(cells) else ""
+        if text:
+            yield text
 
 
 def _column(name: str, rows: list[list[str]], names: Sequence[str] | None) -> tuple[int, bool]:

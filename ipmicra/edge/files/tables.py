@@ -34,21 +34,22 @@ addresses as numbers where it can, and does not say which line was at fault.
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import itertools
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ipmicra.edge.files.blocks import LineTap
+from ipmicra.edge.files.cells import WHOLE_LINE, Row, is_empty, rows_in, separator_of, separator_of_list
 from ipmicra.edge.files.lines import (
     LONGEST_LINE,
+    PLAIN_ENCODING,
     Line,
     Note,
     decoded,
@@ -64,20 +65,9 @@ from ipmicra.model.foreign_text import from_csv_cell
 
 LOOKED_AT = 50
 """Rows by which separator and columns are recognised."""
-SEPARATORS = ",;\t|"
-WHITE_SPACE = " "
-WHOLE_LINE = ""
-"""Stands for no separator: the line is one cell."""
-LONGEST_CELL = 1000
-"""Lines that a quoted cell may have; a quote that is not closed within them is an ordinary character."""
-LIST_SHARE = 0.8
-"""Share of a list's lines that must have the same number of cells before it is taken for a table."""
 _PARQUET = b"PAR1"
-_QUOTED = re.compile(r'"[^"]*"')
 _BRACKETED = re.compile(r"\[[0-9a-fA-F:.]+(%\w+)?\]")
 
-Row = tuple[int, list[str]]
-"""Number of the line, counted from 1, and cells."""
 Record = dict[str, str]
 """Texts by column name, in lower case."""
 
@@ -97,6 +87,8 @@ class Table:
     """What the numbers of rows count."""
     objects: Iterator[tuple[int, Any]] | None = None
     """Of JSON: its values as they are. They and the rows are two views of the same reading."""
+    tap: LineTap | None = None
+    """Of a plain list: where its lines come from, so that a reader in a hurry can take the rest as bytes."""
 
     def where(self, number: int) -> str:
         """Say where a row stands."""
@@ -125,10 +117,12 @@ def open_table(
         if is_parquet:
             yield _parquet(stream, name)
             return
-        with decoded(stream, name) as text:
+        tap = LineTap(stream) if is_list else None
+        with decoded(tap or stream, name) as text:
             with translated(name):
                 table = _from_text(text, name, note, within, is_list=is_list)
-            yield table
+            is_plain = table.separator == WHOLE_LINE and text.encoding == PLAIN_ENCODING
+            yield replace(table, tap=tap) if is_plain else table
 
 
 def read_records(
@@ -205,7 +199,7 @@ def _from_text(
     lead: list[str] = []
     for line in iter(lambda: text.readline(LONGEST_LINE), ""):
         lead.append(line)
-        if not _is_empty(line):
+        if not is_empty(line):
             break
     start = lead[-1].lstrip() if lead else ""
     if start.startswith("[") and not (is_list and _BRACKETED.match(start)):
@@ -219,92 +213,22 @@ def _from_text(
 
 def _from_csv(lines: Iterator[Line], name: str, *, is_list: bool) -> Table:
     first = list(itertools.islice(lines, LOOKED_AT))
-    telling = [line for _, line in first if not _is_empty(line)]
+    telling = [line for _, line in first if not is_empty(line)]
     # One odd line of a list is that line's fault; a table with zero bytes is another kind of file.
     if sum("\0" in line for line in telling) > (len(telling) / 2 if is_list else 0):
         raise InputError(f"{name} is neither CSV, JSON lines nor JSON: there are zero bytes in it")
-    separator = _separator_of_list(telling) if is_list else _separator(telling)
-    cut = _rows(itertools.chain(first, lines), separator)
-    rows = guarded(((number, [from_csv_cell(cell) for cell in cells]) for number, cells in cut), name)
+    separator = separator_of_list(telling) if is_list else separator_of(telling)
+    rows = guarded(_cut(itertools.chain(first, lines), separator), name)
     return Table(name=name, names=None, rows=rows, separator=separator)
 
 
-def _is_empty(line: str) -> bool:
-    text = line.strip()
-    return not text or text.startswith("#")
+def _cut(lines: Iterator[Line], separator: str) -> Iterator[Row]:
+    return ((number, [from_csv_cell(cell) for cell in cells]) for number, cells in rows_in(lines, separator))
 
 
-def _separator(lines: list[str]) -> str:
-    """Choose the separator that cuts most lines into the same number of cells, three or more."""
-    plain = [_QUOTED.sub("", line) for line in lines]
-    best, score = WHITE_SPACE, 0
-    for separator in SEPARATORS:
-        counts = Counter(line.count(separator) for line in plain)
-        seen = sum(number for count, number in counts.items() if count > 1)
-        usual = max((number for count, number in counts.items() if count > 1), default=0)
-        if (seen + usual) > score:
-            best, score = separator, seen + usual
-    if score >= len(lines):
-        return best
-    return next((one for one in SEPARATORS if one in "".join(plain)), WHITE_SPACE)
-
-
-def _separator_of_list(lines: list[str]) -> str:
-    """Choose the separator that cuts nearly all lines alike: entries of a list may hold any of them."""
-    plain = [_QUOTED.sub("", line) for line in lines]
-    for separator in SEPARATORS:
-        count, number = (
-            Counter(line.count(separator) for line in plain).most_common(1)[0] if plain else (0, 0)
-        )
-        if count and number >= LIST_SHARE * len(plain):
-            return separator
-    return WHOLE_LINE
-
-
-def _rows(lines: Iterator[Line], separator: str) -> Iterator[Row]:
-    """Cut lines into cells; a quoted cell may continue on the next lines."""
-    held: list[Line] = []
-    while True:
-        number, line = held.pop(0) if held else next(lines, (0, ""))
-        if not number:
-            return
-        if _is_empty(line):
-            continue
-        if separator == WHOLE_LINE:
-            yield number, [line.strip().strip('"')]
-        elif separator == WHITE_SPACE:
-            yield number, line.split()
-        elif '"' not in line:
-            yield number, [cell.strip() for cell in line.split(separator)]
-        else:
-            cells, held = _quoted(line, itertools.chain(held, lines), separator)
-            yield number, cells
-
-
-def _quoted(line: str, lines: Iterator[Line], separator: str) -> tuple[list[str], list[Line]]:
-    """Cut a line with quotes, and those after it that belong to it; return lines that turned out not to."""
-    taken: list[Line] = []
-    whole = line
-    while True:
-        try:
-            cells = next(csv.reader([whole], delimiter=separator, skipinitialspace=True, strict=True))
-            return [cell.strip() for cell in cells], []
-        except csv.Error as error:
-            following = next(lines, None) if "unexpected end" in str(error) else None
-        if following is not None:
-            taken.append(following)
-            whole += following[1]
-        if following is None or len(taken) > LONGEST_CELL or len(whole) > LONGEST_LINE:
-            return _loosely(line, separator), taken
-
-
-def _loosely(line: str, separator: str) -> list[str]:
-    """Cut a line whose quotes make no sense."""
-    try:
-        cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True))
-    except csv.Error:
-        cells = line.split(separator)
-    return [cell.strip() for cell in cells]
+def rows_of_list(text: io.TextIOBase, name: str) -> Iterator[Row]:
+    """Cut a text of a plain list as the list itself; the lines are numbered anew."""
+    return guarded(_cut(numbered((), text, name, ignore), WHOLE_LINE), name)
 
 
 # --- JSON
@@ -329,7 +253,7 @@ def _json_of(line: str) -> object:
 
 
 def _json_lines(lines: Iterable[Line]) -> Iterator[tuple[int, Any]]:
-    return ((number, _json_of(line)) for number, line in lines if not _is_empty(line))
+    return ((number, _json_of(line)) for number, line in lines if not is_empty(line))
 
 
 def _from_document(text: str, name: str, note: Note, within: Sequence[str]) -> Table:

@@ -1,7 +1,7 @@
 /* The functions that build a hierarchy, as Python calls them: arrays are checked here, and the GIL is released. */
 
 #include "../hierarchy/hierarchy.h"
-#include "../hierarchy/lookup.h"
+#include "../hierarchy/render.h"
 #include "arrays.h"
 
 /* Take the columns of a `Rows` object; see ipmicra/parse/columns.py. */
@@ -261,6 +261,76 @@ FUNCTION(read_fixed, 4) {
     return return_number(frame, at);
 }
 
+/* --- look-ups as lines; see ipmicra/hierarchy/rendering.py */
+
+FUNCTION(read_lines, 4) {
+    Span text = take_text(frame, args[0]);
+    int64_t start = take_number(frame, args[1]);
+    Array edges = take_array(frame, args[2], "wi8"), words = take_array(frame, args[3], "wu8");
+    expect(frame, start >= 0 && start <= span_size(text) && edges.count == words.count && words.count % 2 == 0,
+           "a place outside of the text, or room of different lengths");
+    size_t at = (size_t)start, count = 0;
+    WITHOUT_GIL(frame, count = read_lines(text, &at, edges.data, words.data, words.count / 2));
+    return frame->is_failed ? NULL : Py_BuildValue("KK", (unsigned long long)count, (unsigned long long)at);
+}
+
+/* Take a column of codes, whose width the file decides. */
+static Codes take_codes(Frame *frame, PyObject *object, size_t rows) {
+    PyObject *width = frame->is_failed ? NULL : PyObject_GetAttrString(object, "itemsize");
+    frame->is_failed |= width == NULL;
+    int64_t bytes = take_number(frame, width);
+    Py_XDECREF(width);
+    Array codes = take_array(frame, object, bytes == 1 ? "u1" : bytes == 2 ? "u2" : "u4");
+    expect(frame, codes.count == rows, "columns of different lengths");
+    return (Codes){codes.data, (size_t)bytes};
+}
+
+enum { RENDERED_SECTIONS = 17 };
+
+/* Take the sections that describe subnets, in the order of `SECTIONS` in ipmicra/hierarchy/rendering.py. */
+static Registrations take_registrations(Frame *frame, PyObject *const *views) {
+    Array bounds4 = take_array(frame, views[0], "u4"), bounds6 = take_array(frame, views[1], "u8");
+    Array parent = take_array(frame, views[2], "u4"), organisation = take_array(frame, views[3], "u4");
+    Array netname = take_array(frame, views[4], "u4"), registry = take_array(frame, views[7], "u1");
+    Array date = take_array(frame, views[8], "u2"), countries = take_array(frame, views[9], "u2");
+    Array statuses = take_array(frame, views[10], "u4"), organisation_at = take_array(frame, views[12], "u4");
+    Array geo_rows = take_array(frame, views[14], "u4"), geoloc = take_array(frame, views[15], "u4");
+    Array geofeed = take_array(frame, views[16], "u4");
+    size_t rows4 = bounds4.count / 2, rows6 = bounds6.count / 4, rows = rows4 + rows6;
+    expect(frame, bounds4.count % 2 == 0 && bounds6.count % 4 == 0, "bounds of half a subnet");
+    expect(frame, parent.count == rows && organisation.count == rows && netname.count == rows &&
+                      registry.count == rows && date.count == rows, "columns of different lengths");
+    expect(frame, geoloc.count == geo_rows.count && geofeed.count == geo_rows.count, "columns of different lengths");
+    Codes country = take_codes(frame, views[5], rows), status = take_codes(frame, views[6], rows);
+    Span names = take_text(frame, views[11]), organisations = take_text(frame, views[13]);
+    return (Registrations){bounds4.data, bounds6.data, rows4, rows6, parent.data, organisation.data, netname.data,
+                           country, status, registry.data, date.data, countries.data, countries.count,
+                           statuses.data, statuses.count, names, organisation_at.data, organisation_at.count,
+                           organisations, geo_rows.data, geoloc.data, geofeed.data, geo_rows.count};
+}
+
+FUNCTION(render_lines, 8) {
+    PyObject *views[RENDERED_SECTIONS];
+    expect(frame, PyTuple_Check(args[0]) && PyTuple_Size(args[0]) == RENDERED_SECTIONS, "no tuple of sections");
+    for (int i = 0; !frame->is_failed && i < RENDERED_SECTIONS; i++)
+        views[i] = PyTuple_GetItem(args[0], i);
+    Registrations from = {.rows4 = 0};
+    if (!frame->is_failed)
+        from = take_registrations(frame, views);
+    Span text = take_text(frame, args[1]);
+    Array edges = take_array(frame, args[2], "i8"), words = take_array(frame, args[3], "u8");
+    Array rows = take_array(frame, args[4], "u4"), out = take_array(frame, args[7], "wu1");
+    int64_t at = take_number(frame, args[5]);
+    bool is_json = take_flag(frame, args[6]);
+    expect(frame, at >= 0 && edges.count >= 2 * rows.count && words.count >= 2 * rows.count,
+           "a row for each address is needed");
+    Targets targets = {text, edges.data, words.data, rows.data, rows.count};
+    size_t stop = 0, written = 0;
+    WITHOUT_GIL(frame, stop = render_lines(&from, &targets, (size_t)at, is_json ? AS_JSON : AS_CSV, out.data, out.count,
+                                           &written));
+    return frame->is_failed ? NULL : Py_BuildValue("KK", (unsigned long long)stop, (unsigned long long)written);
+}
+
 PyMethodDef hierarchy_functions[] = {
     METHOD(range_keys, "Write the sort keys of IPv4 ranges, and their row numbers."),
     METHOD(sort_keys, "Sort keys and row numbers by them, stably and in place."),
@@ -278,5 +348,7 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(read_list, "Read addresses of a list from a place on; return where that stopped."),
     METHOD(read_strings, "Read addresses of Arrow strings from a place on; return where that stopped."),
     METHOD(read_fixed, "Read addresses of fixed width from a place on; return where that stopped."),
+    METHOD(read_lines, "Read lines that are addresses from a place on; return how many, and where that stopped."),
+    METHOD(render_lines, "Write look-ups from a place on as CSV or JSON; return where that stopped, and the bytes."),
     {NULL, NULL, 0, NULL},
 };

@@ -14,9 +14,10 @@ from math import isnan
 from pathlib import Path
 from statistics import median
 
+from ipmicra.edge.files.cells import Row
 from ipmicra.edge.files.measurements.cells import NoTime, read_place, read_time
 from ipmicra.edge.files.measurements.columns import Columns, find_columns
-from ipmicra.edge.files.tables import LOOKED_AT, Row, open_table
+from ipmicra.edge.files.tables import LOOKED_AT, open_table
 from ipmicra.model.address import Address
 
 SiteKey = Address | str
