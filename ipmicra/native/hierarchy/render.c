@@ -11,12 +11,12 @@
  *
  * Reads go through subnets.c, which checks every number before it is followed. Writes go through `reserve`, which refuses what has no room; a refused or odd line is taken back as a whole.
  *
- * A random address is a wait for memory in each of ten columns. Rows are known beforehand, so columns are asked for
- * some targets ahead, and what these point to a few targets later. */
+ * A random address is a wait for memory in each of ten columns, and for what these point to. So targets go through
+ * in batches, one kind of wait at a time: memory for all of a batch is asked for before the first is needed. */
 
 #include "render.h"
 
-enum { LONGEST_ADDRESS = 40, AHEAD = 24 };
+enum { LONGEST_ADDRESS = 40 };
 
 /* A line that is being written. */
 typedef struct {
@@ -127,30 +127,38 @@ static void put_date(Line *line, unsigned days) {
 
 /* --- CSV */
 
+/* Write a text in quotes, with those in it doubled. */
+static void put_quoted(Line *line, Span text) {
+    if (!reserve(line, 2 * (size_t)span_size(text) + 2))
+        return;
+    uint8_t *at = line->at;
+    *at++ = '"';
+    for (; !is_empty(text); text.at++) {
+        *at++ = *text.at;
+        if (*text.at == '"')
+            *at++ = '"';
+    }
+    *at++ = '"';
+    line->at = at;
+}
+
+static inline bool is_odd_start(uint8_t byte) {
+    return byte == '\'' || byte == '=' || byte == '+' || byte == '-' || byte == '@' || byte == '#' || byte == ' ';
+}
+
 /* Write a text as a cell if it needs no escape; see `_cell` and `_escape` in ipmicra/model/foreign_text.py. */
 static void put_cell(Line *line, Span text) {
-    size_t size = (size_t)span_size(text);
     bool is_odd = false, is_quoted = false;
-    for (size_t i = 0; i < size; i++) {
-        uint8_t byte = text.at[i];
-        is_odd |= (uint8_t)(byte - ' ') > '~' - ' ';
-        is_quoted |= (byte == '"') | (byte == ',') | (byte == ';') | (byte == '|');
+    for (const uint8_t *at = text.at; at < text.end; at++) {
+        is_odd |= (uint8_t)(*at - ' ') > '~' - ' ';
+        is_quoted |= (*at == '"') | (*at == ',') | (*at == ';') | (*at == '|');
     }
-    if (size > 0 && (is_odd || strchr("'=+-@# ", text.at[0]) != NULL || text.end[-1] == ' '))
+    if (!is_empty(text) && (is_odd || is_odd_start(*text.at) || text.end[-1] == ' '))
         line->is_refused = true;
-    if (!is_quoted) {
-        put(line, text.at, size);
-    } else if (reserve(line, 2 * size + 2)) {
-        uint8_t *at = line->at;
-        *at++ = '"';
-        for (size_t i = 0; i < size; i++) {
-            *at++ = text.at[i];
-            if (text.at[i] == '"')
-                *at++ = '"';
-        }
-        *at++ = '"';
-        line->at = at;
-    }
+    if (is_quoted)
+        put_quoted(line, text);
+    else
+        put(line, text.at, (size_t)span_size(text));
     PUT(line, ",");
 }
 
@@ -255,11 +263,9 @@ static void put_json(Line *line, const Described *subnet) {
 
 /* --- targets */
 
-static void put_narrowest(Line *line, const Registrations *from, Span text, Wide address, size_t row) {
-    uint32_t lineage[MOST_DEPTH];
+static void put_narrowest(Line *line, const Registrations *from, Span text, Wide address, const Lineage *lineage) {
     Described subnet;
-    unsigned count = climb(from, row, lineage);
-    if (count == 0 || !read_subnet(from, row, count - 1, &subnet)) {
+    if (lineage->count == 0 || !read_subnet(from, lineage->rows[0], lineage->count - 1, &subnet)) {
         line->is_refused = true;
         return;
     }
@@ -269,18 +275,16 @@ static void put_narrowest(Line *line, const Registrations *from, Span text, Wide
     put_csv(line, &subnet);
 }
 
-static void put_lineage(Line *line, const Registrations *from, Span text, Wide address, size_t row) {
-    uint32_t lineage[MOST_DEPTH];
-    unsigned count = climb(from, row, lineage);
-    line->is_refused |= count == 0;
+static void put_lineage(Line *line, const Registrations *from, Span text, Wide address, const Lineage *lineage) {
+    line->is_refused |= lineage->count == 0;
     PUT(line, "{\"target\": ");
     put_string(line, text);
     PUT(line, ", \"address\": \"");
     put_address(line, address);
     PUT(line, "\", \"lineage\": [");
-    for (unsigned depth = 0; depth < count && !line->is_refused; depth++) {
+    for (unsigned depth = 0; depth < lineage->count && !line->is_refused; depth++) {
         Described subnet;
-        if (!read_subnet(from, lineage[count - 1 - depth], depth, &subnet)) {
+        if (!read_subnet(from, lineage->rows[lineage->count - 1 - depth], depth, &subnet)) {
             line->is_refused = true;
             return;
         }
@@ -291,15 +295,12 @@ static void put_lineage(Line *line, const Registrations *from, Span text, Wide a
     PUT(line, "]}\n");
 }
 
-/* Ask for the columns of a row that is needed soon. */
+/* Ask for the columns of a row. */
 static inline void prefetch_row(const Registrations *from, size_t row) {
-    if (row >= from->rows4 + from->rows6)
-        return;
     if (row < from->rows4)
         __builtin_prefetch(&from->bounds4[row]);
     else
         __builtin_prefetch(&from->bounds6[row - from->rows4]);
-    __builtin_prefetch(&from->parent[row]);
     __builtin_prefetch(&from->organisation[row]);
     __builtin_prefetch(&from->netname[row]);
     __builtin_prefetch((const uint8_t *)from->country.data + row * from->country.width);
@@ -308,49 +309,51 @@ static inline void prefetch_row(const Registrations *from, size_t row) {
     __builtin_prefetch(&from->date[row]);
 }
 
-/* Ask for what the columns of a row point to; a wrong number is only a useless hint. */
-static inline void prefetch_texts(const Registrations *from, size_t row, bool is_last) {
-    if (row >= from->rows4 + from->rows6)
-        return;
-    uint32_t name = from->netname[row], number = from->organisation[row], parent = from->parent[row];
-    if (!is_last) {
+/* Climb from some rows, and ask for the memory that describing them needs. */
+static void prepare(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages) {
+    size_t all = from->rows4 + from->rows6;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] < all)
+            prefetch_row(from, rows[i]);
+    climb_many(from, rows, count, lineages);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i] >= all)
+            continue;
+        uint32_t name = from->netname[rows[i]], number = from->organisation[rows[i]];
         if (name < (size_t)span_size(from->names))
             __builtin_prefetch(from->names.at + name);
         if (number > 0 && number <= from->organisation_count)
             __builtin_prefetch(&from->organisation_at[number - 1]);
-        if (parent < from->rows4 + from->rows6)
-            __builtin_prefetch(&from->parent[parent]);
-    } else if (number > 0 && number <= from->organisation_count) {
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = rows[i] < all ? from->organisation[rows[i]] : 0;
+        if (number == 0 || number > from->organisation_count)
+            continue;
         size_t place = from->organisation_at[number - 1];
         if (place < (size_t)span_size(from->organisations))
             __builtin_prefetch(from->organisations.at + place);
     }
 }
 
-static inline void prefetch_around(const Registrations *from, const Targets *targets, size_t at) {
-    if (at + 3 * AHEAD < targets->count)
-        prefetch_row(from, targets->rows[at + 3 * AHEAD]);
-    if (at + 2 * AHEAD < targets->count)
-        prefetch_texts(from, targets->rows[at + 2 * AHEAD], false);
-    if (at + AHEAD < targets->count)
-        prefetch_texts(from, targets->rows[at + AHEAD], true);
-}
-
 /* Write the lines of targets from a place on, until one is not for us or has no room; return where that is. */
 size_t render_lines(const Registrations *from, const Targets *targets, size_t at, LineForm form, uint8_t *out,
                     size_t room, size_t *written) {
     Line line = {out, out + room, false};
+    Lineage lineages[CLIMBERS];
     int64_t size = span_size(targets->text);
-    for (*written = 0; at < targets->count; at++) {
+    *written = 0;
+    for (size_t start = at; at < targets->count; at++) {
+        size_t left = targets->count - at, place = (at - start) % CLIMBERS;
+        if (place == 0)
+            prepare(from, targets->rows + at, left < CLIMBERS ? left : CLIMBERS, lineages);
         const int64_t *edges = targets->edges[at];
         if (edges[0] < 0 || edges[0] > edges[1] || edges[1] > size)
             break;
         Span text = span_of(targets->text.at + edges[0], targets->text.at + edges[1]);
-        prefetch_around(from, targets, at);
         if (form == AS_CSV)
-            put_narrowest(&line, from, text, targets->words[at], targets->rows[at]);
+            put_narrowest(&line, from, text, targets->words[at], &lineages[place]);
         else
-            put_lineage(&line, from, text, targets->words[at], targets->rows[at]);
+            put_lineage(&line, from, text, targets->words[at], &lineages[place]);
         if (line.is_refused)
             break;
         *written = (size_t)(line.at - out);

@@ -57,10 +57,16 @@ typedef struct {
     unsigned depth;
 } Described;
 
-enum { MOST_DEPTH = 64 }; /* rows of a lineage; ten are many */
+enum { MOST_DEPTH = 63, CLIMBERS = 64 }; /* rows of a lineage, of which ten are many; lineages that are read at once */
+
+/* The rows from a row up to its root; none where the file is not sound. */
+typedef struct {
+    uint32_t count;
+    uint32_t rows[MOST_DEPTH];
+} Lineage;
 
 bool read_subnet(const Registrations *from, size_t row, unsigned depth, Described *subnet);
-unsigned climb(const Registrations *from, size_t row, uint32_t lineage[MOST_DEPTH]);
+void climb_many(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages);
 
 /* Addresses as they were written, with what they mean and the row of their narrowest subnet. */
 typedef struct {

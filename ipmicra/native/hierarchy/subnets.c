@@ -2,7 +2,7 @@
  *
  * Three things keep reads inside of its sections:
  *
- * - a row is compared with the number of rows before any column is read at it (`climb`); a parent must be smaller
+ * - a row is compared with the number of rows before any column is read at it (`climb_many`); a parent must be smaller
  *   than its child, so that every climb ends, and is then a row too;
  * - codes, organisations and places in pools are compared with the size of the section they lead to;
  * - texts are spans that were compared with the end of their pool.
@@ -125,18 +125,41 @@ bool read_subnet(const Registrations *from, size_t row, unsigned depth, Describe
            read_holder(from, row, subnet) && read_codes(from, row, subnet) && read_geo(from, row, subnet);
 }
 
-/* Write the rows from a row up to its root; return how many there are, 0 where parents are not sound or too many. */
-unsigned climb(const Registrations *from, size_t row, uint32_t lineage[MOST_DEPTH]) {
-    if (row >= from->rows4 + from->rows6)
-        return 0;
-    for (unsigned count = 0; count < MOST_DEPTH;) {
-        size_t above = from->parent[row];
-        lineage[count++] = (uint32_t)row;
-        if (above == row)
-            return row == 0 || row == from->rows4 ? count : 0;
-        if (above > row || (above < from->rows4 && from->rows4 <= row))
-            return 0;
-        row = above;
+/* Take one step from the last row of a lineage to its parent; return whether there is more to climb.
+ *
+ * Where parents are not sound, or too many, the lineage becomes empty. */
+static inline bool climb_once(const Registrations *from, Lineage *lineage) {
+    size_t row = lineage->rows[lineage->count - 1], above = from->parent[row];
+    if (above == row) {
+        if (row != 0 && row != from->rows4)
+            lineage->count = 0;
+        return false;
     }
-    return 0;
+    if (above > row || (above < from->rows4 && from->rows4 <= row) || lineage->count == MOST_DEPTH) {
+        lineage->count = 0;
+        return false;
+    }
+    lineage->rows[lineage->count++] = (uint32_t)above;
+    return true;
+}
+
+/* Write the rows from each row up to its root; a lineage is empty where the file is not sound.
+ *
+ * A parent is a wait for memory, and the next one depends on it: so all climb one step before any takes the next. */
+void climb_many(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages) {
+    size_t climbing[CLIMBERS], left = 0;
+    for (size_t i = 0; i < count; i++) {
+        lineages[i].rows[0] = rows[i];
+        lineages[i].count = rows[i] < from->rows4 + from->rows6;
+        if (lineages[i].count)
+            climbing[left++] = i;
+    }
+    while (left > 0) {
+        size_t still = 0;
+        for (size_t i = 0; i < left; i++) {
+            climbing[still] = climbing[i];
+            still += climb_once(from, &lineages[climbing[i]]);
+        }
+        left = still;
+    }
 }
