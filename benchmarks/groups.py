@@ -111,6 +111,14 @@ GROUPS = {
         home="looking_up:measure_grid",
         typical_s=100,
     ),
+    "streaming": About(
+        title="Looking up a long list by the command",
+        topic="lookup",
+        measures="a million addresses to CSV, JSON lines and Parquet",
+        beside="pyarrow writing the same columns",
+        home="streaming:measure_streaming",
+        typical_s=80,
+    ),
     "locate": About(
         title="Locating",
         topic="locate",

@@ -24,6 +24,8 @@ class Sizes:
     """Addresses that are looked up at once."""
     single: int
     """Addresses that are looked up one by one."""
+    streamed: int
+    """Addresses of the list that the command looks up."""
     ranges: int
     """Shuffled ranges that are nested."""
     loop_bytes: int
@@ -87,6 +89,7 @@ FULL = Sizes(
     subnets6=200_000,
     addresses=10_000_000,
     single=100_000,
+    streamed=1_000_000,
     ranges=10_000_000,
     loop_bytes=100_000_000,
     irrd_bytes=20_000_000,
@@ -123,6 +126,7 @@ QUICK = Sizes(
     subnets6=4000,
     addresses=1_200_000,
     single=10_000,
+    streamed=20_000,
     ranges=200_000,
     loop_bytes=4_000_000,
     irrd_bytes=1_000_000,
