@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ipmicra import MissingHierarchyError
+from ipmicra.edge.files.tables import LOOKED_AT
 from tests.cli.command_line import ROOT, SAMPLE, built_file, invoked, ran, told
 from tests.cli.terminal import Terminal
 from tests.patience import PATIENCE_S
@@ -316,6 +317,65 @@ def test_first_answer_is_printed_before_the_last_target_is_read(print_format: st
         running.stdin.close()
         lines = running.stdout.read().splitlines()
     assert len(lines) == (4999 if print_format == "jsonl" else 5000)
+
+
+@pytest.mark.parametrize("print_format", ["jsonl", "csv"])
+def test_a_slow_pipe_gets_an_answer_per_line(print_format: str, hierarchy: Path) -> None:
+    """Behind the first lines, which tell what the list is, no answer waits for the next target."""
+    command = [sys.executable, "-m", "ipmicra", "lookup", "--hierarchy", str(hierarchy), "-"]
+    with subprocess.Popen(
+        [*command, "--format", print_format], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(b"10.1.0.7\n" * LOOKED_AT)
+        running.stdin.flush()
+        for _ in range(LOOKED_AT + (print_format == "csv")):
+            assert running.stdout.readline()
+        for target in (b"10.2.0.1", b"2001:db8::7", b"10.1.0.0/28", b"10.3.0.1"):
+            running.stdin.write(target + b"\n")
+            running.stdin.flush()
+            assert target in running.stdout.readline()
+
+
+def test_parquet_of_runs_has_groups_of_the_same_size(hierarchy: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    code = "import ipmicra.cli.output as o; o.PARQUET_ROWS = 40; from ipmicra.cli.main import run; run()"
+    words = ["lookup", "--hierarchy", str(hierarchy), "--format", "parquet", "-"]
+    targets = ["10.1.0.7", "192.0.2.1"] * 50
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        input="\n".join(targets).encode(),
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    (tmp_path / "rows.parquet").write_bytes(done.stdout)
+    file = parquet.ParquetFile(tmp_path / "rows.parquet")
+    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [40, 40, 20]
+    assert file.read().column("target").to_pylist() == targets
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
+def test_a_full_disk_ends_a_long_look_up_with_a_message(hierarchy: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "ipmicra",
+        "lookup",
+        "--hierarchy",
+        str(hierarchy),
+        "--format",
+        "csv",
+        "-",
+    ]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, input=b"10.1.0.7\n" * 5000, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, check=False
+        )
+    assert done.returncode != 0
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_parquet_of_several_groups_of_rows_is_one_table(hierarchy: Path, tmp_path: Path) -> None:
