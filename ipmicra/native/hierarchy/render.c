@@ -125,6 +125,22 @@ static void put_date(Line *line, unsigned days) {
     line->at = at;
 }
 
+/* --- texts */
+
+/* What a byte does to a text in which it is: nothing, or it makes it need quotes in CSV, or more. */
+enum { NEEDS_QUOTES = 1, ODD_IN_JSON = 2, ODD = 4 };
+static const uint8_t KINDS[256] = {
+    [0 ... ' ' - 1] = ODD,         ['"'] = NEEDS_QUOTES | ODD_IN_JSON, [','] = NEEDS_QUOTES, [';'] = NEEDS_QUOTES,
+    ['|'] = NEEDS_QUOTES,          ['\\'] = ODD_IN_JSON,              ['~' + 1 ... 255] = ODD,
+};
+
+static inline unsigned kinds_in(Span text) {
+    unsigned kinds = 0;
+    for (; !is_empty(text); text.at++)
+        kinds |= KINDS[*text.at];
+    return kinds;
+}
+
 /* --- CSV */
 
 /* Write a text in quotes, with those in it doubled. */
@@ -148,14 +164,10 @@ static inline bool is_odd_start(uint8_t byte) {
 
 /* Write a text as a cell if it needs no escape; see `_cell` and `_escape` in ipmicra/model/foreign_text.py. */
 static void put_cell(Line *line, Span text) {
-    bool is_odd = false, is_quoted = false;
-    for (const uint8_t *at = text.at; at < text.end; at++) {
-        is_odd |= (uint8_t)(*at - ' ') > '~' - ' ';
-        is_quoted |= (*at == '"') | (*at == ',') | (*at == ';') | (*at == '|');
-    }
-    if (!is_empty(text) && (is_odd || is_odd_start(*text.at) || text.end[-1] == ' '))
+    unsigned kinds = kinds_in(text);
+    if (!is_empty(text) && ((kinds & ODD) || is_odd_start(*text.at) || text.end[-1] == ' '))
         line->is_refused = true;
-    if (is_quoted)
+    if (kinds & NEEDS_QUOTES)
         put_quoted(line, text);
     else
         put(line, text.at, (size_t)span_size(text));
@@ -197,12 +209,7 @@ static void put_csv(Line *line, const Described *subnet) {
 /* Write a text that needs no escape, `null` for an empty one. */
 static void put_string(Line *line, Span text) {
     size_t size = (size_t)span_size(text);
-    bool is_odd = false;
-    for (size_t i = 0; i < size; i++) {
-        uint8_t byte = text.at[i];
-        is_odd |= ((uint8_t)(byte - ' ') > '~' - ' ') | (byte == '"') | (byte == '\\');
-    }
-    if (is_odd)
+    if (kinds_in(text) & (ODD | ODD_IN_JSON))
         line->is_refused = true;
     if (size == 0) {
         PUT(line, "null");
