@@ -340,7 +340,7 @@ def test_a_slow_pipe_gets_an_answer_per_line(print_format: str, hierarchy: Path)
 
 def test_parquet_of_runs_has_groups_of_the_same_size(hierarchy: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    code = "import ipmicra.cli.output as o; o.PARQUET_ROWS = 40; from ipmicra.cli.main import run; run()"
+    code = "import ipmicra.cli.parquet as o; o.PARQUET_ROWS = 40; from ipmicra.cli.main import run; run()"
     words = ["lookup", "--hierarchy", str(hierarchy), "--format", "parquet", "-"]
     targets = ["10.1.0.7", "192.0.2.1"] * 50
     done = subprocess.run(
@@ -380,7 +380,7 @@ def test_a_full_disk_ends_a_long_look_up_with_a_message(hierarchy: Path) -> None
 
 def test_parquet_of_several_groups_of_rows_is_one_table(hierarchy: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    code = "import ipmicra.cli.output as o; o.PARQUET_ROWS = 3; from ipmicra.cli.main import run; run()"
+    code = "import ipmicra.cli.parquet as o; o.PARQUET_ROWS = 3; from ipmicra.cli.main import run; run()"
     words = ["lookup", "--hierarchy", str(hierarchy), "--format", "parquet", *["10.1.0.7", "192.0.2.1"] * 4]
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, check=True)
     (tmp_path / "rows.parquet").write_bytes(done.stdout)
@@ -391,8 +391,9 @@ def test_parquet_of_several_groups_of_rows_is_one_table(hierarchy: Path, tmp_pat
 
 PRINTS = """
 import ipmicra.cli.output as o
+import ipmicra.cli.parquet
 from ipmicra.cli.options import Format
-o.PARQUET_ROWS = 3
+ipmicra.cli.parquet.PARQUET_ROWS = 3
 rows = [{"host": f"h{i}", "rtt_ms": i + 0.5 if i > 4 else None, "never": None} for i in range(8)]
 """
 AT_ONCE = "o.print_records(rows, Format.PARQUET)"

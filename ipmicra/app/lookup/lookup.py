@@ -79,8 +79,9 @@ def _lines(
 
 def _rows_of_run(hierarchy: Hierarchy, targets: Targets) -> memoryview | None:
     """Find the rows of a run; None in a damaged file: one by one, targets before the damage get answers."""
+    renderer = hierarchy.renderer  # raises if the file was truncated: then nothing of it may be touched
     try:
-        return hierarchy.renderer.rows_of(targets)
+        return renderer.rows_of(targets)
     except CorruptHierarchyError:
         return None
 

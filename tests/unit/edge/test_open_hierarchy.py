@@ -55,6 +55,7 @@ QUESTIONS = {
     "organisation_many": "organisation_many(np.array([1]))",
     "bounds_array": "bounds_array(4)",
     "registered_range": "registered_range(1)",
+    "renderer": "renderer",
 }
 UNCHECKED = {"row_of", "parent", "bounds", "country", "organisation_number", "registry_number"}
 """Questions that take less time than the check of a size."""
