@@ -8,6 +8,7 @@ keys are what rows are looked up by, host and address, and those of the store, w
 from __future__ import annotations
 
 import json
+import os
 import random
 import resource
 import sqlite3
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.child_delegate import UNIT_BYTES
+from benchmarks.child_peak import sizes_of
 from ipmicra.app.build.build import build
 from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions
@@ -57,7 +58,7 @@ def main(sites: int) -> None:
         (folder / "a.db").write_text(DUMP)
         build([folder / "a.db"], folder / "a.ipm")
         seconds, resident = _delegate(folder, sites)
-        peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT_BYTES
+        _resident, peak_bytes = sizes_of(os.getpid())  # ru_maxrss counts what the parent had before it
         keyed = _write_bare(folder, folder / "keyed.db", KEYED)
         appended = _write_bare(folder, folder / "appended.db", "")
     tenth = HUNDREDTHS // 10

@@ -70,7 +70,7 @@ def measure_keeping(bench: Bench) -> list[Row]:
 
 def _streamed(bench: Bench) -> list[Row]:
     """Run a whole batch that asks nobody, beside a bare `executemany` of what it wrote."""
-    sites = bench.sizes.kept
+    sites = bench.sizes.listed
     bench.say(f"delegating {sites:,} addresses by their hash")
     told = json.loads(run([sys.executable, "-m", _CHILD, str(sites)]))
     what = f"`delegate --policy hash`, {sites:,} addresses in any order"

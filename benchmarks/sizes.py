@@ -52,6 +52,8 @@ class Sizes:
     """Names that are resolved."""
     kept: int
     """Rows that are written into SQLite."""
+    listed: int
+    """Sites of a list that is delegated without probes."""
     world_seeds: int
     """Orders in which the sites of a world with real round trips arrive."""
     paper_seeds: int
@@ -103,6 +105,7 @@ FULL = Sizes(
     accurate=1000,
     names=20_000,
     kept=200_000,
+    listed=400_000,
     world_seeds=20,
     paper_seeds=10,
     delegated=1_000_000,
@@ -140,6 +143,7 @@ QUICK = Sizes(
     accurate=100,
     names=2000,
     kept=10_000,
+    listed=10_000,
     world_seeds=1,
     paper_seeds=1,
     delegated=10_000,
