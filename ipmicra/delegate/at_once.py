@@ -87,7 +87,7 @@ class AtOnce:
         return self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left"), False
 
     def _decide(self, arrived: Sequence[Site], fresh: dict[int, int], now_s: float) -> list[Action]:
-        """Give addresses that nobody holds to the crawlers that the policy chooses."""
+        """Delegate addresses that nobody holds to the crawlers that the policy chooses."""
         if not fresh:
             return []
         sites = [arrived[i] for i in fresh.values()]

@@ -138,7 +138,7 @@ def _empty_table(size: int) -> tuple[BinaryIO, mmap.mmap]:
 
 
 def _release(table: mmap.mmap) -> None:
-    """Give the pages of a table back; they are read from the file when they are needed."""
+    """Release the pages of a table; they are read from the file when they are needed."""
     if hasattr(mmap, "MADV_DONTNEED"):
         table.madvise(mmap.MADV_DONTNEED)
 

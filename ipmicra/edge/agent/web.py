@@ -1,4 +1,11 @@
-"""Serve the agent's HTTP interface: `POST /probe`, `GET /health`, `GET /metrics`; none without the token."""
+"""Serve the agent's HTTP interface: `POST /probe`, `GET /health`, `GET /metrics`; none without the token.
+
+Every request passes `_Gate` before anything else looks at it: first the length of its headers, then its
+token. What is refused there costs a few microseconds, is counted, and closes the connection, so that nobody
+without the token can make the agent read a body, open a socket or write more than a debug line. A request
+with the token tells the connection limiter so; its body must then arrive within a time and a size before it
+is decoded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Keep batches: the commands that were begun, and the result of each site."""
+"""Keep batches: the commands that were begun, and the result of each site.
+
+Theory of operation
+-------------------
+A batch belongs to the words of its command (`key`). One of a key is open at a time, so the same command
+resumes it instead of beginning another: that is how a budget is spent once.
+
+A result is written once per batch and host. Lists come in any order, and a tree keyed by host would touch
+another page for every row, so results are appended (`id` ascends) and found by a 32-bit hash of their host
+(decision 0125). Hashes collide, so whoever looks one up compares the host as well; and as no key of
+SQLite's guards the pair any more, `_ADD` looks for it in the same statement. Migrations call
+`create_batches` and then `append_results`, which turns the keyed table of earlier versions into the
+appended one.
+"""
 
 from __future__ import annotations
 

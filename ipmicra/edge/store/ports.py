@@ -1,4 +1,9 @@
-"""Define what callers need from a store, and the records it exchanges; all stores pass one contract suite."""
+"""Define what callers need from a store, and the records it exchanges; all stores pass one contract suite.
+
+There is one protocol per table, and `StorePort` names them all. Callers depend on these and never on
+SQLite, so that another database can take its place. Times are seconds since 1970, addresses are objects of
+`ipaddress`; how they are stored is the tables' own business.
+"""
 
 # ruff: noqa: D102 - the tables, which implement these, say what each call does
 
