@@ -1,7 +1,7 @@
 """Location-aware delegation of web sites to crawlers, on the Internet's own address hierarchy.
 
-The public names are in `__init__.pyi`. Each is loaded when it is first used: a look-up needs neither the
-compiler nor the builder.
+The public names are in `__init__.pyi`. Each is loaded when it is first used: a look-up needs neither numpy
+nor the builder.
 """
 
 import lazy_loader

@@ -20,8 +20,8 @@ Arrays that a hierarchy hands out are views into the mapping, which stays until 
 missing and ends in `__getattr__`, which says that the hierarchy is closed. A flag would have to be checked
 at every look-up.
 
-A look-up of many addresses releases the GIL, so large arrays are split between threads. The first call of a
-process may compile a kernel and build tables; a small one comes first, so that this happens once.
+A look-up of many addresses releases the GIL, so large arrays are split between threads. The first of them to
+need the tables in memory builds them, before it releases the GIL, so this happens once.
 """
 
 from __future__ import annotations

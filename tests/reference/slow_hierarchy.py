@@ -1,8 +1,8 @@
 """Nest ranges slowly and obviously right: the twin of `ipmicra.hierarchy`.
 
 A range is (first, last, what it stands for), ends included. Of two ranges the wider one is above; of two
-equally wide ones the one that starts earlier. The rules are those of `kernels/nest.py` and
-`kernels/duplicates.py`.
+equally wide ones the one that starts earlier. The rules are those of `native/hierarchy/nest.c` and
+`native/hierarchy/duplicates.c`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Subnets, organisations, hierarchy files and builds as plain dictionaries."""
+"""Subnets, organisations, hierarchy files and builds as plain dictionaries.
+
+The keys and their order are what users see in JSON and CSV. `LineageDescriber` is also the twin of the
+compiled renderer (`native/hierarchy/render.c`), which writes the same lines for long lists and leaves to it
+whatever needs escaping: a key that changes here has to change there, and
+`tests/laws/test_streaming_laws.py` compares the two.
+"""
 
 from __future__ import annotations
 
@@ -75,16 +81,8 @@ class LineageDescriber:
         self._describe = lru_cache(REMEMBERED)(lambda row: describe_subnet(hierarchy.subnet(row)))
         self._json = lru_cache(REMEMBERED)(lambda row: json_text(self._describe(row)))
 
-    def lineage(self, found: Found) -> dict[str, Any]:
-        """Describe a target with the subnets that contain it."""
-        return {
-            "target": found.seed.text,
-            "address": found.seed.range_text,
-            "lineage": [self._describe(row) for row in found.rows],
-        }
-
     def lineage_json(self, found: Found) -> str:
-        """Write `lineage` as JSON, in one line, from the parts that are remembered."""
+        """Write a target with the subnets that contain it as JSON, in one line, from remembered parts."""
         target = json_text(found.seed.text)
         subnets = ", ".join(map(self._json, found.rows))
         return f'{{"target": {target}, "address": "{found.seed.range_text}", "lineage": [{subnets}]}}'

@@ -9,7 +9,8 @@
  * escaping are not repeated here; there is only a test for texts that need none: printable ASCII without what has a
  * meaning in the format.
  *
- * Reads go through subnets.c, which checks every number before it is followed. Writes go through `reserve`, which refuses what has no room; a refused or odd line is taken back as a whole.
+ * Reads go through subnets.c, which checks every number before it is followed. Writes go through `reserve`, which
+ * refuses what has no room; a refused or odd line is taken back as a whole.
  *
  * A random address is a wait for memory in each of ten columns, and for what these point to. So targets go through
  * in batches, one kind of wait at a time: memory for all of a batch is asked for before the first is needed. */
