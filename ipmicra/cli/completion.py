@@ -29,6 +29,7 @@ COORDINATE_METHODS = ("gnp", "gnp-height", "gnp-7d", "vivaldi", "ridge", "blend"
 POPULATIONS = ("ts", "king")
 HALVES = ("holding", "random")
 CUTS = ("middle", "median")
+HIERARCHIES = ("deep", "flat")
 RELOCATIONS = ("received", "sent")
 
 

@@ -35,6 +35,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     from ipmicra.delegate.policies.registry import POLICIES
     from ipmicra.delegate.replay.world import LocationKind
     from ipmicra.lab.churn.schemes.table import SCHEMES
+    from ipmicra.lab.experiments.delegation_2004 import HIERARCHIES
     from ipmicra.lab.experiments.splitting import SCHEME_NAMES
     from ipmicra.locate.chain import DEFAULT_ORDER
     from ipmicra.partition.config import Relocation
@@ -54,6 +55,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     assert tuple(Half) == completion.HALVES
     assert tuple(CutRule) == completion.CUTS
     assert tuple(Relocation) == completion.RELOCATIONS
+    assert HIERARCHIES == completion.HIERARCHIES
 
 
 @pytest.mark.parametrize(

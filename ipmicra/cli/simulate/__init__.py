@@ -6,6 +6,7 @@ import typer
 
 from ipmicra.cli.simulate.churn import churn
 from ipmicra.cli.simulate.coordinates import coordinates
+from ipmicra.cli.simulate.delegation import delegation
 from ipmicra.cli.simulate.partition import partition
 from ipmicra.cli.simulate.splitting import splitting
 
@@ -15,5 +16,5 @@ simulate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for _command in (partition, churn, splitting, coordinates):
+for _command in (delegation, partition, churn, splitting, coordinates):
     simulate.command()(_command)

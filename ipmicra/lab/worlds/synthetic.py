@@ -38,17 +38,9 @@ HOSTS_PER_SUBNET = SUBNET_SIZE - 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorldPlan:
-    """What to invent."""
+class LinePlan:
+    """The lines of an invented world."""
 
-    crawlers: int = 12
-    sites: int = 1000
-    subnets: int = 400
-    countries: int = 20
-    cities_per_country: int = 5
-    """Cities lie within `country_km` of their country's middle."""
-    country_km: float = 400.0
-    subnets_per_organisation: int = 4
     detour: float = 1.6
     """Middle ratio of a cable's length to the great circle."""
     detour_spread: float = 0.25
@@ -59,6 +51,20 @@ class WorldPlan:
     """Mean of the access lines' exponential delays."""
     loss: float = 0.0
     """Share of pairs whose probes are lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldPlan(LinePlan):
+    """What to invent."""
+
+    crawlers: int = 12
+    sites: int = 1000
+    subnets: int = 400
+    countries: int = 20
+    cities_per_country: int = 5
+    """Cities lie within `country_km` of their country's middle."""
+    country_km: float = 400.0
+    subnets_per_organisation: int = 4
 
 
 PAPER_PLAN = WorldPlan(crawlers=12, sites=1000, subnets=700)
@@ -79,7 +85,9 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
     crawler_cities = rng.choice(
         len(city_places), size=plan.crawlers, replace=plan.crawlers > len(city_places)
     )
-    locations = [_location(place, int(land)) for place, land in zip(city_places, city_countries, strict=True)]
+    locations = [
+        location_of_city(place, int(land)) for place, land in zip(city_places, city_countries, strict=True)
+    ]
     crawlers = tuple(
         Crawler(name=f"c{i:02}", address=IPv4Address(250 * 2**24 + i), location=locations[city])
         for i, city in enumerate(crawler_cities)
@@ -118,7 +126,7 @@ def _addresses(plan: WorldPlan, rng: np.random.Generator) -> Rows:
 
 
 def round_trips(
-    plan: WorldPlan,
+    plan: LinePlan,
     rng: np.random.Generator,
     places: Floats,
     cities: Rows,
@@ -141,7 +149,8 @@ def round_trips(
     return rtt_ms
 
 
-def _location(place: Floats, country: int) -> Location:
+def location_of_city(place: Floats, country: int) -> Location:
+    """Return the place of a city; `place` is degrees north and east."""
     return Location(
         latitude=float(np.clip(place[0], -90, 90)),
         longitude=float(place[1]),

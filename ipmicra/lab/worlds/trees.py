@@ -3,14 +3,16 @@
 `NestedRanges` is what the machine needs of a hierarchy (`SubnetTree`), over ranges that are nested and
 listed in preorder: a range before those inside it, IPv4 before IPv6, as the rows of a hierarchy file. Then
 the range that holds an address is the last one that starts at or before it, or one of its ancestors, and the
-descendants of a row are the rows that follow it. Two trees are made of it: prefixes of fixed lengths around
-a user's addresses, and the countries and subnets of a synthetic world.
+descendants of a row are the rows that follow it. Three trees are made of it: prefixes of fixed lengths around
+a user's addresses, ranges with their registrations (`RegisteredRanges`), and of these the countries and
+subnets of a synthetic world.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 import numpy as np
@@ -101,36 +103,66 @@ class PrefixTree(NestedRanges):
         super().__init__(sorted(spans, key=lambda span: (span[0], span[1], -span[2])))
 
 
-class InventedTree(NestedRanges):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registrations:
+    """What registries say of ranges; one entry per row, the root's is empty."""
+
+    organisations: Sequence[int]
+    """0 for none."""
+    countries: Sequence[int]
+    """-1 for none; see `country_code`."""
+    registries: Sequence[int]
+    """0 for none."""
+
+
+class RegisteredRanges(NestedRanges):
+    """Nested ranges with organisations, countries and registries."""
+
+    def __init__(self, spans: Sequence[Span], registrations: Registrations) -> None:
+        """Nest ranges that are listed in preorder."""
+        super().__init__(spans)
+        self._registrations = registrations
+
+    def organisation_number(self, row: int) -> int:
+        """Return the organisation's number, 0 for none."""
+        return self._registrations.organisations[row]
+
+    def country(self, row: int) -> str | None:
+        """Return an invented country of two letters."""
+        number = self._registrations.countries[row]
+        return None if number < 0 else country_code(number)
+
+    def registry_number(self, row: int) -> int:
+        """Return the registry's number, 0 for none."""
+        return self._registrations.registries[row]
+
+    def levels(self) -> list[int]:
+        """Return how many ranges lie around each range, itself included; 1 for a root."""
+        found: list[int] = []
+        for row in range(len(self)):
+            above = self.parent(row)
+            found.append(1 if above is None else found[above] + 1)
+        return found
+
+
+class InventedTree(RegisteredRanges):
     """Three levels: the root, a block for each country, subnets of 256 addresses."""
 
     def __init__(self, countries: Rows, organisations: Rows) -> None:
         """Number subnets, sorted by country; both arrays have one entry per subnet."""
         spans: list[Span] = [(4, 0, 2**32 - 1)]
-        self._organisations, self._countries = [0], [-1]
+        numbers, lands = [0], [-1]
         self.rows: Rows = np.empty(len(countries), np.int64)
         """Row of each subnet."""
         starts = np.flatnonzero(np.diff(countries, prepend=-1)).tolist()
         for start, end in zip(starts, [*starts[1:], len(countries)], strict=True):
             self.rows[start:end] = len(spans) + 1 + np.arange(end - start)
-            spans.append(_subnets(start, end))
-            spans += [_subnets(number, number + 1) for number in range(start, end)]
-            self._organisations += [0, *organisations[start:end].tolist()]
-            self._countries += [int(countries[start])] * (1 + end - start)
-        super().__init__(spans)
-
-    def organisation_number(self, row: int) -> int:
-        """Return the organisation's number, 0 for none."""
-        return self._organisations[row]
-
-    def country(self, row: int) -> str | None:
-        """Return an invented country of two letters."""
-        number = self._countries[row]
-        return None if number < 0 else country_code(number)
-
-    def registry_number(self, row: int) -> int:
-        """Return the registry's number: countries are assigned to registries in turn."""
-        return self._countries[row] % 5 + 1
+            spans.append(span_of_subnets(start, end))
+            spans += [span_of_subnets(number, number + 1) for number in range(start, end)]
+            numbers += [0, *organisations[start:end].tolist()]
+            lands += [int(countries[start])] * (1 + end - start)
+        registries = [land % 5 + 1 for land in lands]  # countries are assigned to registries in turn
+        super().__init__(spans, Registrations(organisations=numbers, countries=lands, registries=registries))
 
 
 def country_code(number: int) -> str:
@@ -138,7 +170,7 @@ def country_code(number: int) -> str:
     return chr(65 + number // 26) + chr(65 + number % 26)
 
 
-def _subnets(start: int, end: int) -> Span:
+def span_of_subnets(start: int, end: int) -> Span:
     """Return the range of the subnets from one number to before another."""
     return 4, FIRST_ADDRESS + start * SUBNET_SIZE, FIRST_ADDRESS + end * SUBNET_SIZE - 1
 
