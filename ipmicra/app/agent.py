@@ -11,17 +11,18 @@ from pathlib import Path
 
 from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.access import read_token
+from ipmicra.edge.agent.names import NamesConfig
 from ipmicra.edge.agent.policy import WEB_PORTS
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
 from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
-from ipmicra.edge.dns.client import DnsClient
+from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent
-from ipmicra.errors import InputError, IpmicraError
+from ipmicra.errors import AddressError, InputError, IpmicraError
 from ipmicra.model.address import read_address
 
 events = EventLog("agent")
-LAST_PORT = 65535
+LAST_PORT, DNS_PORT = 65535, 53
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,10 @@ class AgentOptions:
     concurrency: int
     interval_s: float
     burst: int
+    dns: tuple[str, ...] = ()
+    """DNS servers to ask, ADDRESS or ADDRESS:PORT; none means the system's."""
+    resolve_rate: float = NamesConfig().per_second
+    """Names that are resolved for coordinators in a second; 0 for none."""
 
     def settings(self) -> AgentSettings:
         """Check the options and read the files that they name."""
@@ -64,6 +69,8 @@ class AgentOptions:
             prober=ProberConfig(user_agent=user_agent(_check_contact(self.contact or CONTACT))),
             service=ServiceConfig(concurrency=self.concurrency),
             politeness=PolitenessConfig(interval_s=self.interval_s, burst=self.burst),
+            dns=DnsConfig(servers=tuple(map(_read_server, self.dns))),
+            names=NamesConfig(per_second=self.resolve_rate),
         )
 
 
@@ -73,6 +80,17 @@ def _read_place(text: str) -> tuple[str, int]:
     if not is_pair or not port.isdigit() or int(port) > LAST_PORT:
         raise InputError(f"--listen {text!r} must look like HOST:PORT, [::1]:8470 for IPv6")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def _read_server(text: str) -> tuple[str, int]:
+    """Read the address of a DNS server, with a port or without."""
+    try:
+        return str(read_address(text.strip("[]"))), DNS_PORT
+    except AddressError:
+        host, _, port = text.rpartition(":")
+    if not port.isdigit() or not 0 < int(port) <= LAST_PORT:
+        raise InputError(f"--dns {text!r} must look like ADDRESS or ADDRESS:PORT, [::1]:53 for IPv6")
+    return str(read_address(host.strip("[]"))), int(port)
 
 
 def _check_contact(url: str) -> str:
@@ -100,9 +118,9 @@ def _collect_seldom() -> None:
 
 
 async def _serve(settings: AgentSettings) -> None:
-    async with DnsClient() as client:
+    async with DnsClient(settings.dns) as client:
         try:
-            server = make_server(settings, resolving(client))
+            server = make_server(settings, resolving(client), names=client)
             server.config.load()
         except OSError as error:
             raise InputError(f"the agent cannot start: {error}") from error

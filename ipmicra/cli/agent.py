@@ -31,6 +31,15 @@ OptOut = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Prefixes never to probe, one per line; reloaded on change."),
 ]
+DnsServers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dns", metavar="ADDRESS[:PORT]", help="DNS server to ask; repeatable. Default: the system's."
+    ),
+]
+ResolveRate = Annotated[
+    float, typer.Option(min=0, help="Most names per second to resolve for coordinators; 0 for none.")
+]
 Interval = Annotated[
     float, typer.Option(min=0, help="Seconds between probes of an address, and of its /24 or /48.")
 ]
@@ -57,6 +66,8 @@ def agent(
     concurrency: Annotated[int, typer.Option(min=1, max=10000, help="Probes at a time.")] = 1000,
     interval_s: Interval = 1.0,
     burst: Annotated[int, typer.Option(min=1, help="Probes that may be sent together after a pause.")] = 3,
+    dns: DnsServers = None,
+    resolve_rate: ResolveRate = 100.0,
 ) -> None:
     """Answer probe orders beside a crawler.
 
@@ -80,5 +91,7 @@ def agent(
         concurrency=concurrency,
         interval_s=interval_s,
         burst=burst,
+        dns=tuple(dns or ()),
+        resolve_rate=resolve_rate,
     )
     run_agent(options.settings())

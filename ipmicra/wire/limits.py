@@ -31,6 +31,14 @@ class WireLimits:
     """Characters of a sample's detail."""
     max_rtt_ms: float = 60_000.0
     """No probe waits longer, so no honest round trip is."""
+    max_names: int = 500
+    """Names in one request."""
+    max_addresses: int = 16
+    """Addresses of one name: a site needs one, and more than a handful are a pool behind one door."""
+    max_names_ms: float = 30_000.0
+    """Longest time for all names of a request."""
+    max_ttl_s: float = 604_800.0
+    """No answer is kept for longer than a week (RFC 8767, 4)."""
 
 
 LIMITS = WireLimits()

@@ -195,8 +195,7 @@ def decode_line(data: bytes, limits: WireLimits = LIMITS) -> Answer | End:
     """Read a line of an answer; anything that is not one is a `MessageError` that says why."""
     content = fields.read_object(data, limits.max_line_bytes)
     if content.get("kind") == "end":
-        fields.known_only(content, _END)
-        return End(count=fields.whole(content, "count", 0, limits.max_orders))
+        return read_end(content, limits.max_orders)
     if content.get("kind") != "answer":
         raise MessageError("kind must be answer or end")
     fields.known_only(content, _ANSWER)
@@ -213,6 +212,12 @@ def decode_line(data: bytes, limits: WireLimits = LIMITS) -> Answer | End:
     )
     _check_sense(answer)
     return answer
+
+
+def read_end(content: fields.Object, most: int) -> End:
+    """Read the end of an answer of so many lines at most."""
+    fields.known_only(content, _END)
+    return End(count=fields.whole(content, "count", 0, most))
 
 
 def decode_error(data: bytes, limits: WireLimits = LIMITS) -> ErrorMessage:

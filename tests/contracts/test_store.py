@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
@@ -13,19 +14,22 @@ from hypothesis import strategies as st
 
 from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.overlay import Overlay
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import (
     BudgetState,
     Member,
-    NameAnswer,
-    NameStatus,
     OrderRecord,
+    SiteAnswer,
     StateChange,
     StorePort,
 )
 from ipmicra.errors import InputError
+from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
+from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
+from ipmicra.model.name import NameAnswer, NameStatus, View
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 from ipmicra.model.site import Site
@@ -149,6 +153,57 @@ def test_answer_of_the_dns_holds_until_it_expires(store: StorePort) -> None:
     assert store.names.get_many(asked, 10.0) == {"b.example": missing}
     assert store.names.prune(10.0) == 1
     assert store.names.get_many(asked, 0.0) == {"b.example": missing}
+
+
+def test_views_are_kept_by_crawler_until_the_next_and_beyond_their_expiry(store: StorePort) -> None:
+    def view(crawler: str, status: NameStatus, *addresses: Address, asked_s: float = 1.0) -> View:
+        answer = NameAnswer(name="a.example", status=status, addresses=addresses, expires_s=2.0)
+        return View(crawler=crawler, answer=answer, asked_s=asked_s)
+
+    before = view("fra", NameStatus.FOUND, A)
+    ours, theirs = view("fra", NameStatus.FOUND, B, A, asked_s=3.0), view("tok", NameStatus.NXDOMAIN)
+    store.views.put_many([before, theirs])
+    store.views.put_many([ours])
+    hosts = [*(f"{i}.example" for i in range(1500)), "a.example"]
+    assert store.views.of(hosts) == {"a.example": {"fra": ours, "tok": theirs}}
+    assert store.views.forget("a.example")
+    assert not store.views.forget("a.example")
+    assert store.views.of(["a.example"]) == {}
+
+
+def test_answer_for_a_site_is_kept_by_its_host(store: StorePort) -> None:
+    delegation = Delegation(
+        first=A,
+        last=A,
+        crawler="fra",
+        evidence=Evidence.PROBED,
+        rtt_ms=3.5,
+        probes=2,
+        created_s=1.0,
+        expires_s=9.0,
+    )
+    account = (
+        Considered(crawler="fra", verdict=Verdict.CHOSEN, reason="nearest", rtt_ms=3.5),
+        Considered(crawler="tok", verdict=Verdict.ASKED, reason="sees 192.0.2.9", loss=Loss.TIMEOUT),
+    )
+    answer = SiteAnswer(host="a.example", delegation=delegation, account=account)
+    store.site_answers.put_many([answer])
+    assert store.site_answers.get("a.example") == answer
+    newer = replace(answer, delegation=replace(delegation, first=B, last=B, rtt_ms=None), account=())
+    store.site_answers.put_many([newer])
+    assert store.site_answers.get("a.example") == newer
+    assert store.site_answers.get("b.example") is None
+    assert store.site_answers.forget("a.example")
+    assert not store.site_answers.forget("a.example")
+
+
+def test_site_moves_to_another_address_only_when_told_to(store: StorePort) -> None:
+    store.sites.put_many([Site("a.example", A)], 1.0)
+    store.sites.put_many([Site("a.example", B)], 2.0)
+    assert store.sites.get("a.example") == Site("a.example", A)
+    store.sites.move_many([Site("a.example", B), Site("b.example", A)], 3.0)
+    assert store.sites.get("a.example") == Site("a.example", B)
+    assert store.sites.get("b.example") == Site("b.example", A)
 
 
 def test_more_names_than_sqlite_takes_variables_are_found(store: StorePort) -> None:

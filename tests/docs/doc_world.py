@@ -21,10 +21,10 @@ from ipmicra.delegate.replay.world import World
 from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.internet_process import InternetProcess
-from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.edge.store.store import Store
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.invent import invent_world
+from ipmicra.model.name import NameAnswer, NameStatus
 from ipmicra.model.site import Site
 
 ROOT = Path(__file__).parents[2]

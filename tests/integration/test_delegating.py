@@ -17,11 +17,12 @@ from ipmicra.app.home import Home
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.internet import LoopbackInternet
-from ipmicra.edge.store.ports import Member, NameAnswer, NameStatus
+from ipmicra.edge.store.ports import Member
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, IpmicraError, StoreError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision, Evidence
+from ipmicra.model.name import NameAnswer, NameStatus
 from ipmicra.model.sample import Rung
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import (

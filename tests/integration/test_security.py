@@ -167,13 +167,13 @@ def test_port_scan_of_other_ports_is_refused(agent: RunningAgent, port: int) -> 
         f"Bearer {TOKEN.upper()}",
     ],
 )
-@pytest.mark.parametrize("path", ["/probe", "/health", "/metrics", "/nothing"])
+@pytest.mark.parametrize("path", ["/probe", "/resolve", "/health", "/metrics", "/nothing"])
 def test_stranger_without_the_token_learns_nothing(
     agent: RunningAgent, header: str | None, path: str
 ) -> None:
     headers = {} if header is None else {"Authorization": header}
     response = requests.request(
-        "POST" if path == "/probe" else "GET",
+        "POST" if path in {"/probe", "/resolve"} else "GET",
         f"{agent.url}{path}",
         headers=headers,
         data=b"{",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ipmicra.errors import MessageError, UnknownVersionError
+from ipmicra.model.name import NameStatus
 from ipmicra.model.sample import Loss, Rung, Timings
 from ipmicra.wire.limits import LIMITS, VERSION
 from ipmicra.wire.messages import (
@@ -26,6 +28,14 @@ from ipmicra.wire.messages import (
     encode_end,
     encode_error,
     encode_request,
+)
+from ipmicra.wire.names import (
+    NamesRequest,
+    ResolvedName,
+    decode_name_line,
+    decode_names,
+    encode_name,
+    encode_names,
 )
 
 ids = st.text("abcXYZ019_-", min_size=1, max_size=64)
@@ -68,6 +78,13 @@ arrived = st.lists(milliseconds, min_size=1, max_size=LIMITS.max_samples).flatma
     )
 )
 lost = st.builds(Answer, address=st.none() | addresses, loss=st.sampled_from(Loss), **facts)
+DECODERS: tuple[Callable[[bytes], object], ...] = (
+    decode_request,
+    decode_line,
+    decode_error,
+    decode_names,
+    decode_name_line,
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
@@ -88,6 +105,75 @@ def test_answer_is_read_as_it_was_written(answer: Answer) -> None:
     assert decode_line(line) == answer
 
 
+@given(
+    st.lists(hosts, min_size=1, max_size=5, unique=True),
+    st.floats(min_value=1, max_value=LIMITS.max_names_ms),
+)
+def test_names_are_read_as_they_were_written(names: list[str], timeout_ms: float) -> None:
+    request = NamesRequest(names=tuple(name.lower() for name in names), timeout_ms=timeout_ms)
+    assert decode_names(encode_names(request)) == request
+
+
+times_to_live = st.floats(min_value=0, max_value=LIMITS.max_ttl_s)
+found_names = st.builds(
+    ResolvedName,
+    name=hosts,
+    status=st.just(NameStatus.FOUND),
+    addresses=st.lists(addresses, min_size=1, max_size=LIMITS.max_addresses, unique=True).map(tuple),
+    ttl_s=times_to_live,
+)
+other_names = st.builds(
+    ResolvedName,
+    name=hosts,
+    status=st.sampled_from([one for one in NameStatus if one is not NameStatus.FOUND]),
+    ttl_s=times_to_live,
+)
+
+
+@given(found_names | other_names)
+def test_resolved_name_is_read_as_it_was_written(resolved: ResolvedName) -> None:
+    line = encode_name(resolved)
+    assert line.count(b"\n") == 1
+    assert len(line) <= LIMITS.max_line_bytes
+    assert decode_name_line(line) == resolved
+
+
+@given(found_names | other_names, st.data())
+def test_resolved_name_with_a_spoilt_field_is_refused_or_still_makes_sense(
+    resolved: ResolvedName, data: st.DataObject
+) -> None:
+    content = json.loads(encode_name(resolved))
+    content[data.draw(st.sampled_from([*content, "surprise"]))] = data.draw(json_values)
+    try:
+        read = decode_name_line(json.dumps(content).encode())
+    except MessageError:
+        return
+    if isinstance(read, ResolvedName):
+        assert bool(read.addresses) == (read.status is NameStatus.FOUND)
+        assert decode_name_line(encode_name(read)) == read
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"names": []}, "at least one"),
+        ({"names": "a.example"}, "list"),
+        ({"names": ["a.example"] * 2}, "twice"),
+        ({"names": ["a.example", "A.EXAMPLE."]}, "twice"),
+        ({"names": [f"{i}.example" for i in range(LIMITS.max_names + 1)]}, "over the limit"),
+        ({"names": ["a b"]}, "host name"),
+        ({"names": [None]}, "text"),
+        ({"names": ["a.example"], "timeout_ms": 1e9}, "between"),
+        ({"names": ["a.example"], "type": "TXT"}, "unknown field"),
+    ],
+)
+def test_request_for_anything_but_addresses_of_few_host_names_is_refused(
+    content: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(MessageError, match=reason):
+        decode_names(json.dumps({"version": VERSION, **content}).encode())
+
+
 @given(st.integers(0, LIMITS.max_orders))
 def test_end_is_read_as_it_was_written(count: int) -> None:
     assert decode_line(encode_end(End(count=count))) == End(count=count)
@@ -100,12 +186,17 @@ def test_error_is_read_as_it_was_written() -> None:
 
 @given(st.binary(max_size=300) | json_values.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_are_a_message_or_a_message_error(data: bytes) -> None:
-    for decode in (decode_request, decode_line, decode_error):
+    for decode in DECODERS:
         with suppress(MessageError):
             assert decode(data) is not None
 
 
-field_names = st.sampled_from(["version", "kind", "error", "versions", "orders", "order", "rtt_ms", "count"])
+field_names = st.sampled_from(
+    [
+        *("version", "kind", "error", "versions", "orders", "order", "rtt_ms", "count"),
+        *("names", "name", "status", "addresses", "ttl_s", "timeout_ms"),
+    ]
+)
 
 
 @given(content=st.dictionaries(field_names, json_values))
@@ -114,7 +205,7 @@ field_names = st.sampled_from(["version", "kind", "error", "versions", "orders",
 def test_any_object_is_a_message_or_a_message_error(content: dict[str, object]) -> None:
     # JSON has no infinity, but 1e999 is a number that Python reads as one.
     data = json.dumps(content).replace("Infinity", "1e999").encode()
-    for decode in (decode_request, decode_line, decode_error):
+    for decode in DECODERS:
         with suppress(MessageError):
             decode(data)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from contextlib import AsyncExitStack
 from typing import Any, Self
 
 import requests
 
 from ipmicra.edge.agent.run import AgentSettings, make_server
 from ipmicra.edge.agent.service import PolitenessConfig
+from ipmicra.edge.dns.bulk import NamesOnDemand
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.prober.ladder import Resolve
 from tests.patience import PATIENCE_S, wait_until
 
@@ -20,14 +23,21 @@ TOKEN = "a-token-for-tests-only"
 class RunningAgent:
     """An agent on a free port of loopback."""
 
-    def __init__(self, resolve: Resolve | None = None, **settings: Any) -> None:
+    def __init__(
+        self, resolve: Resolve | None = None, dns_place: tuple[str, int] | None = None, **settings: Any
+    ) -> None:
+        """Resolve names for coordinators through the DNS server at a place, if there is one."""
         chosen = {"token": TOKEN, "politeness": PolitenessConfig(interval_s=0.0), "stop_s": 1.0, **settings}
         self.settings = AgentSettings(**chosen)
-        self.server = make_server(self.settings, resolve)
+        self._sockets, names = AsyncExitStack(), None
+        if dns_place is not None:
+            names = NamesOnDemand(DnsConfig(servers=(dns_place,), first_timeout_s=0.2), self._sockets)
+        self.server = make_server(self.settings, resolve, names=names)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
     async def _serve(self) -> None:
-        await self.server.serve()
+        async with self._sockets:
+            await self.server.serve()
         await asyncio.sleep(0.05)  # connections that are being closed get their last turn
 
     @property
@@ -54,10 +64,10 @@ class RunningAgent:
         headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
         return requests.get(f"{self.url}{path}", headers=headers, timeout=PATIENCE_S, **more)
 
-    def post(self, body: object, **more: Any) -> requests.Response:
+    def post(self, body: object, path: str = "/probe", **more: Any) -> requests.Response:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {TOKEN}", **more.pop("headers", {})}
-        return requests.post(f"{self.url}/probe", data=data, headers=headers, timeout=PATIENCE_S, **more)
+        return requests.post(f"{self.url}{path}", data=data, headers=headers, timeout=PATIENCE_S, **more)
 
     def answers(self, *orders: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
         """Order probes and give the answers in the order of the orders; the end must be there."""

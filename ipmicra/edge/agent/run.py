@@ -16,10 +16,13 @@ from types import FrameType
 import uvicorn
 
 from ipmicra.edge.agent.connection_limits import ConnectionLimiter, ConnectionLimits, LimitedProtocol
+from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
 from ipmicra.edge.agent.service import PolitenessConfig, ProbeService, ServiceConfig
 from ipmicra.edge.agent.web import AgentMetrics, AgentParts, TokenCheck, make_app
+from ipmicra.edge.dns.bulk import Asking
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.prober.exchange import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
 from ipmicra.edge.prober.sockets import Dialler
@@ -51,6 +54,8 @@ class AgentSettings:
     prober: ProberConfig = field(default_factory=ProberConfig)
     service: ServiceConfig = field(default_factory=ServiceConfig)
     politeness: PolitenessConfig = field(default_factory=PolitenessConfig)
+    dns: DnsConfig = field(default_factory=DnsConfig)
+    names: NamesConfig = field(default_factory=NamesConfig)
     stop_s: float = 15.0
     """How long a stop waits for probes in progress."""
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
@@ -119,9 +124,15 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def make_server(
-    settings: AgentSettings, resolve: Resolve | None = None, translate: Translate | None = None
+    settings: AgentSettings,
+    resolve: Resolve | None = None,
+    translate: Translate | None = None,
+    names: Asking | None = None,
 ) -> AgentServer:
-    """Build an agent; settings that would admit unauthenticated clients are refused."""
+    """Build an agent; settings that would admit unauthenticated clients are refused.
+
+    Names are resolved for coordinators through `names`; without it they are not.
+    """
     check_access(settings)
     metrics = AgentMetrics()
     opt_out = OptOutList(settings.opt_out) if settings.opt_out else None
@@ -129,8 +140,12 @@ def make_server(
     dialler = Dialler(permit=policy.refusal, translate=translate, source=settings.source)
     prober = Prober(settings.prober, dialler, resolve)
     service = ProbeService(prober, settings.service, settings.politeness, watch=metrics.note)
+    naming = None
+    if names is not None and settings.names.per_second > 0:
+        naming = NameService(names, policy.refusal, settings.names, watch=metrics.note_name)
     parts = AgentParts(
         service=service,
+        names=naming,
         metrics=metrics,
         check=TokenCheck(settings.token) if settings.token else None,
         started_s=time.time(),

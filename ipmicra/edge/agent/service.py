@@ -29,7 +29,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ipmicra.edge.prober.exchange import Exchange
 from ipmicra.model.address import Address
@@ -37,6 +37,7 @@ from ipmicra.model.sample import Loss
 from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.messages import Answer, ProbeOrder, ProbeRequest, longest_s
 
+T = TypeVar("T")
 GATHER_S = 0.005
 """How long an answer may wait for others to be sent with it."""
 
@@ -175,7 +176,7 @@ class ProbeService:
                 tasks.add(self._start(order))
         if ready:
             yield ready
-        async for done in _finished(tasks):
+        async for done in finished(tasks):
             yield done
 
     def stop(self) -> None:
@@ -242,12 +243,12 @@ class ProbeService:
             return await self._prober.probe(order)
 
 
-async def _finished(tasks: Collection[asyncio.Task[Answer]]) -> AsyncIterator[list[Answer]]:
-    """Yield answers as tasks end, those that ended meanwhile together."""
-    ended: list[asyncio.Task[Answer]] = []
+async def finished(tasks: Collection[asyncio.Task[T]]) -> AsyncIterator[list[T]]:
+    """Yield results as tasks end, those that ended meanwhile together."""
+    ended: list[asyncio.Task[T]] = []
     some_ended = asyncio.Event()
 
-    def note(task: asyncio.Task[Answer]) -> None:
+    def note(task: asyncio.Task[T]) -> None:
         ended.append(task)
         some_ended.set()
 

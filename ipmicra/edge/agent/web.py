@@ -1,4 +1,4 @@
-"""Serve the agent's HTTP interface: `POST /probe`, `GET /health`, `GET /metrics`; none without the token.
+"""Serve the agent's HTTP interface: `/probe`, `/resolve`, `/health`, `/metrics`; none without the token.
 
 Every request passes `_Gate` before anything else looks at it: first the length of its headers, then its
 token. What is refused there costs a few microseconds, is counted, and closes the connection, so that nobody
@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.applications import Starlette
@@ -25,9 +26,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ipmicra.edge.agent.connection_limits import AUTHENTICATED
+from ipmicra.edge.agent.names import NameService
 from ipmicra.edge.agent.service import ProbeService
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import MessageError, UnknownVersionError
+from ipmicra.model.name import NameStatus
 from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
 from ipmicra.wire.messages import (
     Answer,
@@ -39,12 +42,14 @@ from ipmicra.wire.messages import (
     encode_end,
     encode_error,
 )
+from ipmicra.wire.names import NamesRequest, decode_names, encode_name
 
 OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
-LONG_HEADERS = 431
+LONG_HEADERS, NOT_DONE_HERE = 431, 501
 BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Bounds of the histogram of round trips."""
 events = EventLog("agent")
+T = TypeVar("T")
 
 
 class AgentMetrics:
@@ -65,6 +70,9 @@ class AgentMetrics:
             ["reason"],
             registry=self.registry,
         )
+        self.names = Counter(
+            "ipmicra_agent_names", "Names resolved, by status.", ["status"], registry=self.registry
+        )
         self._outcomes: dict[str, Counter] = {}
         self.pending = Gauge(
             "ipmicra_agent_pending", "Orders in progress or waiting.", registry=self.registry
@@ -84,6 +92,10 @@ class AgentMetrics:
         if answer.rtt_ms is not None:
             self.rtt.observe(answer.rtt_ms / 1e3)
 
+    def note_name(self, status: NameStatus) -> None:
+        """Count a name."""
+        self.names.labels(status.value).inc()
+
     def note_dropped(self, reason: str) -> None:
         """Count a dropped connection."""
         self.dropped.labels(reason).inc()
@@ -101,6 +113,8 @@ class AgentParts:
     metrics: AgentMetrics
     check: TokenCheck | None
     """None only where mutual TLS authenticates clients."""
+    names: NameService | None = None
+    """None where the operator does not want names to be resolved."""
     limits: WireLimits = LIMITS
     started_s: float = 0.0
     body_s: float = 10.0
@@ -113,6 +127,7 @@ def make_app(parts: AgentParts) -> ASGIApp:
     """Make the agent's ASGI application."""
     routes = [
         Route("/probe", _counted(parts, _probe), methods=["POST"]),
+        Route("/resolve", _counted(parts, _resolve), methods=["POST"]),
         Route("/health", _counted(parts, _health), methods=["GET"]),
         Route("/metrics", _counted(parts, _metrics), methods=["GET"]),
     ]
@@ -205,6 +220,7 @@ async def _health(parts: AgentParts, _request: Request) -> Response:
             "ipmicra": version("ipmicra"),
             "versions": list(VERSIONS),
             "pending": parts.service.pending,
+            "resolves": parts.names is not None,
             "up_s": round(time.time() - parts.started_s, 1),
         },
         status_code=BUSY if parts.service.is_stopping else OK,
@@ -217,15 +233,35 @@ async def _metrics(parts: AgentParts, _request: Request) -> Response:
 
 
 async def _probe(parts: AgentParts, request: Request) -> Response:
-    try:
-        async with asyncio.timeout(parts.body_s):
-            body = await _body(request, parts.limits.max_request_bytes)
-        order = decode_request(body, parts.limits)
-    except (TimeoutError, ClientDisconnect, MessageError) as error:
-        return _refused(*_complaint(error, parts.body_s))
+    order = await _understood(parts, request, decode_request)
+    if isinstance(order, Response):
+        return order
     if parts.service.is_stopping or not parts.service.has_room(len(order.orders)):
         return _refused(BUSY, "stopping" if parts.service.is_stopping else "too many orders are pending")
     return StreamingResponse(_lines(parts, order), media_type="application/x-ndjson")
+
+
+async def _resolve(parts: AgentParts, request: Request) -> Response:
+    asked = await _understood(parts, request, decode_names)
+    if isinstance(asked, Response):
+        return asked
+    if parts.names is None:
+        return _refused(NOT_DONE_HERE, "names are not resolved here: its operator turned that off")
+    if parts.service.is_stopping or not parts.names.has_room(len(asked.names)):
+        return _refused(BUSY, "stopping" if parts.service.is_stopping else "too many names are pending")
+    return StreamingResponse(_name_lines(parts.names, asked), media_type="application/x-ndjson")
+
+
+async def _understood(
+    parts: AgentParts, request: Request, decode: Callable[[bytes, WireLimits], T]
+) -> T | Response:
+    """Read a request; return what it says, or the refusal if it makes no sense."""
+    try:
+        async with asyncio.timeout(parts.body_s):
+            body = await _body(request, parts.limits.max_request_bytes)
+        return decode(body, parts.limits)
+    except (TimeoutError, ClientDisconnect, MessageError) as error:
+        return _refused(*_complaint(error, parts.body_s))
 
 
 def _complaint(error: Exception, body_s: float) -> tuple[int, str]:
@@ -248,6 +284,13 @@ async def _lines(parts: AgentParts, request: ProbeRequest) -> AsyncIterator[byte
         yield b"".join(map(encode_answer, answers))
     events.debug("orders_answered", "{orders} orders answered", orders=count)
     yield encode_end(End(count=count))
+
+
+async def _name_lines(names: NameService, request: NamesRequest) -> AsyncIterator[bytes]:
+    events.debug("names_taken", "{names} names to resolve", names=len(request.names))
+    async for resolved in names.answers(request):
+        yield b"".join(map(encode_name, resolved))
+    yield encode_end(End(count=len(request.names)))
 
 
 class _TooLargeError(MessageError):

@@ -25,7 +25,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -36,14 +36,28 @@ import aiohttp
 from ipmicra.edge.pace.rule import Pace, TooSlowError
 from ipmicra.errors import AgentError, InputError, MessageError
 from ipmicra.wire.limits import LIMITS, WireLimits
-from ipmicra.wire.messages import Answer, ProbeOrder, ProbeRequest, decode_error, decode_line, encode_request
+from ipmicra.wire.messages import (
+    Answer,
+    End,
+    ProbeOrder,
+    ProbeRequest,
+    decode_error,
+    decode_line,
+    encode_request,
+)
+from ipmicra.wire.names import NamesRequest, ResolvedName, decode_name_line, encode_names
 
-OK, BUSY = 200, 503
+OK = 200
+NO_SUCH_REQUEST, NOT_DONE_HERE = (404, 405), 501
 T = TypeVar("T")
 
 
 class NotSentError(AgentError):
     """The orders surely did not reach the agent."""
+
+
+class UnableError(NotSentError):
+    """The agent does not do what it was asked for, however often it is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +179,7 @@ class AgentClient:
         """
         missing = {order.id for order in orders}
         body = encode_request(ProbeRequest(orders=tuple(orders), only_repeat=only_repeat))
-        async for answers in self._answers(body, len(orders), total_s):
+        async for answers in self._answers("/probe", body, decode_line, len(orders), total_s):
             given = {answer.order for answer in answers}
             if len(given) < len(answers) or not given <= missing:
                 raise AgentError("it answered an order that it was not given, or one twice")
@@ -173,6 +187,24 @@ class AgentClient:
             yield answers
         if missing:
             raise AgentError(f"{len(missing)} orders are without an answer")
+
+    async def resolve(
+        self, names: Sequence[str], timeout_ms: float, total_s: float
+    ) -> AsyncIterator[list[ResolvedName]]:
+        """Yield what the agent's resolver says, those that come together in one list; once for each name.
+
+        `UnableError` says that the agent resolves no names, now or later.
+        """
+        missing = set(names)
+        body = encode_names(NamesRequest(names=tuple(names), timeout_ms=timeout_ms))
+        async for answers in self._answers("/resolve", body, decode_name_line, len(names), total_s):
+            given = {answer.name for answer in answers}
+            if len(given) < len(answers) or not given <= missing:
+                raise AgentError("it resolved a name that it was not given, or one twice")
+            missing -= given
+            yield answers
+        if missing:
+            raise AgentError(f"{len(missing)} names are without an answer")
 
     async def is_healthy(self) -> bool:
         """Return whether the agent is there and lets us in."""
@@ -198,16 +230,23 @@ class AgentClient:
             data=body,
         )
 
-    async def _answers(self, body: bytes, count: int, total_s: float) -> AsyncIterator[list[Answer]]:
+    async def _answers(
+        self,
+        path: str,
+        body: bytes,
+        decode: Callable[[bytes, WireLimits], T | End],
+        count: int,
+        total_s: float,
+    ) -> AsyncIterator[list[T]]:
         """Post a request and read lines until the end is announced."""
         limits = self._config.limits
         meter = Meter(self._config.pace(total_s))
         try:
-            async with await meter.within(self._request("POST", "/probe", body)) as response:
+            async with await meter.within(self._request("POST", path, body)) as response:
                 await _check(response, limits, meter)
                 left = (count + 1) * limits.max_line_bytes
                 async for lines in _lines(response, meter, limits.max_line_bytes, left):
-                    answers, is_over, trouble = _understood(lines, limits)
+                    answers, is_over, trouble = _understood(lines, decode, limits)
                     if answers:
                         yield answers
                     if trouble is not None:
@@ -225,15 +264,17 @@ class AgentClient:
         raise AgentError("its answer ends before its end")
 
 
-def _understood(lines: list[bytes], limits: WireLimits) -> tuple[list[Answer], bool, MessageError | None]:
+def _understood(
+    lines: list[bytes], decode: Callable[[bytes, WireLimits], T | End], limits: WireLimits
+) -> tuple[list[T], bool, MessageError | None]:
     """Read lines up to the end or to the first that makes no sense: what came before still counts."""
-    answers: list[Answer] = []
+    answers: list[T] = []
     for line in lines:
         try:
-            message = decode_line(line, limits)
+            message = decode(line, limits)
         except MessageError as error:
             return answers, False, error
-        if not isinstance(message, Answer):
+        if isinstance(message, End):
             return answers, True, None
         answers.append(message)
     return answers, False, None
@@ -243,6 +284,8 @@ async def _check(response: aiohttp.ClientResponse, limits: WireLimits, meter: Me
     """See that the agent took the request; one that says why it did not has done nothing."""
     if response.status == OK:
         return
+    if response.status in NO_SUCH_REQUEST:
+        raise UnableError("it does not know this request: it runs an earlier version of ipmicra; update it")
     body = b""
     while len(body) <= limits.max_line_bytes and (piece := await meter.within(response.content.readany())):
         body += piece
@@ -251,7 +294,8 @@ async def _check(response: aiohttp.ClientResponse, limits: WireLimits, meter: Me
         message = decode_error(body, limits)
     except MessageError as error:
         raise AgentError(f"it answered with status {response.status}") from error
-    raise NotSentError(
+    kind = UnableError if response.status == NOT_DONE_HERE else NotSentError
+    raise kind(
         f"it refused (status {response.status}): {message.error}; it speaks versions {list(message.versions)}"
     )
 

@@ -33,8 +33,9 @@ from typing import Protocol
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.dns.one_by_one import reason_of
 from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, plain_address
-from ipmicra.edge.store.ports import NameAnswer, NamesPort, SitesPort, StorePort
+from ipmicra.edge.store.ports import NamesPort, SitesPort, StorePort
 from ipmicra.model.address import Address
+from ipmicra.model.name import NameAnswer
 from ipmicra.model.site import Site
 
 NO_SITE = "a prefix or range is no site"

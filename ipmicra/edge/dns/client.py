@@ -31,9 +31,9 @@ from typing import Self, cast
 from dns.rdatatype import AAAA, A, RdataType
 
 from ipmicra.edge.dns.messages import Reply, is_answer_to, qname_of, question, read_reply
-from ipmicra.edge.store.ports import NameAnswer, NameStatus
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
+from ipmicra.model.name import NameAnswer, NameStatus
 
 _PREFIX = 2
 """Bytes of the length before a message over TCP."""

@@ -20,8 +20,8 @@ import dns.rcode
 import dns.rdataclass
 from dns.rdatatype import AAAA, A, RdataType
 
-from ipmicra.edge.store.ports import NameStatus
 from ipmicra.model.address import Address
+from ipmicra.model.name import NameStatus
 
 if TYPE_CHECKING:
     from dns.rdata import Rdata

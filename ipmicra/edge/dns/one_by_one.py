@@ -11,7 +11,7 @@ from ipmicra.model.address import Address
 
 if TYPE_CHECKING:
     from ipmicra.edge.dns.client import DnsConfig
-    from ipmicra.edge.store.ports import NameAnswer
+    from ipmicra.model.name import NameAnswer
 
 REASONS = {
     "nxdomain": "there is no such host name",
@@ -20,6 +20,8 @@ REASONS = {
     "refused": "the host name cannot be resolved: the server refused",
     "timeout": "the host name cannot be resolved: no server answered in time",
     "bad-name": "this is not a name that can be resolved",
+    "forbidden": "the host name has no address that may be probed",
+    "busy": "the host name cannot be resolved: the agent resolves no more names for now",
 }
 """Why there is no address, by `NameStatus`."""
 

@@ -130,7 +130,7 @@ class DelegationTable:
         """Keep delegations; those they replace go into the history. Rows go in by hash, as results do."""
         kept = list(records)
         texts = {id(record.account): record.account for record in kept}  # many may share one
-        written = {number: _account_text(account) for number, account in texts.items()}
+        written = {number: account_text(account) for number, account in texts.items()}
         self._put([_row_of(record, written[id(record.account)]) for record in kept])
 
     def put_answered(self, tables: Iterable[AnsweredMany], explained: int) -> None:
@@ -249,7 +249,7 @@ def _rows_of(table: AnsweredMany, explained: int) -> Iterator[Row]:
     """Return the rows of single addresses, column by column."""
     addresses = [packed(site.address) for site in table.sites]
     accounts = {id(account): account for account in table.accounts}
-    texts = {number: _account_text(account.written(explained)) for number, account in accounts.items()}
+    texts = {number: account_text(account.written(explained)) for number, account in accounts.items()}
     return zip(
         addresses,
         addresses,
@@ -295,7 +295,7 @@ def _record_of(row: Row) -> DelegationRecord:
         ),
         address=unpacked_or_none(row[8]),
         location=place,
-        account=_account_of(row[13]),
+        account=account_of(row[13]),
     )
 
 
@@ -307,7 +307,7 @@ def _ended_of(row: Row) -> EndedDelegation:
     return EndedDelegation(record=_record_of(row[:-2]), ended_s=row[-2], reason=row[-1])
 
 
-def _account_text(account: Iterable[Considered]) -> str:
+def account_text(account: Iterable[Considered]) -> str:
     """Write an account: a line for each crawler, tabs between the fields."""
     return "\n".join(
         [
@@ -318,7 +318,8 @@ def _account_text(account: Iterable[Considered]) -> str:
     )
 
 
-def _account_of(text: str) -> tuple[Considered, ...]:
+def account_of(text: str) -> tuple[Considered, ...]:
+    """Read an account."""
     return tuple(_considered(*line.split("\t")) for line in text.split("\n") if line)
 
 

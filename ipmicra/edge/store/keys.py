@@ -27,6 +27,7 @@ from ipmicra.model.address import Address
 MAPPED = bytes(10) + b"\xff\xff"
 """Prefix of an IPv4 address (RFC 4291, 2.5.5.2)."""
 _HALF = 1 << 31
+_SIZE = 16
 
 
 def packed(address: Address) -> bytes:
@@ -57,6 +58,11 @@ def unpacked(value: bytes) -> Address:
 def unpacked_or_none(value: bytes | None) -> Address | None:
     """Read 16 bytes, or None."""
     return None if value is None else unpacked(value)
+
+
+def unpacked_all(value: bytes) -> tuple[Address, ...]:
+    """Read addresses of 16 bytes each, one after the other."""
+    return tuple(unpacked(value[i : i + _SIZE]) for i in range(0, len(value), _SIZE))
 
 
 def key_hash(*parts: bytes | str) -> int:

@@ -21,6 +21,7 @@ from ipmicra.edge.store.probes import create_budget, create_marks, create_sample
 from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
+from ipmicra.edge.store.views import create_views
 from ipmicra.errors import StoreError
 
 _STEP = Shape("migrations", {"number": int})
@@ -52,6 +53,7 @@ MIGRATIONS = (
     Migration(number=14, name="track records", apply=create_track_records),
     Migration(number=15, name="results are appended", apply=append_results),
     Migration(number=16, name="delegations are appended", apply=append_delegations),
+    Migration(number=17, name="views", apply=create_views),
 )
 
 

@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import packed, unpacked
-from ipmicra.edge.store.ports import NameAnswer, NameStatus
+from ipmicra.edge.store.keys import packed, unpacked_all
 from ipmicra.edge.store.schema import make_table
-from ipmicra.model.address import Address
+from ipmicra.model.name import NameAnswer, NameStatus
 
 _AT_ONCE = 500
 """Names in one question to SQLite, which takes 999 variables in its oldest form."""
-_SIZE = 16
 _NAME = Shape("names", {"name": str, "status": str, "addresses": bytes, "expires_s": float})
 
 
@@ -57,8 +55,6 @@ class NameTable:
 
 
 def _answer_of(row: Row) -> NameAnswer:
-    return NameAnswer(name=row[0], status=NameStatus(row[1]), addresses=_read(row[2]), expires_s=row[3])
-
-
-def _read(addresses: bytes) -> tuple[Address, ...]:
-    return tuple(unpacked(addresses[i : i + _SIZE]) for i in range(0, len(addresses), _SIZE))
+    return NameAnswer(
+        name=row[0], status=NameStatus(row[1]), addresses=unpacked_all(row[2]), expires_s=row[3]
+    )

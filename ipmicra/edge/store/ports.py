@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from ipmicra.delegate.actions import AnsweredMany
@@ -22,6 +21,7 @@ from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord
 from ipmicra.model.delegation import Decision, Delegation
 from ipmicra.model.location import Location
+from ipmicra.model.name import NameAnswer, View
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import ImplausibleSample, Sample
 from ipmicra.model.site import Site
@@ -46,34 +46,6 @@ class StateChange:
 
     state: CrawlerState
     at_s: float
-    """Seconds since 1970, UTC."""
-
-
-class NameStatus(StrEnum):
-    """The outcome of a DNS query."""
-
-    FOUND = "found"
-    NXDOMAIN = "nxdomain"
-    """There is no such name."""
-    NO_ADDRESS = "no-address"
-    """The name exists and has no address, or no record of the kind."""
-    SERVFAIL = "servfail"
-    """The server failed."""
-    REFUSED = "refused"
-    """The server refused."""
-    TIMEOUT = "timeout"
-    BAD_NAME = "bad-name"
-    """Not a name that can be asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameAnswer:
-    """The answer of the DNS for a name, and until when it holds."""
-
-    name: str
-    status: NameStatus
-    addresses: tuple[Address, ...] = ()
-    expires_s: float = 0.0
     """Seconds since 1970, UTC."""
 
 
@@ -109,6 +81,17 @@ class DelegationRecord:
     """Where that site is thought to be."""
     account: tuple[Considered, ...] = ()
     """Why each crawler was asked or not, as far as it was written down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteAnswer:
+    """The answer for a site that crawlers see at different addresses: it holds for no subnet."""
+
+    host: str
+    delegation: Delegation
+    """Of the one address that its crawler sees."""
+    account: tuple[Considered, ...] = ()
+    """What each crawler sees, and its round trip to there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +158,7 @@ class SitesPort(Protocol):
     """Sites with their pinned address."""
 
     def put_many(self, sites: Iterable[Site], at_s: float) -> None: ...
+    def move_many(self, sites: Iterable[Site], at_s: float) -> None: ...
     def get(self, host: str) -> Site | None: ...
     def all(self) -> list[Site]: ...
     def at(self, address: Address) -> list[Site]: ...
@@ -197,6 +181,22 @@ class NamesPort(Protocol):
     def get_many(self, names: Iterable[str], now_s: float) -> dict[str, NameAnswer]: ...
     def put_many(self, answers: Iterable[NameAnswer]) -> None: ...
     def prune(self, now_s: float) -> int: ...
+
+
+class ViewsPort(Protocol):
+    """What crawlers see of hosts."""
+
+    def put_many(self, views: Iterable[View]) -> None: ...
+    def of(self, hosts: Sequence[str]) -> dict[str, dict[str, View]]: ...
+    def forget(self, host: str) -> bool: ...
+
+
+class SiteAnswersPort(Protocol):
+    """Answers for sites that crawlers see at different addresses."""
+
+    def put_many(self, answers: Iterable[SiteAnswer]) -> None: ...
+    def get(self, host: str) -> SiteAnswer | None: ...
+    def forget(self, host: str) -> bool: ...
 
 
 class BudgetPort(Protocol):
@@ -289,6 +289,8 @@ class StorePort(Protocol):
     sites: SitesPort
     samples: SamplesPort
     names: NamesPort
+    views: ViewsPort
+    site_answers: SiteAnswersPort
     budget: BudgetPort
     delegations: DelegationsPort
     batches: BatchesPort

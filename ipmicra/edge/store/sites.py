@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlite_utils import Database
 
@@ -13,6 +13,8 @@ from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
 _SITE = Shape("sites", {"host": str, "address": bytes, "scheme": str | None, "port": int | None})
+
+_INTO = "INTO sites (host, address, scheme, port, pinned_s) VALUES (?, ?, ?, ?, ?)"
 
 
 def create_sites(database: Database) -> None:
@@ -31,9 +33,11 @@ class SiteTable:
 
     def put_many(self, sites: Iterable[Site], at_s: float) -> None:
         """Pin an address for each new host; a host that has one keeps it until it is forgotten."""
-        rows = ((site.host, packed(site.address), site.scheme, site.port, at_s) for site in sites)
-        sql = "INSERT OR IGNORE INTO sites (host, address, scheme, port, pinned_s) VALUES (?, ?, ?, ?, ?)"
-        self._connection.execute_many(sql, rows)
+        self._connection.execute_many(f"INSERT OR IGNORE {_INTO}", _rows_of(sites, at_s))
+
+    def move_many(self, sites: Iterable[Site], at_s: float) -> None:
+        """Pin an address for each host, in place of the one it may have."""
+        self._connection.execute_many(f"INSERT OR REPLACE {_INTO}", _rows_of(sites, at_s))
 
     def get(self, host: str) -> Site | None:
         """Return the site of a host."""
@@ -50,6 +54,10 @@ class SiteTable:
     def forget(self, host: str) -> bool:
         """Remove a host's pin, so that it is resolved again; return whether there was one."""
         return self._connection.execute("DELETE FROM sites WHERE host = ?", (host,)) > 0
+
+
+def _rows_of(sites: Iterable[Site], at_s: float) -> Iterator[Row]:
+    return ((site.host, packed(site.address), site.scheme, site.port, at_s) for site in sites)
 
 
 def _site_of(row: Row) -> Site:

@@ -19,6 +19,7 @@ from ipmicra.edge.store.probes import BudgetTable, SampleTable, TrackRecordTable
 from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
+from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
 
 
 class Store(StorePort):
@@ -33,6 +34,8 @@ class Store(StorePort):
         self.sites = SiteTable(connection)
         self.samples = SampleTable(connection)
         self.names = NameTable(connection)
+        self.views = ViewTable(connection)
+        self.site_answers = SiteAnswerTable(connection)
         self.budget = BudgetTable(connection)
         self.delegations = DelegationTable(connection)
         self.batches = BatchTable(connection)

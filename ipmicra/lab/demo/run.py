@@ -49,7 +49,7 @@ from ipmicra.edge.files.seeds import read_seeds
 from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.edge.loopback.internet_process import InternetProcess
-from ipmicra.edge.store.ports import NameAnswer, NameStatus, StorePort
+from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
 from ipmicra.lab.demo.compare import PLACED, DemoRow, Ours, Replaying, compare_ways
@@ -57,6 +57,7 @@ from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.dumps import sample_dumps
 from ipmicra.lab.demo.invent import DemoWorld, invent_world
 from ipmicra.model.delegation import Decision
+from ipmicra.model.name import NameAnswer, NameStatus
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
