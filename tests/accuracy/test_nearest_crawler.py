@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,8 @@ def scored(method: str, trial: Trial = TRIAL) -> Accuracy:
     rtt = king_like(np.random.default_rng(7), KingLike(nodes=200)).rtt_ms
     scores = [try_method(rtt, method, trial, seed, lambda: float(next(ticks))) for seed in range(2)]
     names = ("top1", "top5", "mean_excess_ms", "median_relative_error", "hosts_per_second")
-    return Accuracy(**{name: float(np.mean([getattr(one, name) for one in scores])) for name in names})
+    means: dict[str, Any] = {name: float(np.mean([getattr(one, name) for one in scores])) for name in names}
+    return replace(scores[0], **means)
 
 
 def test_blend_names_nearest_crawlers_better_than_gnp_and_ridge_helps_the_top_five() -> None:

@@ -85,7 +85,7 @@ def cut_site(directories: Mapping[str, int], config: PieceConfig | None = None) 
     total = sum(directories.values())
     if any(count < 0 for count in directories.values()):
         raise InputError("a directory cannot hold fewer than 0 pages")
-    keys = _key_directories(directories, config)
+    keys = key_directories(directories, config)
     count = min(config.most, len(keys) + 1)
     if count < 2 or total < config.least_pages:  # noqa: PLR2004 - one piece is no cut
         return [_whole(total)]
@@ -99,7 +99,7 @@ def cut_site(directories: Mapping[str, int], config: PieceConfig | None = None) 
     return [_piece(number, parts, sizes[number], keys) for number in range(count) if parts[number]]
 
 
-def _key_directories(directories: Mapping[str, int], config: PieceConfig) -> list[str]:
+def key_directories(directories: Mapping[str, int], config: PieceConfig) -> list[str]:
     """Return the largest directories that hold the key share together; pages at the top are in none."""
     named = sorted((name for name in directories if name != "/"), key=lambda one: (-directories[one], one))
     wanted = config.key_share * sum(directories.values())

@@ -8,7 +8,9 @@ from ipmicra.cli.simulate.churn import churn
 from ipmicra.cli.simulate.coordinates import coordinates
 from ipmicra.cli.simulate.delegation import delegation
 from ipmicra.cli.simulate.partition import partition
+from ipmicra.cli.simulate.pieces import pieces
 from ipmicra.cli.simulate.splitting import splitting
+from ipmicra.cli.simulate.variation import variation
 
 simulate = typer.Typer(
     name="simulate",
@@ -16,5 +18,5 @@ simulate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for _command in (delegation, partition, churn, splitting, coordinates):
+for _command in (delegation, partition, churn, splitting, coordinates, pieces, variation):
     simulate.command()(_command)

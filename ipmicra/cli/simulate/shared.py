@@ -20,3 +20,8 @@ def figure(value: object) -> object:
     if isinstance(value, dict):
         return ", ".join(f"{name} {share:.0%}" for name, share in value.items())
     return value
+
+
+def share_or_figure(value: object) -> object:
+    """Round a figure for a table in which fractions are shares."""
+    return f"{value:.1%}" if isinstance(value, float) and value <= 1 else figure(value)

@@ -48,6 +48,12 @@ CutOption = Annotated[
 
 def splitting(
     population: PopulationOption = None,
+    matrix: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--matrix", metavar="FILE", help="Round trips of your own, as for --population; repeatable."
+        ),
+    ] = None,
     scheme: SchemeOption = None,
     seeds: SeedsOption = 5,
     half: HalfOption = "holding",
@@ -83,7 +89,8 @@ def splitting(
         raise typer.BadParameter(str(error)) from error
     names = [name.upper() for name in scheme] if scheme else list(SCHEME_NAMES)
     reports = [
-        simulate_splitting(name, names, seeds, options, show_message) for name in population or ["ts", "king"]
+        simulate_splitting(name, names, seeds, options, show_message)
+        for name in [*(population or ()), *map(str, matrix or ())] or ["ts", "king"]
     ]
     if plot is not None:
         from ipmicra.lab.plots.splitting import draw_splitting

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import InputError
+from ipmicra.model.types import Floats
 
 KINDS = (".png", ".svg", ".pdf")
 Draw = Callable[[Any], None]
@@ -40,3 +43,25 @@ def draw_picture(path: Path, title: str, draw: Draw, *, projection: str | None =
     figure.savefig(image, format=path.suffix.lower()[1:], dpi=120)
     write_atomically(path, [image.getvalue()])
     return path
+
+
+Curve = tuple[Sequence[float] | Floats, Sequence[float] | Floats]
+"""Values of both axes."""
+
+
+def draw_curves(path: Path, title: str, curves: Mapping[str, Curve], labels: tuple[str, str]) -> Path:
+    """Draw curves by name; `labels` are those of the axes."""
+
+    def draw(axes: Any) -> None:  # noqa: ANN401 - matplotlib's axes
+        for name, (across, up) in curves.items():
+            axes.plot(across, up, label=name)
+        axes.set_xlabel(labels[0])
+        axes.set_ylabel(labels[1])
+
+    return draw_picture(path, title, draw)
+
+
+def shares_below(values: Floats) -> Curve:
+    """Return the curve of a cumulative distribution."""
+    ordered = np.sort(values)
+    return ordered, np.arange(1, len(ordered) + 1) / max(len(ordered), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from ipmicra.assign.overlay.options import CutRule, Half, OverlayOptions
 from ipmicra.assign.overlay.schemes import scheme_named
 from ipmicra.edge.files.matrices import read_matrix
 from ipmicra.errors import InputError
+from ipmicra.lab.churn.small_test import SmallConfig, small_world
 from ipmicra.lab.experiments.coordinates import Accuracy, Trial, try_method
 from ipmicra.lab.experiments.published import DIVERSITY_BELOW, IN_ZONE, PRD_BELOW_DL, Claim, Figures, claims
 from ipmicra.lab.experiments.splitting import (
@@ -24,7 +25,9 @@ from ipmicra.lab.experiments.splitting import (
     prepare,
     run_scheme,
 )
+from ipmicra.lab.plots.picture import draw_curves, shares_below
 from ipmicra.lab.worlds.populations import Population, king_like, of_matrix, transit_stub
+from ipmicra.model.types import Floats
 
 __all__ = [
     "METHODS",
@@ -156,28 +159,49 @@ def _population_maker(name: str) -> Callable[[np.random.Generator], Population]:
 class CoordinatesRun:
     """Arguments of `simulate_coordinates`."""
 
-    matrix: Path
+    matrix: Path | None = None
+    """Round trips; without them an invented world."""
+    is_small: bool = False
+    """Whether the invented world is that of the small test, ten crawlers and 203 sites; else King-like."""
+    plot: Path | None = None
+    """Folder for the distribution of relative errors."""
     methods: Sequence[str] = METHODS
     seeds: int = 5
     trial: Trial = field(default_factory=Trial)
 
 
-def simulate_coordinates(run: CoordinatesRun, say: Say) -> list[dict[str, Any]]:
-    """Try methods on a matrix; one row per method, means over seeds."""
+def simulate_coordinates(run: CoordinatesRun, say: Say) -> tuple[list[dict[str, Any]], list[Path]]:
+    """Try methods on a matrix; return a row per method, means over seeds, and the plots that were drawn."""
     unknown = [method for method in run.methods if method not in METHODS]
     if unknown:
         raise InputError(f"no method named {unknown[0]!r}; there are {', '.join(METHODS)}")
     if run.seeds < 1:
         raise InputError("at least one seed is needed")
-    matrix = read_matrix(run.matrix)
-    rows = []
+    matrices = [_matrix(run, seed) for seed in range(run.seeds)]
+    rows, errors = [], {}
     for method in run.methods:
         say(method)
-        scores = [try_method(matrix, method, run.trial, seed, time.perf_counter) for seed in range(run.seeds)]
+        scores = [
+            try_method(matrix, method, run.trial, seed, time.perf_counter)
+            for seed, matrix in enumerate(matrices)
+        ]
         rows.append({"method": method, **_mean(scores), "seeds": run.seeds, **asdict(run.trial)})
-    return rows
+        errors[method] = shares_below(np.concatenate([one.errors for one in scores]))
+    if run.plot is None:
+        return rows, []
+    name, labels = "fig08" if run.is_small else "fig13", ("relative error", "share of the round trips")
+    file = run.plot / f"{name}-relative-errors.png"
+    return rows, [draw_curves(file, "Relative errors of coordinates", errors, labels)]
+
+
+def _matrix(run: CoordinatesRun, seed: int) -> Floats:
+    """Return the user's matrix, or invent one for a seed."""
+    if run.matrix is not None:
+        return read_matrix(run.matrix)
+    rng = np.random.default_rng([seed, 8])
+    return small_world(SmallConfig(), rng).rtt_ms if run.is_small else king_like(rng).rtt_ms
 
 
 def _mean(scores: Sequence[Accuracy]) -> dict[str, float]:
-    every = [asdict(score) for score in scores]
-    return {name: float(np.mean([one[name] for one in every])) for name in every[0]}
+    names = [one.name for one in fields(Accuracy) if one.name != "errors"]
+    return {name: float(np.mean([getattr(one, name) for one in scores])) for name in names}
