@@ -22,7 +22,7 @@ from tests.accuracy.host_names import SETS, rows, score
 from tests.reference.slow_geodesy import slow_distance_km
 
 _FIRST_ANSWER = (
-    "from ipmicra.app.locate import LocateOptions, LocateRun;"
+    "from ipmicra.app.locate.locate import LocateOptions, LocateRun;"
     "print(LocateRun(LocateOptions(is_offline=True)).locate(['cr1.fra2.example.net'])[0].located.heuristic)"
 )
 _WHAT = {

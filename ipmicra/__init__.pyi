@@ -12,8 +12,8 @@ from .app.build.build import build as build
 from .app.delegate.delegator import Delegator as Delegator
 from .app.delegate.options import DelegateOptions as DelegateOptions
 from .app.fleet.fleet import Fleet as Fleet
-from .app.locate import LocateOptions as LocateOptions
-from .app.locate import LocateRun as LocateRun
+from .app.locate.locate import LocateOptions as LocateOptions
+from .app.locate.locate import LocateRun as LocateRun
 from .app.report.config import ReportConfig as ReportConfig
 from .app.report.data import ReportCrawler as ReportCrawler
 from .app.report.data import ReportData as ReportData

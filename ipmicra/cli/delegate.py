@@ -16,11 +16,13 @@ from ipmicra.cli.options import (
     CertificateOption,
     Format,
     FormatOption,
+    GeofeedOption,
     HierarchyOption,
     JsonOption,
     KeyOption,
     SamplesOption,
     StoreOption,
+    TableOption,
     TimeoutOption,
     TokenOption,
     chosen,
@@ -75,7 +77,8 @@ LocationOption = Annotated[
     str,
     typer.Option(
         metavar="SOURCE",
-        help="Where sites are: locate, none, or a CSV of address, latitude, longitude.",
+        help="Where sites are: locate, dns (also asks the DNS about sites that cannot be probed), none, or "
+        "a CSV of address, latitude, longitude.",
     ),
 ]
 AnycastOption = Annotated[
@@ -101,6 +104,8 @@ def delegate(
     nearest: Annotated[int, typer.Option(metavar="K", min=1, help="For geo: how many crawlers probe.")] = 2,
     probe_budget: BudgetOption = None,
     location: LocationOption = "locate",
+    table: TableOption = None,
+    geofeed: GeofeedOption = None,
     anycast: AnycastOption = None,
     graft: Annotated[
         bool, typer.Option("--graft", help="Ask registries (RDAP) for addresses outside the hierarchy.")
@@ -137,6 +142,8 @@ def delegate(
         nearest=nearest,
         probe_budget=probe_budget,
         location=location,
+        tables=tuple(table or ()),
+        geofeeds=tuple(geofeed or ()),
         anycast=anycast,
         grafts=graft,
         desk=probe_config(samples, timeout_ms, first_rung),

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import HEURISTICS, several_of
-from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.options import (
+    Format,
+    FormatOption,
+    GeofeedOption,
+    HierarchyOption,
+    JsonOption,
+    TableOption,
+    chosen,
+    home_of,
+)
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_records, print_table, say, say_some
 
 if TYPE_CHECKING:
-    from ipmicra.app.locate import LocatedTarget
+    from ipmicra.app.locate.locate import LocatedTarget
 
 LONGEST_SHOWN = 80
 """Characters of a target in tables and messages."""
@@ -26,15 +35,6 @@ HeuristicsOption = Annotated[
         autocompletion=several_of(HEURISTICS),
         help="Which heuristics vote, in order: loc, airport, city, institution, known, registry, latency.",
     ),
-]
-TableOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE", help="Known places: CSV of target, latitude, longitude, radius_km, city, country."
-    ),
-]
-GeofeedOption = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE", help="Known places: a geofeed (RFC 8805).")
 ]
 SamplesOption = Annotated[
     Path | None,
@@ -73,7 +73,7 @@ def locate(
     as_json: JsonOption = False,
 ) -> None:
     """Locate each target, and show every heuristic's vote."""
-    from ipmicra.app.locate import LocateOptions, LocateRun, order_of
+    from ipmicra.app.locate.locate import LocateOptions, LocateRun, order_of
 
     print_format = chosen(output_format, as_json)
     options = LocateOptions(

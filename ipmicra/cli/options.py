@@ -110,6 +110,17 @@ TimeoutOption = Annotated[
     float, typer.Option("--timeout-ms", min=1, max=10000, help="Longest wait for one round trip.")
 ]
 
+# Where `locate` and `delegate` find known places.
+TableOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE", help="Known places: CSV of target, latitude, longitude, radius_km, city, country."
+    ),
+]
+GeofeedOption = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Known places: a geofeed (RFC 8805).")
+]
+
 
 def chosen(output_format: Format | None, as_json: bool) -> Format:
     """Combine `--format` and `--json` with what standard output is."""

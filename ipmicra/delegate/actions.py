@@ -26,6 +26,14 @@ class AskProbe:
 
 
 @dataclass(frozen=True, slots=True)
+class AskPlace:
+    """Locate a site that cannot be probed; answer with `PlaceFound`."""
+
+    attempt: int
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
 class Delegated:
     """A subnet belongs to a crawler from now on."""
 
@@ -146,4 +154,6 @@ class GaveUp:
     reason: str
 
 
-Action = AskProbe | Delegated | Renewed | Assigned | AnsweredMany | Revoked | CrawlerChecked | GaveUp
+Action = (
+    AskProbe | AskPlace | Delegated | Renewed | Assigned | AnsweredMany | Revoked | CrawlerChecked | GaveUp
+)

@@ -1,8 +1,8 @@
 """One try to find a crawler for a subnet, and the account of it: why each crawler was asked or not.
 
 An attempt collects what happens between the arrival of a site and the choice of a crawler. It is OPEN until
-its policy asks, WAITING while probes are out, and SETTLED or ABANDONED at its end (`NEXT_STAGE`). Then the
-account is written from it, which is what `ipmicra explain` shows.
+its policy asks, WAITING while probes are out or its site is being located, and SETTLED or ABANDONED at its
+end (`NEXT_STAGE`). Then the account is written from it, which is what `ipmicra explain` shows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
+from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss
 from ipmicra.model.site import Site
 
@@ -37,15 +38,19 @@ class StageStep(Enum):
 
     PROBE_ASKED = auto()
     PROBES_IN = auto()
+    PLACE_ASKED = auto()
+    PLACE_FOUND = auto()
     CRAWLER_CHOSEN = auto()
     NOBODY_LEFT = auto()
 
 
 NEXT_STAGE = {
     (Stage.OPEN, StageStep.PROBE_ASKED): Stage.WAITING,
+    (Stage.OPEN, StageStep.PLACE_ASKED): Stage.WAITING,
     (Stage.OPEN, StageStep.CRAWLER_CHOSEN): Stage.SETTLED,
     (Stage.OPEN, StageStep.NOBODY_LEFT): Stage.ABANDONED,
     (Stage.WAITING, StageStep.PROBES_IN): Stage.OPEN,
+    (Stage.WAITING, StageStep.PLACE_FOUND): Stage.OPEN,
     (Stage.WAITING, StageStep.NOBODY_LEFT): Stage.ABANDONED,
 }
 
@@ -74,6 +79,8 @@ class Settle:
     evidence: Evidence
     rtt_ms: float | None
     reason: str
+    steps: tuple[Considered, ...] = ()
+    """Where it could not be probed: what each step of the fallback said."""
 
 
 Choice = Ask | Settle
@@ -122,6 +129,27 @@ class Attempt:
         """The rejected round trips that are possible elsewhere: if the place is wrong, they are samples."""
         return {crawler: rtt_ms for crawler, rtt_ms in self.rejected.items() if 0 < rtt_ms < inf}
 
+    def probe_by(self, crawler: int, name: str, reason: str) -> Probe:
+        """Note that a crawler is asked; return the probe of the site that started the attempt."""
+        site = self.sites[0]
+        self.asked.append(crawler)
+        self.outstanding.add(crawler)
+        self.reasons[crawler] = reason
+        return Probe(
+            crawler=name,
+            address=self.address,
+            host=None if site.host == str(site.address) else site.host,
+            scheme=site.scheme,
+            port=site.port,
+        )
+
+    def readmit(self) -> None:
+        """Use samples after all that only a wrong place made impossible."""
+        for crawler, rtt_ms in self.against_place.items():
+            del self.rejected[crawler]
+            self.losses.pop(crawler, None)
+            self.samples[crawler] = rtt_ms
+
     def follow(self, step: StageStep) -> None:
         """Go on to the next stage."""
         self.stage = next_stage(self.stage, step)
@@ -140,6 +168,8 @@ class Verdict(StrEnum):
     """It had a sample of the subnet before."""
     ASKED = "asked"
     NOT_ASKED = "not-asked"
+    STEP = "step"
+    """No crawler, but a step of the fallback, by its name: the reason says what it answered, or why not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +192,8 @@ class Account:
     """All that was considered in one attempt."""
 
     tried: tuple[Considered, ...]
-    """The chosen crawler with the reason why the search ended, then those known or asked, in order."""
+    """The chosen crawler with the reason why the search ended, then those known or asked, in order; then the
+    steps of the fallback, if there was one."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
     """Those that were not asked; rendered on demand, because most accounts are never read."""
     _written: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -206,4 +237,4 @@ def account_of(
         )
         for one in attempt.asked
     ]
-    return Account((chosen, *known, *asked), rest)
+    return Account((chosen, *known, *asked, *settle.steps), rest)

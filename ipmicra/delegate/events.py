@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ipmicra.model.crawler import Crawler, TrackRecord
+from ipmicra.model.location import Hint
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
@@ -38,6 +39,16 @@ class ProbeLost:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceFound:
+    """A site that cannot be probed was located, or could not be."""
+
+    attempt: int
+    found: Hint | str
+    """The vote that counts, or why there is none."""
+    now_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlerJoined:
     """A crawler takes part, for the first time or again."""
 
@@ -64,4 +75,6 @@ class DelegationExpired:
     now_s: float
 
 
-Event = SiteArrived | SampleReturned | ProbeLost | CrawlerJoined | CrawlerLeft | DelegationExpired
+Event = (
+    SiteArrived | SampleReturned | ProbeLost | PlaceFound | CrawlerJoined | CrawlerLeft | DelegationExpired
+)

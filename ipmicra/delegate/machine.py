@@ -16,6 +16,8 @@ subnet is held, the policy learns, and every waiting site gets its `Decision`:
                        ▲                               └── Ask ────▶ AskProbe… ─▶ SampleReturned / ProbeLost
                        └────────────── all answers are in ────────────────────────────────┘
 
+A site that cannot be probed goes by `fallback.py`, which may have it located first: `AskPlace`, `PlaceFound`.
+
 Invariants:
 
 1. Every site gets exactly one `Assigned` or `GaveUp`.
@@ -31,7 +33,7 @@ timers would be kept for the few that are.
 
 from __future__ import annotations
 
-from ipmicra.delegate.actions import Action, AskProbe, Delegated, GaveUp
+from ipmicra.delegate.actions import Action, AskPlace, AskProbe, Delegated, GaveUp
 from ipmicra.delegate.at_once import NOBODY, AtOnce
 from ipmicra.delegate.attempt import Ask, Attempt, Settle, Stage, StageStep, account_of
 from ipmicra.delegate.config import DelegatorConfig
@@ -39,20 +41,20 @@ from ipmicra.delegate.events import (
     CrawlerJoined,
     CrawlerLeft,
     Event,
+    PlaceFound,
     ProbeLost,
     SampleReturned,
     SiteArrived,
 )
 from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.ledger import Hold, Holdings, HoldStep, Ledger
-from ipmicra.delegate.ports import CoordinateSource, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
+from ipmicra.delegate.ports import FallbackSources, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
 from ipmicra.delegate.roster import Roster, are_apart
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.delegation import Delegation, Evidence
-from ipmicra.model.location import Location
-from ipmicra.model.probe import Probe
+from ipmicra.model.location import Hint, Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
@@ -67,7 +69,7 @@ class DelegationMachine:
         config: DelegatorConfig | None = None,
         *,
         locations: LocationSource | None = None,
-        coordinates: CoordinateSource | None = None,
+        fallback: FallbackSources | None = None,
         anycast: PrefixSet | None = None,
     ) -> None:
         """Begin with no crawlers and nothing delegated."""
@@ -75,7 +77,7 @@ class DelegationMachine:
         self.roster, self.ledger = Roster(self.config), Ledger()
         self._tree, self._policy = tree, policy
         self._locations, self._anycast = locations, anycast
-        self._fallback = Fallback(tree, self.roster, self.ledger, coordinates)
+        self._fallback = Fallback(tree, self.roster, self.ledger, fallback or FallbackSources())
         self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
@@ -98,11 +100,15 @@ class DelegationMachine:
             return self._sample_returned(event)
         if isinstance(event, ProbeLost):
             return self._probe_lost(event)
+        if isinstance(event, PlaceFound):
+            return self._place_found(event)
         if isinstance(event, CrawlerJoined):
             return self._crawler_joined(event)
-        if isinstance(event, CrawlerLeft):
-            return self._crawler_left(event)
-        return self._holdings.revoke(event.key, HoldStep.DELEGATION_EXPIRED, "it expired")
+        return (
+            self._crawler_left(event)
+            if isinstance(event, CrawlerLeft)
+            else self._holdings.revoke(event.key, HoldStep.DELEGATION_EXPIRED, "it expired")
+        )
 
     # --- sites
 
@@ -181,7 +187,7 @@ class DelegationMachine:
             return self._settle_by_fallback(attempt, now_s)
         decision = self._policy.decide(attempt)
         if attempt.location is None and attempt.against_place:  # the policy found that the place is wrong
-            self._readmit(attempt)
+            attempt.readmit()
             return self._go_on(attempt, now_s)
         if isinstance(decision, Settle):
             return self._settle(attempt, decision, now_s)
@@ -203,20 +209,9 @@ class DelegationMachine:
 
     def _ask(self, attempt: Attempt, ask: Ask) -> list[Action]:
         attempt.follow(StageStep.PROBE_ASKED)
-        site = attempt.sites[0]
-        host = None if site.host == str(site.address) else site.host
         actions: list[Action] = []
         for crawler in ask.crawlers:
-            attempt.asked.append(crawler)
-            attempt.outstanding.add(crawler)
-            attempt.reasons[crawler] = ask.reason
-            probe = Probe(
-                crawler=self.roster.name(crawler),
-                address=attempt.address,
-                host=host,
-                scheme=site.scheme,
-                port=site.port,
-            )
+            probe = attempt.probe_by(crawler, self.roster.name(crawler), ask.reason)
             actions.append(AskProbe(attempt.number, probe, ask.reason))
         return actions
 
@@ -252,15 +247,8 @@ class DelegationMachine:
             return self._probe_lost(lost)
         attempt.outstanding.discard(crawler)
         attempt.location = attempt.scratch = None
-        self._readmit(attempt)
+        attempt.readmit()
         return self._after_answer(attempt, now_s)
-
-    def _readmit(self, attempt: Attempt) -> None:
-        """Use samples after all that only a wrong place made impossible."""
-        for crawler, rtt_ms in attempt.against_place.items():
-            del attempt.rejected[crawler]
-            attempt.losses.pop(crawler, None)
-            attempt.samples[crawler] = rtt_ms
 
     def _probe_lost(self, event: ProbeLost) -> list[Action]:
         attempt, crawler = self._attempts.get(event.attempt), self.roster.index_of(event.crawler)
@@ -296,8 +284,25 @@ class DelegationMachine:
         settle = Settle(best, Evidence.PROBED, attempt.samples[best], "the budget is out: the lowest sample")
         return self._settle(attempt, settle, now_s)
 
-    def _settle_by_fallback(self, attempt: Attempt, now_s: float) -> list[Action]:
-        return self._settle(attempt, self._fallback.settle(attempt), now_s)
+    def _settle_by_fallback(
+        self, attempt: Attempt, now_s: float, found: Hint | str | None = None
+    ) -> list[Action]:
+        choice = self._fallback.choose(attempt, found)
+        if isinstance(choice, AskPlace):
+            attempt.follow(StageStep.PLACE_ASKED)
+            return [choice]
+        return self._settle(attempt, choice, now_s)
+
+    def _place_found(self, event: PlaceFound) -> list[Action]:
+        attempt = self._attempts.get(event.attempt)
+        if attempt is None:
+            return []
+        attempt.follow(StageStep.PLACE_FOUND)
+        if not self.roster.usable():
+            return self._abandon(attempt)
+        if isinstance(event.found, Hint):
+            attempt.location = event.found.location
+        return self._settle_by_fallback(attempt, event.now_s, event.found)
 
     def _settle_anycast(self, attempt: Attempt, reason: str, now_s: float) -> list[Action]:
         crawler = self.roster.least_loaded()
@@ -388,10 +393,6 @@ class DelegationMachine:
         """Return a crawler in its present state, None if it never joined."""
         index = self.roster.index_of(name)
         return None if index is None else self.roster.crawlers[index]
-
-    def flagged(self) -> list[str]:
-        """Return the crawlers that are not believed any more."""
-        return [one.name for i, one in enumerate(self.roster) if self.roster.is_flagged(i)]
 
     def hold_of(self, address: Address) -> Hold:
         """Return the state of the subnet that an address lies in."""

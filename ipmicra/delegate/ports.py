@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, runtime_checkable
 
@@ -25,8 +26,26 @@ class LocationSource(Protocol):
 class CoordinateSource(Protocol):
     """Round trips by network coordinates."""
 
-    def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> Sequence[float] | None:
-        """Return the expected round trip from each crawler in ms, None if the address has no coordinate."""
+    def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> Sequence[float] | str:
+        """Return the expected round trip from each crawler in ms, or why the address has none."""
+
+
+class DistanceTrips(Protocol):
+    """Round trips by distance on the Earth."""
+
+    def expected_ms(self, km: float) -> float:
+        """Return the expected round trip over a distance, in ms."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallbackSources:
+    """What decides about sites that cannot be probed."""
+
+    coordinates: CoordinateSource | None = None
+    distances: DistanceTrips | None = None
+    """Without it, answers by location carry no expected round trip."""
+    asks_places: bool = False
+    """Whether such sites are located once more, with more effort (`AskPlace`), before their place decides."""
 
 
 class PrefixSet(Protocol):

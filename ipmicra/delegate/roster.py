@@ -162,6 +162,10 @@ class Roster:
         record, allowed = self.records[index], self._config.implausible_allowed
         return record.implausible >= allowed and 2 * record.implausible > record.checked
 
+    def flagged(self) -> list[str]:
+        """Return the crawlers that are not believed any more."""
+        return [one.name for i, one in enumerate(self) if self.is_flagged(i)]
+
     # --- who may be asked
 
     def limit(self, names: Iterable[str] | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from ipaddress import IPv4Address, ip_address
 
-from ipmicra.delegate.actions import Action, AskProbe, Assigned
+from ipmicra.delegate.actions import Action, AskProbe, Assigned, Delegated
 from ipmicra.delegate.events import CrawlerJoined, Event, ProbeLost, SampleReturned, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.model.crawler import Crawler
@@ -58,6 +58,12 @@ def answered(ask: AskProbe, answer: Answer, now_s: float) -> Event:
 
 def asked(actions: list[Action]) -> list[str]:
     return [action.probe.crawler for action in actions if isinstance(action, AskProbe)]
+
+
+def delegated(actions: list[Action]) -> Delegated:
+    """Return the one delegation among actions."""
+    (found,) = (action for action in actions if isinstance(action, Delegated))
+    return found
 
 
 def decided(actions: list[Action]) -> Decision:

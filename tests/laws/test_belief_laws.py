@@ -93,5 +93,5 @@ def test_fate_of_a_crawler_does_not_depend_on_reconnects_and_restarts(
         calm.write(expected)
         rough.write(actions)
         assert asked(actions) == asked(expected)
-        assert machine.flagged() == uninterrupted.flagged()
+        assert machine.roster.flagged() == uninterrupted.roster.flagged()
         assert rough.records == calm.records

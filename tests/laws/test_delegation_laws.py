@@ -9,19 +9,27 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
+from ipmicra.delegate.actions import Action, AskPlace, AskProbe, Assigned, GaveUp
 from ipmicra.delegate.config import DelegatorConfig, PaperConfig
-from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, DelegationExpired, Event, SiteArrived
+from ipmicra.delegate.events import (
+    CrawlerJoined,
+    CrawlerLeft,
+    DelegationExpired,
+    Event,
+    PlaceFound,
+    SiteArrived,
+)
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.policy import Predict
-from ipmicra.delegate.ports import Policy
+from ipmicra.delegate.ports import FallbackSources, Policy
 from ipmicra.delegate.replay.quality import quality_of
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.errors import InputError
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
+from ipmicra.model.location import Heuristic, Hint
 from tests.examples import at_most
 from tests.fakes.fleet import answered
 
@@ -61,14 +69,32 @@ moves = st.lists(
 def played(
     name: str, plan: WorldPlan, seed: int, script: list[tuple[str, int]]
 ) -> tuple[list[list[Action]], DelegationMachine]:
-    """Play events in any order, answers late and out of order among them; return all actions."""
+    """Play events in any order, answers late and out of order among them; return all actions.
+
+    In every second world, sites that cannot be probed are located once more, some of them in vain.
+    """
     world, tree = invent(plan, np.random.default_rng(seed))
     locations = locations_of(world, LocationKind.WORLD, {})
-    delegator = DelegationMachine(tree, MAKERS[name](), DelegatorConfig(probe_budget=3), locations=locations)
+    delegator = DelegationMachine(
+        tree,
+        MAKERS[name](),
+        DelegatorConfig(probe_budget=3),
+        locations=locations,
+        fallback=FallbackSources(asks_places=seed % 2 == 1),
+    )
     told: list[list[Action]] = [delegator.handle(CrawlerJoined(one, 0.0)) for one in world.crawlers]
     columns = {str(site.address): i for i, site in enumerate(world.sites)}
     rows = {one.name: i for i, one in enumerate(world.crawlers)}
-    waiting: list[AskProbe] = []
+    waiting: list[AskProbe | AskPlace] = []
+
+    def answer(ask: AskProbe | AskPlace, now_s: float) -> Event:
+        if isinstance(ask, AskProbe):
+            return answered(ask, rtt, now_s)
+        column = columns[str(ask.site.address)]
+        place = world.places[column]
+        if column % 3 == 0 or place is None:
+            return PlaceFound(ask.attempt, "nobody knows", now_s)
+        return PlaceFound(ask.attempt, Hint(heuristic=Heuristic.LOC, location=place, evidence="LOC"), now_s)
 
     def rtt(crawler: str, address: str) -> float | None:
         value = float(world.rtt_ms[rows[crawler], columns[address]])
@@ -86,17 +112,17 @@ def played(
         elif verb == "expire":
             event = DelegationExpired(number, now_s)
         elif waiting:
-            event = answered(waiting.pop(number % len(waiting)), rtt, now_s)
+            event = answer(waiting.pop(number % len(waiting)), now_s)
         if event is not None:
             told.append(_handled(delegator, event, waiting))
     while waiting:
-        told.append(_handled(delegator, answered(waiting.pop(), rtt, 1e3), waiting))
+        told.append(_handled(delegator, answer(waiting.pop(), 1e3), waiting))
     return told, delegator
 
 
-def _handled(delegator: DelegationMachine, event: Event, waiting: list[AskProbe]) -> list[Action]:
+def _handled(delegator: DelegationMachine, event: Event, waiting: list[AskProbe | AskPlace]) -> list[Action]:
     actions = delegator.handle(event)
-    waiting += [action for action in actions if isinstance(action, AskProbe)]
+    waiting += [action for action in actions if isinstance(action, AskProbe | AskPlace)]
     return actions
 
 

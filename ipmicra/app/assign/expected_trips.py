@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ipmicra.app.locate import LocatedSites
+from ipmicra.app.locate.sites import LocatedSites
 from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig
 from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
 from ipmicra.edge.hierarchy_file import Hierarchy

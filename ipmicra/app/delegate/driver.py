@@ -3,10 +3,11 @@
 Theory of operation
 -------------------
 The machine decides and never waits; whatever waits (DNS, agents, the disk) runs in tasks of the session. They
-end by calling `arrive`, `sampled` or `join` here. Each call hands one event to the machine and carries out
-the actions it returns, in order:
+end by calling `arrive`, `sampled`, `located` or `join` here. Each call hands one event to the machine and
+carries out the actions it returns, in order:
 
     AskProbe                    the probe queue sends it; its sample comes back by `sampled`
+    AskPlace                    the place queue locates the site; its place comes back by `located`
     Delegated, Renewed, Revoked the write queue keeps it
     CrawlerChecked              the write queue keeps the crawler's record
     Assigned, AnsweredMany      the write queue keeps the decisions and hands them on once they are written
@@ -17,7 +18,7 @@ Everything happens in one event loop, and no method awaits. Hence the invariants
 1. `pending` is the number of sites that arrived and have neither a decision nor a failure.
 2. All that one event changed is in the write queue before anything can flush it, apart from decisions of
    further sites of the same subnet, which would be given again from the delegation.
-3. A parent's count in the gate is the number of its attempts that wait for a probe.
+3. A parent's count in the gate is the number of its attempts that wait for an answer.
 
 Sites that the gate holds back are admitted again, by the loop in `_admit_ready`, when an attempt of the same
 parent ends. That is a loop and not a recursion because one end may release thousands of sites, each of which
@@ -41,10 +42,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.options import DrivingConfig
+from ipmicra.app.delegate.place_queue import PlaceQueue
 from ipmicra.app.delegate.probe_queue import ProbeQueue
 from ipmicra.delegate.actions import (
     Action,
     AnsweredMany,
+    AskPlace,
     AskProbe,
     Assigned,
     CrawlerChecked,
@@ -54,7 +57,7 @@ from ipmicra.delegate.actions import (
     Revoked,
 )
 from ipmicra.delegate.at_once import AtOnce
-from ipmicra.delegate.events import CrawlerJoined, Event, SampleReturned, SiteArrived
+from ipmicra.delegate.events import CrawlerJoined, Event, PlaceFound, SampleReturned, SiteArrived
 from ipmicra.delegate.ledger import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
@@ -63,6 +66,7 @@ from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, StorePort
 from ipmicra.model.crawler import Crawler, TrackRecord
 from ipmicra.model.delegation import Decision, Delegation
+from ipmicra.model.location import Hint
 from ipmicra.model.sample import ImplausibleSample, Sample
 from ipmicra.model.site import Site
 
@@ -226,6 +230,8 @@ class Driver:
     clock: Callable[[], float] = time.time
     probes: ProbeQueue = field(init=False)
     """Set by the session, once agents can be reached."""
+    places: PlaceQueue = field(init=False)
+    """Set by the session, if sites can be located."""
     pending: int = 0
     """Sites that wait for an answer."""
     failure: BaseException | None = None
@@ -276,6 +282,11 @@ class Driver:
         self._handle(SampleReturned(attempt, sample, self.clock()))
         self._admit_ready()
 
+    def located(self, attempt: int, found: Hint | str) -> None:
+        """Take in where a site is that cannot be probed, or why that is unknown."""
+        self._handle(PlaceFound(attempt, found, self.clock()))
+        self._admit_ready()
+
     def join(self, crawler: Crawler) -> None:
         """Take in that a crawler can be reached again, or no longer."""
         self._handle(CrawlerJoined(crawler, self.clock()))
@@ -304,10 +315,12 @@ class Driver:
             if isinstance(action, AskProbe):
                 self.gate.opened(action.attempt, parent)
                 self.probes.ask(action.attempt, action.probe)
+            elif isinstance(action, AskPlace):
+                self.places.ask(action.attempt, action.site)
             else:
                 is_over = is_over or isinstance(action, Delegated | GaveUp)
                 self._carry_out(action)
-        if is_over and isinstance(event, SampleReturned) and event.attempt is not None:
+        if is_over and isinstance(event, SampleReturned | PlaceFound) and event.attempt is not None:
             self._ready.extend(self.gate.closed(event.attempt))
         self.changed.set()
 

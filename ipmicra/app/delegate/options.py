@@ -17,7 +17,7 @@ from ipmicra.errors import InputError
 
 EXAMPLES = 20
 """Missing seeds that are named; all are counted."""
-LOCATE, NOWHERE = "locate", "none"
+LOCATE, DNS, NOWHERE = "locate", "dns", "none"
 """Words for `--location`; anything else is a file."""
 
 
@@ -61,7 +61,11 @@ class DelegateOptions:
     probe_budget: int | None = None
     """Probes that may be sent for a batch in all; None for no limit."""
     location: str = LOCATE
-    """`locate`, `none`, or a CSV with the places of sites."""
+    """`locate`, `dns`, `none`, or a CSV with the places of sites."""
+    tables: tuple[Path, ...] = ()
+    """For `locate` and `dns`: CSVs of known places."""
+    geofeeds: tuple[Path, ...] = ()
+    """For `locate` and `dns`: geofeeds (RFC 8805)."""
     anycast: Path | None = None
     """List of prefixes that are in many places."""
     grafts: bool = False
@@ -83,12 +87,17 @@ class DelegateOptions:
             )
         if self.probe_budget is not None and self.probe_budget < 0:
             raise InputError(f"a probe budget of {self.probe_budget} is below zero")
+        if (self.tables or self.geofeeds) and self.location not in {LOCATE, DNS}:
+            raise InputError(
+                f"--table and --geofeed add to --location {LOCATE} or {DNS}, not to {self.location}"
+            )
 
     @property
     def setting(self) -> str:
         """What makes a batch another one: the policy with its numbers."""
         numbers = (self.threshold_ms, self.probe_price_ms, self.nearest)
-        return f"{self.policy} {' '.join(map(str, numbers))} {self.location}"
+        known = "".join(f" {path.absolute()}" for path in (*self.tables, *self.geofeeds))
+        return f"{self.policy} {' '.join(map(str, numbers))} {self.location}{known}"
 
     @property
     def needs_agents(self) -> bool:

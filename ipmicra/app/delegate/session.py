@@ -31,11 +31,13 @@ from typing import Self
 
 import aiohttp
 
+from ipmicra.app.delegate.distances import FleetDistances
 from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
-from ipmicra.app.delegate.options import LOCATE, NOWHERE, DelegateOptions
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.place_queue import PlaceQueue
 from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue
 from ipmicra.app.delegate.restoring import (
     ALL_SILENT,
@@ -47,6 +49,7 @@ from ipmicra.app.delegate.restoring import (
 )
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
+from ipmicra.delegate.ports import FallbackSources
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.coordinator.agent_client import agent_session, is_healthy
 from ipmicra.edge.coordinator.orders import OrderDesk
@@ -135,7 +138,7 @@ class Session:
         unplaced = restore_machine(self.driver, self.store, self.tree, participants)
         if unplaced:
             self.notes.append(f"{unplaced:,} delegations fit no subnet of this hierarchy and were left alone")
-        flagged = self.driver.machine.flagged()
+        flagged = self.driver.machine.roster.flagged()
         if flagged:
             self.notes.append(f"{', '.join(flagged)}: {FLAGGED}")
         asked = await self._open_desk()
@@ -160,18 +163,26 @@ class Session:
 
     def _make_driver(self) -> Driver:
         options, policy = self.options, self.options.make_policy()
-        # Who asks nobody needs no places; they are noted if they cost nothing.
-        word = options.location if options.needs_agents or options.location != LOCATE else NOWHERE
-        locations = make_locations(word, self.hierarchy, self.notes)
+        locations = make_locations(options, self.hierarchy, self.notes)
         anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
-        return Driver(
-            machine=DelegationMachine(self.tree, policy, self._config, locations=locations, anycast=anycast),
+        distances = FleetDistances(self.store, self.tree, locations)
+        fallback = FallbackSources(distances=distances, asks_places=locations is not None)
+        machine = DelegationMachine(
+            self.tree, policy, self._config, locations=locations, anycast=anycast, fallback=fallback
+        )
+        distances.machine = machine
+        driver = Driver(
+            machine=machine,
             gate=Gate(self.tree, options.driving.per_parent),
             writes=WriteQueue(self.store, self.batch.id, self.on_decision, options.driving.explained),
             config=options.driving,
             on_give_up=self.on_give_up,
             clock=self.clock,
         )
+        if locations is not None:
+            driver.places = PlaceQueue(locations, driver.located, driver.fail)
+            self._stack.push_async_callback(driver.places.close)
+        return driver
 
     async def _open_desk(self) -> set[Pair]:
         """Open the desk; ask agents for answers that a crash swallowed; return what the batch has probed."""

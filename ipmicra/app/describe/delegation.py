@@ -48,6 +48,10 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
         "known": [_describe_considered(one) for one in explanation.considered(Verdict.KNOWN)],
         "asked": [_describe_considered(one) for one in explanation.considered(Verdict.ASKED)],
         "not_asked": [_describe_considered(one) for one in explanation.considered(Verdict.NOT_ASKED)],
+        "fallback": [
+            {"step": one.crawler, "outcome": one.reason, "expected_ms": one.expected_ms}
+            for one in explanation.considered(Verdict.STEP)
+        ],
         "reason": next((one.reason for one in explanation.considered(Verdict.CHOSEN)), None),
         "samples": [
             {

@@ -9,7 +9,7 @@ from ipmicra.locate.agreement import count_agreements, count_hits
 from ipmicra.model.location import Heuristic, Hint, Location
 
 if TYPE_CHECKING:
-    from ipmicra.app.locate import LocatedTarget
+    from ipmicra.app.locate.locate import LocatedTarget
 
 
 def describe_located(target: LocatedTarget) -> dict[str, Any]:

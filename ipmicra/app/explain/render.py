@@ -19,6 +19,9 @@ BY = {
     Evidence.ANYCAST: "by load alone: it is in many places at once",
 }
 
+_EXPECTED = dict.fromkeys((Evidence.COORDINATE, Evidence.GEOLOCATED), " as expected")
+"""Said of round trips that nobody measured."""
+
 
 def render(explanation: Explanation) -> Iterator[str]:
     """Write an explanation for people, line by line."""
@@ -74,7 +77,7 @@ def _headline(explanation: Explanation) -> Iterator[str]:
         yield f"{name} has no crawler yet: `ipmicra delegate {site.host}` finds one."
         return
     one = record.delegation
-    distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away"
+    distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away{_EXPECTED.get(one.evidence, '')}"
     subnet = range_text(one.first, one.last)
     yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
     yield f"So does all of {subnet}, since {time_text(one.created_s)} and until {time_text(one.expires_s)}."
@@ -141,6 +144,9 @@ def _end(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
     chosen = explanation.considered(Verdict.CHOSEN)
     one = record.delegation
     reason = chosen[0].reason if chosen else "it was carried over from an earlier edition of the hierarchy"
+    for i, step in enumerate(explanation.considered(Verdict.STEP), 1):
+        expected = "" if step.expected_ms is None else f", expected at {step.expected_ms:.1f} ms"
+        yield f"  Without a sample, {i}. by {step.crawler}: {step.reason}{expected}."
     probes = {0: "no probe", 1: "one probe"}.get(one.probes, f"{one.probes} probes")
     yield f"  {one.crawler} got it: {reason}."
     yield f"  Evidence: {one.evidence.value}, with {probes}."

@@ -60,24 +60,25 @@ class LocationDns:
         self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool = True
     ) -> list[DnsClues]:
         """Ask for addresses of names, names of addresses, and LOC records."""
-        return asyncio.run(self._gather(targets, with_loc=with_loc))
+        try:
+            return asyncio.run(self.clues_of(targets, with_loc=with_loc))
+        except InputError as error:
+            raise InputError(f"{error}; use --offline") from error
 
-    async def _gather(
-        self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool
+    async def clues_of(
+        self, targets: Sequence[tuple[HostName | None, Address | None]], *, with_loc: bool = True
     ) -> list[DnsClues]:
+        """Ask as `gather` does, inside a loop; one call at a time."""
         from ipmicra.edge.dns.client import DnsClient  # dnspython loads slowly, and not everybody asks
 
         self._answers.clear()
         self._slots = asyncio.Semaphore(self._config.concurrency)
         clues: list[DnsClues] = []
-        try:
-            async with DnsClient(self._client_config()) as self._client:
-                for start in range(0, len(targets), self._config.batch):
-                    batch = targets[start : start + self._config.batch]
-                    found = (self._clues(*target, with_loc=with_loc) for target in batch)
-                    clues += await asyncio.gather(*found)
-        except InputError as error:
-            raise InputError(f"{error}; use --offline") from error
+        async with DnsClient(self._client_config()) as self._client:
+            for start in range(0, len(targets), self._config.batch):
+                batch = targets[start : start + self._config.batch]
+                found = (self._clues(*target, with_loc=with_loc) for target in batch)
+                clues += await asyncio.gather(*found)
         return clues
 
     def _client_config(self) -> DnsConfig:

@@ -38,7 +38,7 @@ from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.home import Home
-from ipmicra.app.locate import LocatedSites
+from ipmicra.app.locate.sites import LocatedSites
 from ipmicra.app.report.data import ReportData, ReportSite
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.store import StoreContents

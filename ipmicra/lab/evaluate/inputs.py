@@ -92,7 +92,7 @@ def choose_kind(source: WorldSource, world: World, notes: list[str]) -> Location
 def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[str]) -> LocationSource | None:
     """Return the places of that kind."""
     if kind is LocationKind.LOCATE:
-        from ipmicra.app.locate import LocatedSites
+        from ipmicra.app.locate.sites import LocatedSites
 
         located = LocatedSites(tree if isinstance(tree, Hierarchy) else None)
         found = {site.address: located.location_of(site, 0) for site in world.sites}

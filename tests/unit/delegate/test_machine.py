@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from ipmicra.delegate.actions import (
-    Action,
     AskProbe,
     Assigned,
     CrawlerChecked,
-    Delegated,
     GaveUp,
     Renewed,
     Revoked,
@@ -35,7 +32,7 @@ from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
-from tests.fakes.fleet import arrived, asked, crawler, decided, joined, place, site
+from tests.fakes.fleet import arrived, asked, crawler, decided, delegated, joined, place, site
 from tests.fakes.subnet_tree import ListedTree, flat_tree, listed
 
 ATHENS, NEW_YORK, TOKYO = place(37.98, 23.73), place(40.71, -74.01), place(35.68, 139.69)
@@ -50,16 +47,6 @@ class Places:
 
     def location_of(self, site: Site, key: int) -> Location | None:
         return self._places.get(str(site.address))
-
-
-class Coordinates:
-    def expected_ms_many(self, address: object, crawlers: Sequence[str]) -> list[float]:
-        return [float(len(crawlers) - i) for i in range(len(crawlers))]
-
-
-def delegated(actions: list[Action]) -> Delegated:
-    (found,) = (action for action in actions if isinstance(action, Delegated))
-    return found
 
 
 def test_site_without_any_crawler_is_given_up_with_what_to_do() -> None:
@@ -255,31 +242,6 @@ def test_listed_anycast_goes_to_the_least_loaded_without_a_probe() -> None:
     first, second, third = (decided(actions).crawler for actions in told)
     assert first != busy
     assert {second, third} == {"a", "b"}
-
-
-def test_unprobeable_site_goes_by_coordinates_first() -> None:
-    places = Places({"10.0.0.1": TOKYO})
-    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=places, coordinates=Coordinates())
-    joined(delegator, crawler("a", location=TOKYO), crawler("b", location=ATHENS))
-    answer = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
-    assert (answer.crawler, answer.evidence, answer.rtt_ms) == ("b", Evidence.COORDINATE, 1.0)
-
-
-def test_unprobeable_site_goes_by_location_next() -> None:
-    delegator = DelegationMachine(flat_tree(1), Everyone(), locations=Places({"10.0.0.1": TOKYO}))
-    joined(delegator, crawler("a", location=ATHENS), crawler("b", location=TOKYO))
-    answer = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
-    assert (answer.crawler, answer.evidence) == ("b", Evidence.GEOLOCATED)
-
-
-def test_unprobeable_site_goes_by_neighbours_then_by_load() -> None:
-    delegator = DelegationMachine(flat_tree(4), Paper())
-    joined(delegator, crawler("a"), crawler("b"))
-    nothing = decided(arrived(delegator, "10.0.0.1", lambda *_: None))
-    assert (nothing.crawler, nothing.evidence) == ("a", Evidence.INHERITED)
-    arrived(delegator, "10.0.1.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
-    arrived(delegator, "10.0.2.1", lambda name, _: {"a": 99.0, "b": 1.0}[name])
-    assert decided(arrived(delegator, "10.0.3.1", lambda *_: None)).crawler == "b"
 
 
 def test_losses_end_an_attempt_before_everybody_was_asked() -> None:

@@ -68,7 +68,7 @@ def test_crawler_with_too_many_implausible_samples_is_asked_no_more() -> None:
     joined(machine, NY, OTHER)
     names = [asked(arrived(machine, one, too_short)) for one in addresses(5)]
     assert ["ny" in some for some in names] == [True, True, True, False, False]
-    assert machine.flagged() == ["ny"]
+    assert machine.roster.flagged() == ["ny"]
 
 
 def test_a_few_implausible_samples_among_many_do_not_flag_a_crawler() -> None:
@@ -93,7 +93,7 @@ def test_where_two_crawlers_contradict_a_place_neither_is_blamed() -> None:
     joined(machine, NY, OTHER)
     actions = arrived(machine, "10.0.0.1", lambda name, _: {"ny": 20.0, "athens": 60.0}[name])
     assert checked(actions) == []
-    assert machine.flagged() == []
+    assert machine.roster.flagged() == []
     one = decided(actions)
     assert (one.crawler, one.rtt_ms, one.probes) == ("ny", 20.0, 2)
 
@@ -120,7 +120,7 @@ def flagged_machine() -> DelegationMachine:
     machine = machine_of()
     machine.handle(CrawlerJoined(NY, 0.0, TrackRecord(checked=4, implausible=3)))
     joined(machine, OTHER)
-    assert machine.flagged() == ["ny"]
+    assert machine.roster.flagged() == ["ny"]
     return machine
 
 
@@ -128,7 +128,7 @@ def test_record_of_the_store_decides_from_the_start() -> None:
     assert asked(arrived(flagged_machine(), "10.0.0.1", lambda *_: 250.0)) == ["athens"]
     machine = machine_of()
     machine.handle(CrawlerJoined(NY, 0.0, TrackRecord(checked=203, implausible=3)))
-    assert machine.flagged() == []
+    assert machine.roster.flagged() == []
     assert machine.has_crawlers
 
 
@@ -147,7 +147,7 @@ def test_flag_needs_three_implausible_samples_and_more_than_half(
 ) -> None:
     machine = machine_of()
     machine.handle(CrawlerJoined(NY, 0.0, record))
-    assert bool(machine.flagged()) is is_flagged
+    assert bool(machine.roster.flagged()) is is_flagged
 
 
 @pytest.mark.parametrize("allowed", [3, 203])
@@ -165,10 +165,10 @@ def test_flagged_crawler_that_is_removed_and_added_anew_is_believed() -> None:
     machine = flagged_machine()
     joined(machine, replace(NY, state=CrawlerState.LEFT))
     joined(machine, NY)
-    assert machine.flagged() == ["ny"], "it was only gone for a while"
+    assert machine.roster.flagged() == ["ny"], "it was only gone for a while"
     anew: Crawler = replace(NY, joined_s=100.0)
     joined(machine, anew)
-    assert machine.flagged() == []
+    assert machine.roster.flagged() == []
     assert machine.roster.records[0] == TrackRecord(since_s=100.0)
 
 
@@ -176,7 +176,7 @@ def test_record_from_before_a_crawler_was_added_anew_is_void() -> None:
     machine = machine_of()
     old = TrackRecord(since_s=1.0, checked=9, implausible=9)
     machine.handle(CrawlerJoined(replace(NY, joined_s=2.0), 3.0, old))
-    assert machine.flagged() == []
+    assert machine.roster.flagged() == []
 
 
 def test_plausible_samples_that_were_under_way_can_clear_a_flag() -> None:
@@ -188,5 +188,5 @@ def test_plausible_samples_that_were_under_way_can_clear_a_flag() -> None:
         for name, rtt_ms in (("athens", 250.0), ("ny", 1.0 if number < 3 else 300.0)):
             sample = Sample(crawler=name, address=site(address).address, rtt_ms=rtt_ms)
             machine.handle(SampleReturned(attempt, sample, 1.0))
-        assert bool(machine.flagged()) is (number in {2, 3, 4})
+        assert bool(machine.roster.flagged()) is (number in {2, 3, 4})
     assert machine.roster.records[0] == TrackRecord(checked=8, implausible=3)

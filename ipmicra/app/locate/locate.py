@@ -17,9 +17,6 @@ A geofeed is read once for each subnet that names it, and each time only prefixe
 taken: a holder can speak for its own addresses and for no others. One that cannot be fetched is a finding
 and is not tried again in this run. Countries of neighbouring subnets are remembered by row, since the
 targets of a list often share a subnet; they are not asked for where the parent has very many descendants.
-
-`LocatedSites` is the same for the delegator, which asks for the place of each new site while sites are
-being delegated: offline, so that it never waits for a server.
 """
 
 from __future__ import annotations
@@ -45,7 +42,6 @@ from ipmicra.locate.locator import Clues, Located, Locator, LocatorTables
 from ipmicra.model.address import Address
 from ipmicra.model.location import Heuristic, Location
 from ipmicra.model.sample import Sample
-from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
 
 LARGEST_FAMILY = 100_000
@@ -97,6 +93,12 @@ class _Asked:
     def address(self) -> Address | None:
         """The address, or the first of a range or of a name's several."""
         return self.seed.first if self.seed else None
+
+
+def site_name(host: str, address: Address) -> HostName | None:
+    """Read the host name of a site; None if it has none, or one that tells nothing."""
+    name = read_host_name(host, load_registered_domain()) if host != str(address) else ""
+    return None if isinstance(name, str) else name
 
 
 class LocateRun:
@@ -158,12 +160,10 @@ class LocateRun:
         self.findings += known.findings
         known.findings.clear()
 
-    def locate_site(self, host: str, address: Address) -> Located:
-        """Locate a site whose address is known; the DNS is not asked."""
-        asked = _Asked(host, seed=Seed(text=host, host=host).at(address))
-        name = read_host_name(host, load_registered_domain()) if host != str(address) else ""
-        if not isinstance(name, str):
-            asked.name = name
+    def locate_site(self, host: str, address: Address, dns: DnsClues | None = None) -> Located:
+        """Locate a site whose address is known; the DNS is not asked, but what it said may be given."""
+        name = site_name(host, address)
+        asked = _Asked(host, name, Seed(text=host, host=host).at(address), dns=dns or DnsClues())
         return self._locate(asked).located
 
     def _read(self, text: str) -> _Asked:
@@ -237,15 +237,3 @@ class LocateRun:
                 read_geofeed(
                     tables.known, lines, subnet.geofeed, tables.gazetteer, (subnet.first, subnet.last)
                 )
-
-
-class LocatedSites:
-    """Places by host name, registration and shipped tables; asks no server."""
-
-    def __init__(self, hierarchy: Hierarchy | None) -> None:
-        """Load the tables; without a hierarchy, host names are the only clue."""
-        self._run = LocateRun(LocateOptions(is_offline=True), hierarchy)
-
-    def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
-        """Return a site's place."""
-        return self._run.locate_site(site.host, site.address).location

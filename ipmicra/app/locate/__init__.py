@@ -1,0 +1,1 @@
+"""Locating targets and sites: clues, votes, and round trips by distance."""
