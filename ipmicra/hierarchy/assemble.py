@@ -5,8 +5,8 @@ Theory of operation
 Registrations arrive in the order of the dumps; the file stores subnets in preorder. Two rounds of
 independent steps bridge the two:
 
-1. On registrations: nest both families into trees, number the distinct texts of each field, and find the
-   holder that each registration names. None of these needs the result of another.
+1. On registrations: nest both families into trees, and find the holder that each registration names. None
+   of these needs the result of another.
 2. On subnets: `Tree.source` says which registration each subnet came from. With it every column is brought
    into the order of the subnets, and texts and organisations are renumbered in the order in which subnets
    first use them. Renumbering makes the file independent of the order of the dumps and puts texts near
@@ -33,7 +33,7 @@ from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
-from ipmicra.hierarchy.texts import FIELDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow, number_text
+from ipmicra.hierarchy.texts import KINDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow
 from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
 
@@ -64,19 +64,17 @@ def one_by_one(steps: list[Callable[[], Any]]) -> list[Any]:
 
 def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
     """Nest registrations and lay out every section but the metadata."""
-    netname, tree4, named, tree6, *others = take_steps(  # the longest first
+    tree4, named, tree6 = take_steps(  # the longest first
         [
-            partial(number_text, columns, FIELDS[0]),
-            lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.text),
+            lambda: nest_ipv4(columns.first4, columns.last4, columns.rows4, columns.texts),
             lambda: name_holders(columns),
-            lambda: nest_ipv6(columns.wide6, columns.rows6, columns.text),
-            *(partial(number_text, columns, field) for field in FIELDS[1:]),
+            lambda: nest_ipv6(columns.wide6, columns.rows6, columns.texts),
         ]
     )
     registrations = _registrations(tree4, tree6, len(columns.rows4))
     *laid_out, holders, index, cut, country, registry, date = take_steps(
         [
-            *(partial(lay_out_text, columns.text, text, registrations) for text in (netname, *others)),
+            *(partial(lay_out_text, columns, kind, registrations) for kind in KINDS),
             lambda: lay_out_holders(columns, named, registrations),
             lambda: segment_index(tree4.segments),
             lambda: _cut_sections(columns, tree4, tree6),
@@ -92,7 +90,7 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
         names.SEGMENTS: tree4.segments,
         names.SEGMENT_INDEX: index,
         **_holder_sections(holders),
-        **lay_out_texts(dict(zip(FIELDS, laid_out, strict=True))),
+        **lay_out_texts(dict(zip(KINDS, laid_out, strict=True))),
         **_country_sections(country),
         **cut,
     }

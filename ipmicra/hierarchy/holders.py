@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,7 @@ def name_holders(columns: Columns) -> NamedHolders:
     rows = len(columns.rows4) + len(columns.rows6)
     numbers, kinds, objects = np.empty(rows, np.int32), np.empty(rows, np.uint8), np.empty(rows, np.int64)
     count = kernels.name_holders(
-        columns.text, columns.rows4, columns.rows6, columns.organisations, numbers, kinds, objects
+        columns.texts, columns.rows4, columns.rows6, columns.organisations, numbers, kinds, objects
     )
     return NamedHolders(numbers=numbers, kinds=kinds[:count], objects=objects[:count])
 
@@ -56,29 +55,19 @@ def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArra
     order, firsts = order[:used], firsts[:used]
     kinds, objects = named.kinds[order], named.objects[order]
     known = columns.organisations
-    lengths = _pick(columns, "lengths", firsts)
-    texts = int(known.lengths[objects[objects >= 0]].sum()) + int(lengths.sum())
-    records = np.empty(texts + RECORD_BYTES * len(kinds), np.uint8)
+    room = sum(columns.texts.total_size(column[objects[objects >= 0]]) for column in known.texts)
+    room += len(columns.texts.data) + RECORD_BYTES * len(kinds)  # of which only what is written to is claimed
+    records = np.empty(room, np.uint8)
     at = np.empty(len(kinds), np.int64)
     size = kernels.encode_organisations(
-        columns.text,
+        columns.texts,
         kinds,
         objects,
-        _pick(columns, "registry", firsts),
-        _pick(columns, "text", firsts),
-        lengths,
+        firsts,
+        columns.rows4,
+        columns.rows6,
         known,
         records,
         at,
     )
     return Holders(numbers=(numbers + 1).astype(np.uint32), at=at, records=records[:size])
-
-
-def _pick(columns: Columns, name: str, registrations: NDArray[np.int64]) -> NDArray[Any]:
-    """Take rows of a column, IPv4 registrations first."""
-    narrow, wide = getattr(columns.rows4, name), getattr(columns.rows6, name)
-    is_wide = registrations >= len(narrow)
-    picked = np.empty((len(registrations), *narrow.shape[1:]), narrow.dtype)
-    picked[~is_wide] = narrow[registrations[~is_wide]]
-    picked[is_wide] = wide[registrations[is_wide] - len(narrow)]
-    return picked

@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy.overlaps import count_pieces
 from ipmicra.native import kernels
-from ipmicra.parse.columns import Rows
+from ipmicra.parse.columns import Rows, Texts
 
 ONES32 = np.uint64(0xFFFFFFFF)
 ONES64 = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -82,16 +82,14 @@ class Tree:
     """Registrations left out because they would have been cut into too many pieces."""
 
 
-def nest_ipv4(
-    first: NDArray[np.uint32], last: NDArray[np.uint32], rows: Rows, text: NDArray[np.uint8]
-) -> Tree:
+def nest_ipv4(first: NDArray[np.uint32], last: NDArray[np.uint32], rows: Rows, texts: Texts) -> Tree:
     """Nest IPv4 registrations."""
     # The first place is kept for a root that nobody registered: inserting it later would copy all columns.
     key, order = np.zeros(len(first) + 1, np.uint64), np.empty(len(first) + 1, np.uint32)
     kernels.range_keys(first, last, key[1:], order[1:])
     kernels.sort_keys(key[1:], order[1:])
     is_same = _repeats([key[1:]])
-    source, losers = _merge(order, is_same, rows, text)
+    source, losers = _merge(order, is_same, rows, texts)
     if len(losers):
         key[1 : len(source)] = key[1:][~is_same]
         key = key[: len(source)]
@@ -117,12 +115,12 @@ def nest_ipv4(
     )
 
 
-def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, text: NDArray[np.uint8]) -> Tree:
+def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, texts: Texts) -> Tree:
     """Nest IPv6 registrations by the ranks of their bounds."""
     order = sort_order([wide[:, 0], wide[:, 1], ONES64 - wide[:, 2], ONES64 - wide[:, 3]])
     ordered = wide[order]
     is_same = _repeats([ordered[:, i] for i in range(4)])
-    source, losers = _merge(np.concatenate((np.zeros(1, np.uint32), order)), is_same, rows, text)
+    source, losers = _merge(np.concatenate((np.zeros(1, np.uint32), order)), is_same, rows, texts)
     ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), wide[source[1:]]))
     if len(ranges) > 1 and (ranges[1] == ranges[0]).all():
         ranges, source = ranges[1:], source[1:]
@@ -158,7 +156,7 @@ def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
 
 
 def _merge(
-    order: NDArray[np.uint32], is_same: NDArray[np.bool_], rows: Rows, text: NDArray[np.uint8]
+    order: NDArray[np.uint32], is_same: NDArray[np.bool_], rows: Rows, texts: Texts
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Keep the best registration of each range; return those in order, and (loser, winner) pairs.
 
@@ -168,7 +166,7 @@ def _merge(
     winners = order.view(np.int32)
     if len(losers):
         winners = np.empty(len(order) - len(losers), np.int32)
-        kernels.pick_winners(rows, text, order[1:], is_same, winners[1:], losers)
+        kernels.pick_winners(rows, texts, order[1:], is_same, winners[1:], losers)
     winners[:1] = NO_SOURCE
     return winners, losers
 

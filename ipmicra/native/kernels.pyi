@@ -20,9 +20,7 @@ class _RowColumns(Protocol):
     # see `ipmicra.parse.columns.Rows`
 
     @property
-    def text(self) -> NDArray[np.uint64]: ...
-    @property
-    def lengths(self) -> NDArray[np.uint16]: ...
+    def texts(self) -> tuple[NDArray[np.uint32], ...]: ...
     @property
     def country(self) -> NDArray[np.uint16]: ...
     @property
@@ -31,6 +29,16 @@ class _RowColumns(Protocol):
     def registry(self) -> NDArray[np.uint8]: ...
     @property
     def holder(self) -> NDArray[np.uint8]: ...
+    @property
+    def detail(self) -> NDArray[np.uint8]: ...
+
+class _Texts(Protocol):
+    # see `ipmicra.parse.columns.Texts`
+
+    @property
+    def data(self) -> NDArray[np.uint8]: ...
+    @property
+    def ends(self) -> NDArray[np.uint64]: ...
 
 @final
 class Buffer:
@@ -84,7 +92,7 @@ def range_keys(
 def sort_keys(keys: NDArray[np.uint64], order: NDArray[np.uint32], /) -> int: ...
 def pick_winners(
     rows: _RowColumns,
-    text: NDArray[np.uint8],
+    texts: _Texts,
     order: NDArray[np.uint32],
     is_same: NDArray[np.bool_],
     winners: NDArray[np.int32],
@@ -111,21 +119,11 @@ def flatten(
     /,
 ) -> int: ...
 def index_segments(segments: NDArray[np.uint64], shift: int, index: NDArray[np.uint64], /) -> int: ...
-def number_texts(
-    text: NDArray[np.uint8],
+def write_picked(
+    texts: _Texts,
     rows4: _RowColumns,
     rows6: _RowColumns,
-    column: int,
-    numbers: NDArray[np.int32],
-    starts: NDArray[np.uint64],
-    sizes: NDArray[np.uint16],
-    /,
-) -> int: ...
-def write_picked(
-    text: NDArray[np.uint8],
-    starts: NDArray[np.uint64],
-    sizes: NDArray[np.uint16],
-    numbers: NDArray[np.int32],
+    kind: int,
     picked: NDArray[np.int32],
     places: NDArray[np.uint32],
     out: NDArray[np.uint8],
@@ -141,7 +139,7 @@ def renumber(
     /,
 ) -> int: ...
 def name_holders(
-    text: NDArray[np.uint8],
+    texts: _Texts,
     rows4: _RowColumns,
     rows6: _RowColumns,
     organisations: _RowColumns,
@@ -151,12 +149,12 @@ def name_holders(
     /,
 ) -> int: ...
 def encode_organisations(
-    text: NDArray[np.uint8],
+    texts: _Texts,
     kinds: NDArray[np.uint8],
     objects: _Rows,
-    registry: NDArray[np.uint8],
-    starts: NDArray[np.uint64],
-    lengths: NDArray[np.uint16],
+    firsts: _Rows,
+    rows4: _RowColumns,
+    rows6: _RowColumns,
     known: _RowColumns,
     out: NDArray[np.uint8],
     at: _Rows,

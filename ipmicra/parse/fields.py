@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Field(IntEnum):
-    """What an attribute's value is used for. The first seven are stored with a registration."""
+    """What an attribute's value is used for."""
 
     NETNAME = 0
     DESCR = 1
@@ -31,8 +31,16 @@ class Field(IntEnum):
     """Meaningful only as the first attribute, such as `NetHandle`."""
 
 
-STORED_TEXTS = 7
-"""Texts kept with a registration: `Field.NETNAME` to `Field.GEOFEED`, in that order."""
+class Text(IntEnum):
+    """Texts kept with a registration: those that a hierarchy shows."""
+
+    NETNAME = 0
+    HOLDER = 1
+    """What names the holder best: a handle, else a maintainer, else the description."""
+    STATUS = 2
+    GEOLOC = 3
+    GEOFEED = 4
+
 
 ORGANISATION_TEXTS = 3
 """Texts kept with an organisation: handle, name, address."""
@@ -45,16 +53,6 @@ class Kind(IntEnum):
     REGISTRATION = 1
     ORGANISATION = 2
     OTHER = 3
-
-
-class Holder(IntEnum):
-    """The kind of handle by which a registration names its holder."""
-
-    NONE = 0
-    ORG = 1
-    OWNERID = 2
-    ORGID = 3
-    OPAQUE = 4
 
 
 KEYS: dict[str, tuple[Field, Kind]] = {

@@ -137,6 +137,27 @@ def test_size_of_the_chunks_and_packing_do_not_show(dialect: Dialect, data: st.D
     ]
 
 
+@given(texts=st.lists(paragraph_dumps() | statistics_dumps(), max_size=3), dropped=statistics_dumps())
+def test_dumps_that_are_joined_or_appended_say_what_each_says(texts: list[bytes], dropped: bytes) -> None:
+    dialects = [Dialect.STATISTICS if b"|ipv" in text else Dialect.RPSL for text in texts]
+    each = [spelled_out(parse_bytes(text, dialect)) for text, dialect in zip(texts, dialects, strict=True)]
+    joined, appended = kernels.Gatherer(), kernels.Gatherer()
+    for text, dialect in zip(texts, dialects, strict=True):
+        parser = Parser(dialect, Registry.NONE)
+        parser.add(parser.parse(text, len(text), kernels.Sheet()))
+        joined.join(parser.gatherer)
+        parser = Parser(Dialect.STATISTICS, Registry.NONE, appended)
+        parser.add(parser.parse(dropped, len(dropped), kernels.Sheet()))
+        appended.drop()
+        parser = Parser(dialect, Registry.NONE, appended)
+        parser.add(parser.parse(text, len(text), kernels.Sheet()))
+    for gatherer in (joined, appended):
+        whole = spelled_out(Columns.of(gatherer))
+        for name in ("registrations", "organisations", "findings"):
+            expected = [found for dump in each for found in getattr(dump, name)]
+            assert sorted(getattr(whole, name), key=repr) == sorted(expected, key=repr)
+
+
 @given(text=paragraph_dumps())
 def test_details_of_findings_start_as_the_paragraph_does(text: bytes) -> None:
     read = parse_bytes(text, Dialect.RPSL, Registry.NONE)

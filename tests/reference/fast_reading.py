@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ipmicra.model.finding import FATE_OF, Reason
+from ipmicra.model.finding import FATE_OF, Fate, Reason, Tally
+from ipmicra.model.organisation import HolderEvidence
 from ipmicra.model.registry import Registry
 from ipmicra.parse.columns import Columns, Rows
-from ipmicra.parse.fields import Field, Holder
+from ipmicra.parse.fields import Text
+from tests.reference.slow_hierarchy import detail_of, evidence_of
 from tests.reference.slow_parser import SlowDump, SlowOrganisation, SlowRegistration
 
 
-def spelled_out(columns: Columns) -> SlowDump:
-    """Return everything in the columns as the slow parser gives it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRegistration:
+    """What columns keep of a registration."""
+
+    first: int
+    last: int
+    family: int
+    netname: str
+    holder: str
+    """What names the holder best."""
+    evidence: HolderEvidence
+    status: str
+    geoloc: str
+    geofeed: str
+    country: str
+    date: int
+    registry: Registry
+    detail: int
+    """Number of values that the paragraph had."""
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptDump:
+    """All that columns keep of one dump."""
+
+    registrations: list[KeptRegistration]
+    organisations: list[SlowOrganisation]
+    findings: list[tuple[int, Fate, Reason]]
+    tally: Tally
+
+
+def spelled_out(columns: Columns) -> KeptDump:
+    """Return everything in the columns."""
     registrations = [*_registrations(columns, 4), *_registrations(columns, 6)]
     findings = [
         (int(line), FATE_OF[Reason(int(reason))], Reason(int(reason)))
         for line, reason in zip(columns.findings.line, columns.findings.reason, strict=True)
     ]
-    return SlowDump(
+    return KeptDump(
         registrations=sorted(registrations, key=lambda found: found.line),
         organisations=list(_organisations(columns)),
         findings=sorted(findings),
@@ -26,23 +61,39 @@ def spelled_out(columns: Columns) -> SlowDump:
     )
 
 
-def in_order(dump: SlowDump) -> SlowDump:
-    """Bring the slow parser's result into the same order."""
-    return SlowDump(
-        registrations=sorted(dump.registrations, key=lambda found: found.line),
+def in_order(dump: SlowDump) -> KeptDump:
+    """Reduce the slow parser's result to what is kept, in the same order."""
+    return KeptDump(
+        registrations=[kept(found) for found in sorted(dump.registrations, key=lambda found: found.line)],
         organisations=sorted(dump.organisations, key=lambda found: found.line),
         findings=sorted(dump.findings),
         tally=dump.tally,
     )
 
 
+def kept(registration: SlowRegistration) -> KeptRegistration:
+    """Reduce a registration to what is kept of it."""
+    evidence, holder = evidence_of(registration)
+    return KeptRegistration(
+        first=registration.first,
+        last=registration.last,
+        family=registration.family,
+        netname=registration.netname,
+        holder=holder,
+        evidence=evidence,
+        status=registration.status,
+        geoloc=registration.geoloc,
+        geofeed=registration.geofeed,
+        country=registration.country,
+        date=registration.date,
+        registry=registration.registry,
+        detail=detail_of(registration),
+        line=registration.line,
+    )
+
+
 def _texts(columns: Columns, rows: Rows, row: int) -> list[str]:
-    at = int(rows.text[row])
-    texts = []
-    for length in rows.lengths[row]:
-        texts.append(columns.text[at : at + int(length)].tobytes().decode("utf-8"))
-        at += int(length)
-    return texts
+    return [columns.texts.spell(int(column[row])) for column in rows.texts]
 
 
 def _country(rows: Rows, row: int) -> str:
@@ -50,7 +101,7 @@ def _country(rows: Rows, row: int) -> str:
     return chr(code >> 8) + chr(code & 255) if code else ""
 
 
-def _registrations(columns: Columns, family: int) -> Iterator[SlowRegistration]:
+def _registrations(columns: Columns, family: int) -> Iterator[KeptRegistration]:
     rows = columns.rows4 if family == 4 else columns.rows6
     for row in range(len(rows)):
         if family == 4:
@@ -59,22 +110,20 @@ def _registrations(columns: Columns, family: int) -> Iterator[SlowRegistration]:
             high, low, last_high, last_low = (int(word) for word in columns.wide6[row])
             first, last = high << 64 | low, last_high << 64 | last_low
         texts = _texts(columns, rows, row)
-        holder = Holder(int(rows.holder[row]))
-        yield SlowRegistration(
+        yield KeptRegistration(
             first=first,
             last=last,
             family=family,
-            netname=texts[Field.NETNAME],
-            descr=texts[Field.DESCR],
-            handle=texts[Field.HANDLE],
-            maintainer=texts[Field.MAINTAINER],
-            status=texts[Field.STATUS],
-            geoloc=texts[Field.GEOLOC],
-            geofeed=texts[Field.GEOFEED],
+            netname=texts[Text.NETNAME],
+            holder=texts[Text.HOLDER],
+            evidence=HolderEvidence(int(rows.holder[row])),
+            status=texts[Text.STATUS],
+            geoloc=texts[Text.GEOLOC],
+            geofeed=texts[Text.GEOFEED],
             country=_country(rows, row),
             date=int(rows.date[row]),
             registry=Registry(int(rows.registry[row])),
-            holder="" if holder is Holder.NONE else holder.name,
+            detail=int(rows.detail[row]),
             line=int(rows.line[row]),
         )
 

@@ -105,30 +105,35 @@ def narrowest(rows: Sequence[SlowRow], address: int) -> int:
 # --- duplicates ---------------------------------------------------------------------------------------------
 
 
-def texts(registration: SlowRegistration) -> tuple[str, ...]:
-    """Return the texts of a registration in the order in which they are compared."""
-    return (
-        registration.netname,
-        registration.descr,
-        registration.handle,
-        registration.maintainer,
-        registration.status,
-        registration.geoloc,
-        registration.geofeed,
-    )
+def evidence_of(registration: SlowRegistration) -> tuple[HolderEvidence, str]:
+    """Return what names the holder best: a handle, else a maintainer, else the description."""
+    if registration.handle:
+        return HolderEvidence[registration.holder], registration.handle
+    if registration.maintainer:
+        return HolderEvidence.MAINTAINER, registration.maintainer
+    if registration.descr:
+        return HolderEvidence.DESCRIPTION, registration.descr
+    return HolderEvidence.NONE, ""
+
+
+def detail_of(registration: SlowRegistration) -> int:
+    """Count the values of a registration, also those that no hierarchy keeps."""
+    said = registration
+    named = (said.netname, said.descr, said.handle, said.maintainer, said.status, said.geoloc, said.geofeed)
+    return sum(bool(value) for value in (*named, said.country, said.date))
 
 
 def worth(registration: SlowRegistration) -> tuple[object, ...]:
-    """Order registrations of one range, the best first: more detail, then newer, then by content alone."""
-    said = [*texts(registration), registration.country, registration.date]
-    kinds = ["", "ORG", "OWNERID", "ORGID", "OPAQUE"]
+    """Order registrations of one range, the best first: more detail, then newer, then by what is kept."""
+    evidence, holder = evidence_of(registration)
+    texts = (registration.netname, holder, registration.status, registration.geoloc, registration.geofeed)
     return (
-        -sum(bool(value) for value in said),
+        -detail_of(registration),
         -registration.date,
         registration.registry,
         registration.country,
-        kinds.index(registration.holder),
-        [value.encode() for value in texts(registration)],
+        evidence,
+        [value.encode() for value in texts],
     )
 
 

@@ -238,14 +238,17 @@ def read_registration(paragraph: SlowParagraph, registry: Registry, reasons: set
     """Read a registration; raise `SkipError` if it has no usable range."""
     first, last, family = range_of(paragraph, reasons)
     handle, holder = holder_of(paragraph)
+    maintainer = maintainer_of(paragraph)
+    unkept: set[Reason] = set()
+    """Repairs of values that are not kept because something better names the holder."""
     return SlowRegistration(
         first=first,
         last=last,
         family=family,
         netname=text(paragraph.structured(b"netname"), reasons),
-        descr=text(paragraph.free(b"descr"), reasons),
+        descr=text(paragraph.free(b"descr"), unkept if handle or maintainer else reasons),
         handle=text(handle, reasons),
-        maintainer=text(maintainer_of(paragraph), reasons),
+        maintainer=text(maintainer, unkept if handle else reasons),
         status=text(paragraph.structured(b"status", b"nettype"), reasons),
         geoloc=text(paragraph.structured(b"geoloc"), reasons),
         geofeed=text(geofeed_of(paragraph), reasons),

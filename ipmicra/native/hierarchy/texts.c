@@ -1,95 +1,18 @@
-/* Keeping each text once: numbering the texts of a column, and writing them into the pools of a hierarchy file.
+/* Writing texts into the pools of a hierarchy file.
  *
  * Theory of operation
  * -------------------
- * Texts are numbered in the order of the dumps, which is the order in which they lie in memory; a text is kept as
- * the place where it first appeared, so nothing is copied. A look into the hash table is a wait for memory; so the
- * next rows are hashed and their slots asked for in batches, and all of them come at the same time. Neighbours in
- * a dump often have the same text, which is seen before it is hashed.
- *
- * A hierarchy file has them in the order of its subnets instead, so that the same dumps in another order give the
- * same bytes: `write_picked` writes a text when the first subnet that has it comes by.
+ * The texts of registrations are numbered in the order of the dumps. A hierarchy file has them in the order of its
+ * subnets instead, so that the same dumps in another order give the same bytes: `write_picked` writes a text when the
+ * first subnet that has it comes by.
  *
  * In a pool a text's length stands before its bytes, seven bits a byte, low bits first, the top bit set on all but
  * the last: 5 is 05, 300 is AC 02. */
 
-#include "intern.h"
+#include "../memory.h"
+#include "hierarchy.h"
 
-/* Return 32 well-mixed bits of some bytes. */
-uint32_t hash_span(Span span) {
-    const uint64_t mix = 0x9E3779B97F4A7C15u;
-    uint64_t value = 0xCBF29CE484222325u ^ (uint64_t)span_size(span);
-    for (; span_size(span) >= 8; span.at += 8) {
-        value = (value ^ load_word(span.at, span.end)) * mix;
-        value ^= value >> 32;
-    }
-    if (!is_empty(span))
-        value = (value ^ load_word(span.at, span.end)) * mix;
-    value ^= value >> 29;
-    return (uint32_t)((value * mix) >> 32);
-}
-
-/* What numbering a column has found so far. */
-typedef struct {
-    Span text;
-    Slots table;
-    Distinct distinct;
-    int32_t last; /* number of the row before */
-} Numbering;
-
-static inline Span distinct_span(const Numbering *state, size_t number) {
-    return text_span(state->text, state->distinct.starts[number], state->distinct.sizes[number]);
-}
-
-/* Return the number of a text, a new one where it is new; -1 where memory ran out. */
-static int32_t number_of(Numbering *state, Span text, uint32_t hash) {
-    Slots *table = &state->table;
-    size_t slot = hash & (table->size - 1);
-    for (; table->slots[slot] != 0; slot = (slot + 1) & (table->size - 1)) {
-        size_t number = (size_t)(table->slots[slot] & UINT32_MAX) - 1;
-        if (table->slots[slot] >> 32 == hash && same_bytes(distinct_span(state, number), text))
-            return (int32_t)number;
-    }
-    size_t number = table->used;
-    state->distinct.starts[number] = (uint64_t)(text.at - state->text.at);
-    state->distinct.sizes[number] = (uint16_t)span_size(text);
-    return fill_slot(table, slot, hash) ? (int32_t)number : -1;
-}
-
-/* Number the texts of one table; return whether there was memory. */
-static bool number_table(Numbering *state, const RowTable *rows, size_t column, int32_t *numbers) {
-    for (size_t row = 0; row < rows->count; row += BATCH) {
-        Span texts[BATCH];
-        uint32_t hashes[BATCH];
-        bool is_repeated[BATCH];
-        size_t count = rows->count - row < BATCH ? rows->count - row : BATCH;
-        for (size_t i = 0; i < count; i++) {
-            texts[i] = text_of(rows, state->text, row + i, column);
-            is_repeated[i] = i > 0 && same_bytes(texts[i], texts[i - 1]);
-            hashes[i] = is_repeated[i] || is_empty(texts[i]) ? 0 : hash_span(texts[i]);
-            prefetch_slot(&state->table, hashes[i]);
-        }
-        for (size_t i = 0; i < count; i++) {
-            if (!is_repeated[i])
-                state->last = is_empty(texts[i]) ? -1 : number_of(state, texts[i], hashes[i]);
-            if (state->last < 0 && !is_empty(texts[i]))
-                return false;
-            numbers[row + i] = state->last;
-        }
-    }
-    return true;
-}
-
-/* Number one text of each row of two tables, -1 for empty ones; return how many distinct texts there are.
- *
- * `numbers` and `distinct` have room for as many as there are rows. */
-int64_t number_texts(const RowTable tables[2], Span text, size_t column, int32_t *numbers, Distinct distinct) {
-    Numbering state = {.text = text, .distinct = distinct, .last = -1};
-    bool is_done = make_slots(&state.table, 0) && number_table(&state, &tables[0], column, numbers) &&
-                   number_table(&state, &tables[1], column, numbers + tables[0].count);
-    free(state.table.slots);
-    return is_done ? (int64_t)state.table.used : OUT_OF_MEMORY;
-}
+enum { AHEAD = 32 }; /* rows whose numbers are asked for before their turn */
 
 /* Write one text with its length; return the place behind, or NULL where there is no room. */
 static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
@@ -101,34 +24,42 @@ static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
         if (rest < 0x80)
             break;
     }
-    memcpy(out, text.at, size);
+    if (size)
+        memcpy(out, text.at, size);
     return out + size;
 }
 
-/* Write each text when the first row that has it is picked; return the bytes written.
+/* Return where the number of a registration's text is; NULL for one that does not exist. */
+static inline const uint32_t *number_at(const RowTable tables[2], size_t kind, int32_t registration) {
+    size_t row = (size_t)registration;
+    if (registration < 0 || row >= tables[0].count + tables[1].count)
+        return NULL;
+    return row < tables[0].count ? &tables[0].texts[kind][row] : &tables[1].texts[kind][row - tables[0].count];
+}
+
+/* Write each text of a kind when the first registration that has it is picked; return the bytes written.
  *
- * A place is where a text starts, counted from 1; 0 stands for none, also for a picked row of -1. What is written
- * depends on the order of the picked rows alone, not on that of the numbers. */
-int64_t write_picked(Span text, Distinct distinct, size_t distinct_count, const int32_t *numbers, size_t number_count,
-                     const int32_t *picked, size_t count, uint32_t *places, uint8_t *out, size_t out_size,
-                     uint32_t *written, size_t *written_count) {
-    uint32_t *place_of = make_zeros(distinct_count ? distinct_count : 1, sizeof *place_of);
+ * A place is where a text starts, counted from 1; 0 stands for none, also for a picked registration of -1. What is
+ * written depends on the order of the picked ones alone, not on that of the numbers. */
+int64_t write_picked(const Texts *texts, const RowTable tables[2], size_t kind, const int32_t *picked, size_t count,
+                     uint32_t *places, uint8_t *out, size_t out_size, uint32_t *written, size_t *written_count) {
+    uint32_t *place_of = make_zeros(texts->count + 1, sizeof *place_of);
     uint8_t *at = out;
     *written_count = 0;
     if (place_of == NULL)
         return OUT_OF_MEMORY;
     for (size_t i = 0; i < count && at != NULL; i++) {
-        if (i + BATCH < count && picked[i + BATCH] >= 0 && (size_t)picked[i + BATCH] < number_count)
-            __builtin_prefetch(&numbers[picked[i + BATCH]]);
-        int64_t number = picked[i] >= 0 && (size_t)picked[i] < number_count ? numbers[picked[i]] : -1;
+        if (i + AHEAD < count)
+            __builtin_prefetch(number_at(tables, kind, picked[i + AHEAD]));
+        const uint32_t *number = number_at(tables, kind, picked[i]);
         places[i] = 0;
-        if (number < 0 || (size_t)number >= distinct_count)
+        if (number == NULL || *number == 0 || *number > texts->count)
             continue;
-        if (place_of[number] == 0) {
-            place_of[number] = written[(*written_count)++] = (uint32_t)(at - out) + 1;
-            at = put_text(at, out + out_size, text_span(text, distinct.starts[number], distinct.sizes[number]));
+        if (place_of[*number] == 0) {
+            place_of[*number] = written[(*written_count)++] = (uint32_t)(at - out) + 1;
+            at = put_text(at, out + out_size, text_by_number(texts, *number));
         }
-        places[i] = place_of[number];
+        places[i] = place_of[*number];
     }
     free(place_of);
     return at == NULL ? OUT_OF_ROOM : at - out;
@@ -161,39 +92,39 @@ int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *pic
 }
 
 /* Write what a registration itself says of its holder: a handle, or a name where it has only a description. */
-static uint8_t *put_evidence(uint8_t *out, const uint8_t *end, const RowTable *named, Span text, size_t row, int kind) {
-    const Span nothing = span_of(text.at, text.at);
-    if (kind == EVIDENCE_DESCRIPTION) {
-        out = put_text(put_text(out, end, nothing), end, text_of(named, text, row, FIELD_DESCR));
-        return put_text(out, end, nothing);
-    }
-    size_t column = kind == EVIDENCE_MAINTAINER ? FIELD_MAINTAINER : FIELD_HANDLE;
-    out = put_text(out, end, text_of(named, text, row, column));
-    return put_text(put_text(out, end, nothing), end, nothing);
+static uint8_t *put_evidence(uint8_t *out, const uint8_t *end, Span text, int kind) {
+    const Span nothing = NO_SPAN;
+    if (kind == EVIDENCE_DESCRIPTION)
+        return put_text(put_text(put_text(out, end, nothing), end, text), end, nothing);
+    return put_text(put_text(put_text(out, end, text), end, nothing), end, nothing);
 }
 
 /* Write one record per organisation: evidence, registry, two letters of country, handle, name, address.
  *
- * objects[i] is the row of an organisation object or -1; then row i of `named`, the registration that named it,
- * has to do. Returns the bytes written; at[i] is where a record starts. */
-int64_t encode_organisations(const RowTable *named, const RowTable *known, Span text, const uint8_t *kinds,
-                             const int64_t *objects, uint8_t *out, size_t out_size, int64_t *at) {
+ * Where no object is known, the registration that named the holder has to do. Returns the bytes written; at[i] is
+ * where a record starts. */
+int64_t encode_organisations(NamedHolders named, const RowTable tables[2], const RowTable *known, const Texts *texts,
+                             uint8_t *out, size_t out_size, int64_t *at) {
     uint8_t *place = out, *end = out + out_size;
-    for (size_t i = 0; i < named->count; i++) {
-        bool is_known = objects[i] >= 0 && (size_t)objects[i] < known->count;
-        size_t object = is_known ? (size_t)objects[i] : 0;
+    for (size_t i = 0; i < named.count; i++) {
+        bool is_known = named.objects[i] >= 0 && (size_t)named.objects[i] < known->count;
+        size_t object = is_known ? (size_t)named.objects[i] : 0, row = (size_t)named.firsts[i];
+        const RowTable *table = row < tables[0].count ? &tables[0] : &tables[1];
         unsigned country = is_known ? known->country[object] : 0;
+        row -= table == &tables[1] ? tables[0].count : 0;
+        if (named.firsts[i] < 0 || row >= table->count)
+            return NOT_SOUND;
         if (end - place < 4)
             return OUT_OF_ROOM;
         at[i] = place - out;
-        *place++ = kinds[i];
-        *place++ = named->registry[i];
+        *place++ = named.kinds[i];
+        *place++ = table->registry[row];
         *place++ = (uint8_t)(country >> 8);
         *place++ = (uint8_t)country;
         if (!is_known)
-            place = put_evidence(place, end, named, text, i, kinds[i]);
-        for (size_t column = 0; is_known && column < ORGANISATION_TEXTS; column++)
-            place = put_text(place, end, text_of(known, text, object, column));
+            place = put_evidence(place, end, text_of(table, texts, row, TEXT_HOLDER), named.kinds[i]);
+        for (size_t kind = 0; is_known && kind < ORGANISATION_TEXTS; kind++)
+            place = put_text(place, end, text_of(known, texts, object, kind));
         if (place == NULL)
             return OUT_OF_ROOM;
     }

@@ -2,41 +2,28 @@
  *
  * Theory of operation
  * -------------------
- * What the parser writes row by row in the cache is split into columns here, once, behind what is there already.
- * Texts are counted from the start of the columns and lines from the start of the dump, so each sheet's are raised
- * by what came before. The cost is that of touching memory for the first time; hence columns are reserved as a whole
- * when the first part of a dump tells how dense it is (memory that is not used is never claimed), and ask for huge
- * pages, of which one fault brings 2 MiB.
+ * What the parser writes row by row in the cache is split into columns here, once, behind what is there already, and
+ * texts are replaced by their numbers in a pool that keeps each of them once. Lines are counted from the start of the
+ * dump, so each sheet's are raised by what came before. The cost is that of touching memory for the first time; hence
+ * columns are reserved as a whole when the first part of a dump tells how dense it is (memory that is not used is
+ * never claimed), and ask for huge pages, of which one fault brings 2 MiB.
  *
  * Several dumps follow each other in the same columns. `begin_dump` remembers where one starts, so that `drop_dump`
- * can forget a dump that turns out to be damaged.
+ * can forget a dump that turns out to be damaged; its texts stay in the pool, where nobody asks for them.
  *
- * Each append makes all room first and writes then: where memory runs out nothing has changed. */
+ * Each append makes all room first and counts rows last: where memory runs out the columns have not changed. */
 
 #include "gatherer.h"
 
-#include "../memory.h"
-
-/* Make room for so many bytes in all; return whether there is. */
-bool reserve_column(Column *column, size_t bytes) {
-    if (bytes <= column->capacity)
-        return true;
-    size_t wanted = column->capacity + column->capacity / 4;
-    if (wanted < bytes)
-        wanted = bytes;
-    uint8_t *larger = make_larger(column->data, wanted, 1);
-    if (larger == NULL)
-        return false;
-    column->data = larger;
-    column->capacity = wanted;
-    return true;
-}
+#include <stdlib.h>
 
 /* Start another dump behind what is there. */
 void begin_dump(Gatherer *gatherer) {
     const Column *columns = columns_of(gatherer);
     for (int i = 0; i < COLUMN_COUNT; i++)
         gatherer->begun.sizes[i] = columns[i].size;
+    gatherer->begun.text_bytes = gatherer->pool.text.size;
+    gatherer->begun.texts = gatherer->pool.count;
     gatherer->begun.lines = gatherer->lines;
     memcpy(gatherer->begun.fates, gatherer->fates, sizeof gatherer->fates);
 }
@@ -50,31 +37,43 @@ void drop_dump(Gatherer *gatherer) {
     memcpy(gatherer->fates, gatherer->begun.fates, sizeof gatherer->fates);
 }
 
+/* Make room for so many times the bytes that a dump has brought to a column. */
+static void expect_more(Column *column, size_t begun, double times) {
+    double bytes = (double)begun + (double)(column->size - begun) * times;
+    if (bytes < (double)(PTRDIFF_MAX / 2))
+        reserve_column(column, (size_t)bytes);
+}
+
 /* Make room for so many times what the dump under way has brought to every column, as far as there is memory. */
 void reserve_columns(Gatherer *gatherer, double times) {
     Column *columns = columns_of(gatherer);
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        size_t begun = gatherer->begun.sizes[i];
-        double bytes = (double)begun + (double)(columns[i].size - begun) * times;
-        if (bytes < (double)(PTRDIFF_MAX / 2))
-            reserve_column(&columns[i], (size_t)bytes);
-    }
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        expect_more(&columns[i], gatherer->begun.sizes[i], times);
+    expect_more(&gatherer->pool.text, gatherer->begun.text_bytes, times);
+    expect_more(&gatherer->pool.ends, sizeof(uint64_t) * gatherer->begun.texts, times);
 }
 
 void free_gatherer(Gatherer *gatherer) {
     Column *columns = columns_of(gatherer);
     for (int i = 0; i < COLUMN_COUNT; i++)
         free(columns[i].data);
+    free_pool(&gatherer->pool);
     memset(gatherer, 0, sizeof *gatherer);
 }
 
 static inline bool has_room(Column *column, size_t more) { return reserve_column(column, column->size + more); }
 
-static bool has_row_room(RowColumns *columns, size_t count, size_t texts) {
-    return has_room(&columns->text, 8 * count) && has_room(&columns->lengths, 2 * texts * count) &&
-           has_room(&columns->country, 2 * count) && has_room(&columns->date, 2 * count) &&
+static bool has_row_room(RowColumns *columns, size_t count) {
+    return has_room(&columns->country, 2 * count) && has_room(&columns->date, 2 * count) &&
            has_room(&columns->line, 4 * count) && has_room(&columns->registry, count) &&
-           has_room(&columns->holder, count);
+           has_room(&columns->holder, count) && has_room(&columns->detail, count);
+}
+
+static bool has_text_room(Column *columns, size_t texts, size_t count) {
+    for (size_t i = 0; i < texts; i++)
+        if (!has_room(&columns[i], 4 * count))
+            return false;
+    return true;
 }
 
 /* Return where a column's next items go, and count them as there. */
@@ -85,98 +84,180 @@ static void *extend(Column *column, size_t bytes) {
 }
 
 /* Split rows into columns that have room for them. */
-static void split_rows(RowColumns *columns, const Rows *rows, size_t texts, uint64_t text_base, uint32_t line_base) {
+static void split_rows(RowColumns *columns, const Rows *rows, uint32_t line_base) {
     size_t count = rows->count;
-    uint64_t *text = extend(&columns->text, 8 * count);
-    uint16_t *lengths = extend(&columns->lengths, 2 * texts * count);
     uint16_t *country = extend(&columns->country, 2 * count), *date = extend(&columns->date, 2 * count);
     uint32_t *line = extend(&columns->line, 4 * count);
     uint8_t *registry = extend(&columns->registry, count), *holder = extend(&columns->holder, count);
+    uint8_t *detail = extend(&columns->detail, count);
     for (size_t i = 0; i < count; i++) {
         const Row *row = &rows->items[i];
-        text[i] = text_base + row->at;
-        memcpy(lengths + texts * i, row->lengths, 2 * texts);
         country[i] = row->country;
         date[i] = row->date;
         line[i] = line_base + row->line;
         registry[i] = row->registry;
         holder[i] = row->holder;
+        detail[i] = row->detail;
     }
+}
+
+/* Write the numbers of some rows' texts behind a column that has room for them, one column after the other, so that
+ * the few texts of a narrow one stay in the cache; return whether there was memory for the pool.
+ *
+ * Neighbours often say the same, which is seen before a text is hashed. */
+static bool number_column(Pool *pool, const Sheet *sheet, const Rows *rows, size_t column, uint32_t *numbers) {
+    Span last = NO_SPAN;
+    for (size_t start = 0; start < rows->count; start += BATCH) {
+        size_t stop = rows->count - start < BATCH ? rows->count : start + BATCH, wanted_count = 0;
+        Wanted wanted[BATCH];
+        bool is_repeated[BATCH];
+        for (size_t i = start; i < stop; i++) {
+            const Row *row = &rows->items[i];
+            size_t at = row->at;
+            for (size_t before = 0; before < column; before++)
+                at += row->lengths[before];
+            Span text = NO_SPAN;
+            if (row->lengths[column])
+                text = span_of(sheet->text.items + at, sheet->text.items + at + row->lengths[column]);
+            numbers[i] = 0;
+            is_repeated[i - start] = i > 0 && same_bytes(text, last);
+            last = text;
+            if (!is_repeated[i - start] && !is_empty(text))
+                wanted[wanted_count++] = (Wanted){.text = text, .number = &numbers[i]};
+        }
+        if (!intern_texts(pool, wanted, wanted_count))
+            return false;
+        for (size_t i = start; i < stop; i++)
+            if (is_repeated[i - start])
+                numbers[i] = numbers[i - 1];
+    }
+    return true;
+}
+
+/* Return where a column's next items go. */
+static inline uint32_t *behind(const Column *column) {
+    return (uint32_t *)(void *)(column->data == NULL ? NULL : column->data + column->size);
+}
+
+static bool number_rows(Pool *pool, const Sheet *sheet, const Rows *rows, Column *columns, size_t texts) {
+    for (size_t column = 0; column < texts; column++)
+        if (rows->count && !number_column(pool, sheet, rows, column, behind(&columns[column])))
+            return false;
+    return true;
+}
+
+static bool number_findings(Pool *pool, const Sheet *sheet, uint32_t *numbers) {
+    for (size_t i = 0; i < sheet->findings.count; i++) {
+        const Finding *finding = &sheet->findings.items[i];
+        Span text = finding->length ? span_of(sheet->text.items + finding->at,
+                                              sheet->text.items + finding->at + finding->length) : NO_SPAN;
+        int64_t number = add_text_to_pool(pool, text, finding->length ? hash_span(text) : 0);
+        if (number < 0)
+            return false;
+        numbers[i] = (uint32_t)number;
+    }
+    return true;
+}
+
+static void extend_texts(Column *columns, size_t texts, size_t count) {
+    for (size_t i = 0; i < texts; i++)
+        columns[i].size += 4 * count;
+}
+
+/* Make room for a sheet and number its texts behind the columns; return whether there was memory. */
+static bool number_sheet(Gatherer *gatherer, const Sheet *sheet) {
+    size_t count4 = sheet->rows4.count, count6 = sheet->rows6.count, found = sheet->findings.count;
+    Pool *pool = &gatherer->pool;
+    return has_room(&gatherer->first4, 4 * count4) && has_room(&gatherer->last4, 4 * count4) &&
+           has_row_room(&gatherer->rows4, count4) && has_text_room(gatherer->texts4, STORED_TEXTS, count4) &&
+           has_room(&gatherer->wide6, sizeof(WidePair) * count6) && has_row_room(&gatherer->rows6, count6) &&
+           has_text_room(gatherer->texts6, STORED_TEXTS, count6) &&
+           has_row_room(&gatherer->organisations, sheet->organisations.count) &&
+           has_text_room(gatherer->organisation_texts, ORGANISATION_TEXTS, sheet->organisations.count) &&
+           has_room(&gatherer->findings.line, 4 * found) && has_room(&gatherer->findings.reason, found) &&
+           has_room(&gatherer->findings.text, 4 * found) &&
+           number_rows(pool, sheet, &sheet->rows4, gatherer->texts4, STORED_TEXTS) &&
+           number_rows(pool, sheet, &sheet->rows6, gatherer->texts6, STORED_TEXTS) &&
+           number_rows(pool, sheet, &sheet->organisations, gatherer->organisation_texts, ORGANISATION_TEXTS) &&
+           number_findings(pool, sheet, behind(&gatherer->findings.text));
 }
 
 /* Append what a chunk said; return whether there was memory. */
 bool gather_sheet(Gatherer *gatherer, const Sheet *sheet) {
     size_t count4 = sheet->rows4.count, count6 = sheet->rows6.count, found = sheet->findings.count;
-    bool is_room = has_room(&gatherer->first4, 4 * count4) && has_room(&gatherer->last4, 4 * count4) &&
-                   has_row_room(&gatherer->rows4, count4, STORED_TEXTS) &&
-                   has_room(&gatherer->wide6, sizeof(WidePair) * count6) &&
-                   has_row_room(&gatherer->rows6, count6, STORED_TEXTS) &&
-                   has_row_room(&gatherer->organisations, sheet->organisations.count, ORGANISATION_TEXTS) &&
-                   has_room(&gatherer->findings.line, 4 * found) && has_room(&gatherer->findings.reason, found) &&
-                   has_room(&gatherer->findings.text, 8 * found) && has_room(&gatherer->findings.length, found) &&
-                   has_room(&gatherer->text, sheet->text.count);
-    if (!is_room)
+    if (!number_sheet(gatherer, sheet))
         return false;
-    uint64_t text_base = gatherer->text.size;
     uint32_t line_base = (uint32_t)(gatherer->lines - gatherer->begun.lines);
     uint32_t *first = extend(&gatherer->first4, 4 * count4), *last = extend(&gatherer->last4, 4 * count4);
     for (size_t i = 0; i < count4; i++) {
         first[i] = sheet->rows4.items[i].first;
         last[i] = sheet->rows4.items[i].last;
     }
-    split_rows(&gatherer->rows4, &sheet->rows4, STORED_TEXTS, text_base, line_base);
+    split_rows(&gatherer->rows4, &sheet->rows4, line_base);
+    extend_texts(gatherer->texts4, STORED_TEXTS, count4);
     if (count6)
         memcpy(extend(&gatherer->wide6, sizeof(WidePair) * count6), sheet->wide6.items, sizeof(WidePair) * count6);
-    split_rows(&gatherer->rows6, &sheet->rows6, STORED_TEXTS, text_base, line_base);
-    split_rows(&gatherer->organisations, &sheet->organisations, ORGANISATION_TEXTS, text_base, line_base);
+    split_rows(&gatherer->rows6, &sheet->rows6, line_base);
+    extend_texts(gatherer->texts6, STORED_TEXTS, count6);
+    split_rows(&gatherer->organisations, &sheet->organisations, line_base);
+    extend_texts(gatherer->organisation_texts, ORGANISATION_TEXTS, sheet->organisations.count);
     uint32_t *line = extend(&gatherer->findings.line, 4 * found);
-    uint8_t *reason = extend(&gatherer->findings.reason, found), *length = extend(&gatherer->findings.length, found);
-    uint64_t *text = extend(&gatherer->findings.text, 8 * found);
+    uint8_t *reason = extend(&gatherer->findings.reason, found);
     for (size_t i = 0; i < found; i++) {
-        const Finding *finding = &sheet->findings.items[i];
-        line[i] = line_base + finding->line;
-        reason[i] = finding->reason;
-        text[i] = text_base + finding->at;
-        length[i] = finding->length;
+        line[i] = line_base + sheet->findings.items[i].line;
+        reason[i] = sheet->findings.items[i].reason;
     }
-    if (sheet->text.count)
-        memcpy(extend(&gatherer->text, sheet->text.count), sheet->text.items, sheet->text.count);
+    gatherer->findings.text.size += 4 * found;
     gatherer->lines += sheet->lines;
     for (int i = 0; i < FATE_COUNT; i++)
         gatherer->fates[i] += sheet->fates[i];
     return true;
 }
 
-/* Raise the last items of a column of uint64. */
-static void raise_last(Column *column, size_t from, uint64_t base) {
-    if (column->data == NULL)
-        return;
-    uint64_t *items = (uint64_t *)(void *)column->data;
-    for (size_t i = from / 8; i < column->size / 8; i++)
-        items[i] += base;
+/* Return whether a column has numbers of texts. */
+static bool is_text_column(const Gatherer *gatherer, const Column *column) {
+    return (column >= gatherer->texts4 && column < gatherer->texts4 + STORED_TEXTS) ||
+           (column >= gatherer->texts6 && column < gatherer->texts6 + STORED_TEXTS) ||
+           (column >= gatherer->organisation_texts && column < gatherer->organisation_texts + ORGANISATION_TEXTS) ||
+           column == &gatherer->findings.text;
+}
+
+/* Add all texts of a pool to another, and write the new number of each; return whether there was memory. */
+static bool join_pools(Pool *pool, const Pool *other, uint32_t *numbers) {
+    numbers[0] = 0;
+    for (uint32_t i = 1; i <= other->count; i++) {
+        Span text = pool_text(other, i);
+        int64_t number = add_text_to_pool(pool, text, hash_span(text));
+        if (number < 0)
+            return false;
+        numbers[i] = (uint32_t)number;
+    }
+    return true;
 }
 
 /* Append another dump and empty it, column by column, so that not both are held; return whether there was memory.
  * Its lines stay counted from its own start. */
 bool gather_other(Gatherer *gatherer, Gatherer *other) {
     Column *columns = columns_of(gatherer), *others = columns_of(other);
-    Column *const texts[] = {&gatherer->rows4.text, &gatherer->rows6.text, &gatherer->organisations.text,
-                             &gatherer->findings.text};
-    size_t from[sizeof texts / sizeof *texts];
     for (int i = 0; i < COLUMN_COUNT; i++)
         if (!has_room(&columns[i], others[i].size))
             return false;
-    uint64_t base = gatherer->text.size;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        from[i] = texts[i]->size;
+    uint32_t *numbers = malloc(((size_t)other->pool.count + 1) * sizeof *numbers);
+    if (numbers == NULL || !join_pools(&gatherer->pool, &other->pool, numbers)) {
+        free(numbers);
+        return false;
+    }
+    free_pool(&other->pool);
     for (int i = 0; i < COLUMN_COUNT; i++) {
+        uint32_t *added = behind(&columns[i]);
         if (others[i].size)
             memcpy(extend(&columns[i], others[i].size), others[i].data, others[i].size);
+        for (size_t k = 0; is_text_column(gatherer, &columns[i]) && k < others[i].size / 4; k++)
+            added[k] = numbers[added[k]];
         free(others[i].data);
         others[i] = (Column){NULL, 0, 0};
     }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        raise_last(texts[i], from[i], base);
+    free(numbers);
     gatherer->lines += other->lines;
     for (int i = 0; i < FATE_COUNT; i++)
         gatherer->fates[i] += other->fates[i];

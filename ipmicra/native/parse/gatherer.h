@@ -2,54 +2,50 @@
 #ifndef IPMICRA_GATHERER_H
 #define IPMICRA_GATHERER_H
 
+#include "pool.h"
 #include "sheet.h"
 
-/* A column of numbers that grows in place. */
+/* Columns that registrations of both families and organisations share; their texts lie beside them. */
 typedef struct {
-    uint8_t *data;
-    size_t size;     /* bytes in use */
-    size_t capacity; /* bytes */
-} Column;
-
-/* Columns that registrations of both families and organisations share. */
-typedef struct {
-    Column text; /* uint64: where the row's texts start */
-    Column lengths;
     Column country;
     Column date;
     Column line;
     Column registry;
     Column holder;
+    Column detail;
 } RowColumns;
 
-enum { COLUMN_COUNT = 2 + 7 + 1 + 7 + 7 + 4 + 1 };
+enum { ROW_COLUMNS = 6, COLUMN_COUNT = 2 + 1 + 3 * ROW_COLUMNS + 2 * STORED_TEXTS + ORGANISATION_TEXTS + 3 };
 
 typedef struct {
     Column first4;
     Column last4;
     RowColumns rows4;
+    Column texts4[STORED_TEXTS]; /* uint32: numbers of texts in the pool */
     Column wide6;
     RowColumns rows6;
+    Column texts6[STORED_TEXTS];
     RowColumns organisations;
+    Column organisation_texts[ORGANISATION_TEXTS];
     struct {
         Column line;
         Column reason;
-        Column text; /* uint64 */
-        Column length;
+        Column text;
     } findings;
-    Column text;
+    Pool pool;
     uint64_t lines;
     uint64_t fates[FATE_COUNT];
     struct {
         size_t sizes[COLUMN_COUNT];
+        size_t text_bytes; /* of the pool */
+        uint32_t texts;
         uint64_t lines;
         uint64_t fates[FATE_COUNT];
     } begun; /* what was there when the dump under way began */
 } Gatherer;
 
-_Static_assert(offsetof(Gatherer, lines) == COLUMN_COUNT * sizeof(Column), "columns_of lists all columns");
+_Static_assert(offsetof(Gatherer, pool) == COLUMN_COUNT * sizeof(Column), "columns_of lists all columns");
 
-bool reserve_column(Column *column, size_t bytes);
 bool gather_sheet(Gatherer *gatherer, const Sheet *sheet);
 bool gather_other(Gatherer *gatherer, Gatherer *other);
 void begin_dump(Gatherer *gatherer);

@@ -11,14 +11,16 @@ void read_iana_record(Sheet *sheet, const Span cells[IANA_CELLS], uint32_t line)
     }
     unsigned repairs = range.verdict.repairs & ~REPAIR(REASON_LEADING_ZERO); /* the normal form here: 003/8 */
     Facts facts = {.registry = REGISTRY_IANA, .line = line};
+    if (!is_empty(cells[IANA_DESIGNATION]))
+        facts.holder = EVIDENCE_DESCRIPTION;
     if (!is_empty(cells[IANA_DATE])) {
         facts.date = read_date(cells[IANA_DATE]);
         if (facts.date == 0)
             repairs |= REPAIR(REASON_BAD_DATE);
     }
     Row *row = add_registration(sheet, &range, facts);
-    repairs |= add_text(sheet, row, FIELD_NETNAME, cells[IANA_DESIGNATION]);
-    repairs |= add_text(sheet, row, FIELD_DESCR, cells[IANA_DESIGNATION]);
-    repairs |= add_text(sheet, row, FIELD_STATUS, cells[IANA_STATUS]);
+    repairs |= add_text(sheet, row, TEXT_NETNAME, cells[IANA_DESIGNATION]);
+    repairs |= add_text(sheet, row, TEXT_HOLDER, cells[IANA_DESIGNATION]);
+    repairs |= add_text(sheet, row, TEXT_STATUS, cells[IANA_STATUS]);
     accept(sheet, repairs, line, cells[IANA_RECORD]);
 }

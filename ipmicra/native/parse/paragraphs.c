@@ -231,9 +231,9 @@ static void take_handle(Reader *reader, unsigned field, Span value) {
         reader->values[FIELD_OWNERID] = value;
     if (reader->kind == KIND_REGISTRATION && !is_set(reader->values[FIELD_HANDLE])) {
         reader->values[FIELD_HANDLE] = value;
-        reader->holder = field == FIELD_HANDLE    ? HOLDER_ORG
-                         : field == FIELD_OWNERID ? HOLDER_OWNERID
-                                                  : HOLDER_ORGID;
+        reader->holder = field == FIELD_HANDLE    ? EVIDENCE_ORG
+                         : field == FIELD_OWNERID ? EVIDENCE_OWNERID
+                                                  : EVIDENCE_ORGID;
     }
 }
 
@@ -304,6 +304,20 @@ static unsigned put_organisation(Reader *reader, Facts facts, Span handle, Span 
     return repairs | add_text(reader->sheet, row, 2, address);
 }
 
+/* Return what names the holder of a registration best, and note its kind: a handle, else a maintainer, else the
+ * description. The others are of no use to a hierarchy and not kept. */
+static Span find_holder(const Span values[FIELD_COUNT], Facts *facts) {
+    if (is_set(values[FIELD_HANDLE]))
+        return values[FIELD_HANDLE];
+    if (is_set(values[FIELD_MAINTAINER])) {
+        facts->holder = EVIDENCE_MAINTAINER;
+        return values[FIELD_MAINTAINER];
+    }
+    if (is_set(values[FIELD_DESCR]))
+        facts->holder = EVIDENCE_DESCRIPTION;
+    return values[FIELD_DESCR];
+}
+
 /* Turn the paragraph under way into a registration, or into the finding that says why not. */
 static void close_registration(Reader *reader) {
     Sheet *sheet = reader->sheet;
@@ -315,13 +329,20 @@ static void close_registration(Reader *reader) {
     }
     Facts facts;
     unsigned repairs = range.verdict.repairs | read_facts(reader, &facts);
+    Span holder = find_holder(values, &facts);
     Row *row = add_registration(sheet, &range, facts);
     if (!is_set(values[FIELD_GEOFEED]))
         values[FIELD_GEOFEED] = values[FIELD_REMARK];
-    for (int column = 0; column < STORED_TEXTS; column++)
-        repairs |= add_text(sheet, row, column, values[column]);
+    repairs |= add_text(sheet, row, TEXT_NETNAME, values[FIELD_NETNAME]);
+    repairs |= add_text(sheet, row, TEXT_HOLDER, holder);
+    repairs |= add_text(sheet, row, TEXT_STATUS, values[FIELD_STATUS]);
+    repairs |= add_text(sheet, row, TEXT_GEOLOC, values[FIELD_GEOLOC]);
+    repairs |= add_text(sheet, row, TEXT_GEOFEED, values[FIELD_GEOFEED]);
+    if (row != NULL && is_set(holder)) /* of the three one is counted already */
+        row->detail += (uint8_t)(is_set(values[FIELD_HANDLE]) + is_set(values[FIELD_MAINTAINER]) +
+                                 is_set(values[FIELD_DESCR]) - 1);
     if (is_set(values[FIELD_OWNERID]) && is_set(values[FIELD_OWNER])) {
-        facts.holder = HOLDER_OWNERID;
+        facts.holder = EVIDENCE_OWNERID;
         repairs |= put_organisation(reader, facts, values[FIELD_OWNERID], values[FIELD_OWNER]);
     }
     if (reader->has_junk)
@@ -353,7 +374,7 @@ static void close_paragraph(Reader *reader) {
         close_organisation(reader);
     memset(reader->values, 0, sizeof reader->values);
     reader->first_line = 0;
-    reader->holder = HOLDER_NONE;
+    reader->holder = EVIDENCE_NONE;
     reader->has_junk = false;
     reader->address_count = 0;
     reader->scratch_used = 0;
@@ -372,7 +393,7 @@ static bool open_paragraph(Reader *reader, Span text, Key key) {
     } else if (key.kind == KIND_UNKNOWN) {
         refuse(reader->sheet, FATE_UNKNOWN, REASON_UNKNOWN_CLASS, reader->line, text);
     } else if (key.kind == KIND_ORGANISATION) {
-        reader->holder = key.field == FIELD_ORGID ? HOLDER_ORGID : HOLDER_ORG;
+        reader->holder = key.field == FIELD_ORGID ? EVIDENCE_ORGID : EVIDENCE_ORG;
     }
     return reader->kind == KIND_REGISTRATION || reader->kind == KIND_ORGANISATION;
 }

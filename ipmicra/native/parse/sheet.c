@@ -172,7 +172,8 @@ Row *add_row(Sheet *sheet, Rows *rows, Facts facts) {
                  .country = (uint16_t)facts.country,
                  .date = (uint16_t)facts.date,
                  .registry = (uint8_t)facts.registry,
-                 .holder = (uint8_t)facts.holder};
+                 .holder = (uint8_t)facts.holder,
+                 .detail = (uint8_t)((facts.country != 0) + (facts.date != 0))};
     return row;
 }
 
@@ -181,6 +182,7 @@ unsigned add_text(Sheet *sheet, Row *row, int column, Span value) {
     if (row == NULL || is_empty(value))
         return 0;
     bool is_cut = false;
+    row->detail++;
     row->lengths[column] = (uint16_t)append_text(sheet, value, &is_cut);
     return is_cut ? REPAIR(REASON_VALUE_CUT) : 0;
 }

@@ -16,7 +16,8 @@ typedef struct {
     uint16_t date;
     uint16_t lengths[STORED_TEXTS];
     uint8_t registry;
-    uint8_t holder;
+    uint8_t holder; /* kind of evidence */
+    uint8_t detail; /* values that the paragraph had, kept or not */
 } Row;
 
 typedef struct {

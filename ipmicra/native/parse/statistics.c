@@ -97,7 +97,7 @@ static Range read_fields_range(const Span fields[FIELDS]) {
 static unsigned read_facts(const Span fields[FIELDS], Facts *facts) {
     unsigned repairs = 0;
     facts->registry = (unsigned)registry_of(fields[REGISTRY]);
-    facts->holder = is_empty(fields[OPAQUE]) ? HOLDER_NONE : HOLDER_OPAQUE;
+    facts->holder = is_empty(fields[OPAQUE]) ? EVIDENCE_NONE : EVIDENCE_OPAQUE;
     facts->country = facts->date = 0;
     if (!is_empty(fields[COUNTRY]) && !IS(fields[COUNTRY], "*")) {
         facts->country = read_country(fields[COUNTRY]);
@@ -129,8 +129,8 @@ static void take_line(Sheet *sheet, Span line, uint32_t number) {
     Facts facts = {.line = number};
     unsigned repairs = range.verdict.repairs | read_facts(fields, &facts);
     Row *row = add_registration(sheet, &range, facts);
-    repairs |= add_text(sheet, row, FIELD_HANDLE, fields[OPAQUE]);
-    repairs |= add_text(sheet, row, FIELD_STATUS, fields[STATUS]);
+    repairs |= add_text(sheet, row, TEXT_HOLDER, fields[OPAQUE]);
+    repairs |= add_text(sheet, row, TEXT_STATUS, fields[STATUS]);
     accept(sheet, repairs, number, line);
 }
 

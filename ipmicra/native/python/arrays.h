@@ -15,7 +15,7 @@ typedef struct {
     size_t rows;  /* length of the first dimension */
 } Array;
 
-enum { MOST_ARRAYS = 32 };
+enum { MOST_ARRAYS = 48 };
 
 /* The arrays of one call. After the first that is not as expected, `is_failed` is set with a Python error, and
  * later ones come back empty: a call takes all its arrays and looks at the flag once. */

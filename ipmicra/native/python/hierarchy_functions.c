@@ -2,25 +2,49 @@
 
 #include "../hierarchy/hierarchy.h"
 #include "../hierarchy/render.h"
+#include "../parse/pool.h"
 #include "arrays.h"
 
-/* Take the columns of a `Rows` object; see ipmicra/parse/columns.py. */
-static RowTable take_rows(Frame *frame, PyObject *object) {
-    Array text = take_attribute(frame, object, "text", "u8"), lengths = take_attribute(frame, object, "lengths", "u2");
+/* Take the columns of a `Rows` object that has so many kinds of texts; see ipmicra/parse/columns.py. */
+static RowTable take_rows(Frame *frame, PyObject *object, size_t kinds) {
     Array country = take_attribute(frame, object, "country", "u2"), date = take_attribute(frame, object, "date", "u2");
     Array registry = take_attribute(frame, object, "registry", "u1");
     Array holder = take_attribute(frame, object, "holder", "u1");
-    size_t count = text.count;
-    expect(frame, count == 0 || lengths.count % count == 0, "columns of different lengths");
-    expect(frame, country.count == count && date.count == count && registry.count == count && holder.count == count,
+    Array detail = take_attribute(frame, object, "detail", "u1");
+    size_t count = country.count;
+    RowTable table = {{NULL}, country.data, date.data, registry.data, holder.data, detail.data, count, kinds};
+    PyObject *texts = frame->is_failed ? NULL : PyObject_GetAttrString(object, "texts");
+    frame->is_failed |= texts == NULL;
+    expect(frame, texts != NULL && PyTuple_Check(texts) && PyTuple_Size(texts) == (Py_ssize_t)kinds,
+           "another number of texts");
+    for (size_t i = 0; !frame->is_failed && i < kinds; i++) {
+        Array numbers = take_array(frame, PyTuple_GetItem(texts, (Py_ssize_t)i), "u4");
+        expect(frame, numbers.count == count, "columns of different lengths");
+        table.texts[i] = numbers.data;
+    }
+    Py_XDECREF(texts);
+    expect(frame, date.count == count && registry.count == count && holder.count == count && detail.count == count,
            "columns of different lengths");
-    return (RowTable){text.data,  lengths.data,  country.data, date.data, registry.data,
-                      holder.data, count, count ? lengths.count / count : 0};
+    return table;
+}
+
+/* Take the columns of both families. */
+static void take_families(Frame *frame, RowTable tables[2], PyObject *narrow, PyObject *wide) {
+    tables[0] = take_rows(frame, narrow, STORED_TEXTS);
+    tables[1] = take_rows(frame, wide, STORED_TEXTS);
+    expect(frame, tables[0].count + tables[1].count < INT32_MAX, "too many registrations");
 }
 
 static Span take_text(Frame *frame, PyObject *object) {
     Array text = take_array(frame, object, "u1");
     return span_of(text.data, (const uint8_t *)text.data + text.count);
+}
+
+/* Take a `Texts` object. */
+static Texts take_texts(Frame *frame, PyObject *object) {
+    Array data = take_attribute(frame, object, "data", "u1"), ends = take_attribute(frame, object, "ends", "u8");
+    return (Texts){span_of(data.data, (const uint8_t *)data.data + data.count), ends.data,
+                   ends.count ? ends.count - 1 : 0};
 }
 
 /* Return a count, or raise what a negative one stands for. */
@@ -48,8 +72,8 @@ FUNCTION(sort_keys, 2) {
 }
 
 FUNCTION(pick_winners, 6) {
-    RowTable rows = take_rows(frame, args[0]);
-    Span text = take_text(frame, args[1]);
+    RowTable rows = take_rows(frame, args[0], STORED_TEXTS);
+    Texts texts = take_texts(frame, args[1]);
     Array order = take_array(frame, args[2], "u4"), is_same = take_array(frame, args[3], "u1");
     Array winners = take_array(frame, args[4], "wi4"), losers = take_array(frame, args[5], "wi8");
     const uint8_t *flags = is_same.data;
@@ -59,7 +83,7 @@ FUNCTION(pick_winners, 6) {
     expect(frame, is_same.count == order.count && winners.count == order.count - repeated &&
                       losers.count == 2 * repeated && rows.count < INT32_MAX, "room that does not fit the flags");
     int64_t count = 0;
-    WITHOUT_GIL(frame, count = pick_winners(&rows, text, order.data, flags, order.count, winners.data, losers.data));
+    WITHOUT_GIL(frame, count = pick_winners(&rows, &texts, order.data, flags, order.count, winners.data, losers.data));
     return return_count(frame, count);
 }
 
@@ -105,38 +129,19 @@ FUNCTION(index_segments, 3) {
     return return_number(frame, 0);
 }
 
-FUNCTION(number_texts, 7) {
-    Span text = take_text(frame, args[0]);
-    RowTable tables[2];
-    tables[0] = take_rows(frame, args[1]);
-    tables[1] = take_rows(frame, args[2]);
-    int64_t column = take_number(frame, args[3]);
-    Array numbers = take_array(frame, args[4], "wi4"), starts = take_array(frame, args[5], "wu8");
-    Array sizes = take_array(frame, args[6], "wu2");
-    size_t rows = tables[0].count + tables[1].count;
-    for (int i = 0; i < 2; i++)
-        expect(frame, tables[i].count == 0 || (column >= 0 && (size_t)column < tables[i].texts), "no such text");
-    expect(frame, numbers.count == rows && starts.count == rows && sizes.count == rows && rows < INT32_MAX,
-           "room for one number per row is needed");
-    Distinct distinct = {starts.data, sizes.data};
-    int64_t count = 0;
-    WITHOUT_GIL(frame, count = number_texts(tables, text, (size_t)column, numbers.data, distinct));
-    return return_count(frame, count);
-}
-
 FUNCTION(write_picked, 8) {
-    Span text = take_text(frame, args[0]);
-    Array starts = take_array(frame, args[1], "u8"), sizes = take_array(frame, args[2], "u2");
-    Array numbers = take_array(frame, args[3], "i4"), picked = take_array(frame, args[4], "i4");
-    Array places = take_array(frame, args[5], "wu4"), out = take_array(frame, args[6], "wu1");
-    Array written = take_array(frame, args[7], "wu4");
-    expect(frame, sizes.count == starts.count && written.count == starts.count && places.count == picked.count,
-           "room of different lengths");
-    Distinct distinct = {starts.data, sizes.data};
+    Texts texts = take_texts(frame, args[0]);
+    RowTable tables[2];
+    take_families(frame, tables, args[1], args[2]);
+    int64_t kind = take_number(frame, args[3]);
+    Array picked = take_array(frame, args[4], "i4"), places = take_array(frame, args[5], "wu4");
+    Array out = take_array(frame, args[6], "wu1"), written = take_array(frame, args[7], "wu4");
+    expect(frame, kind >= 0 && kind < STORED_TEXTS, "no such text");
+    expect(frame, written.count == texts.count && places.count == picked.count, "room of different lengths");
     size_t count = 0;
     int64_t bytes = 0;
-    WITHOUT_GIL(frame, bytes = write_picked(text, distinct, starts.count, numbers.data, numbers.count, picked.data,
-                                            picked.count, places.data, out.data, out.count, written.data, &count));
+    WITHOUT_GIL(frame, bytes = write_picked(&texts, tables, (size_t)kind, picked.data, picked.count, places.data,
+                                            out.data, out.count, written.data, &count));
     expect(frame, bytes != OUT_OF_ROOM, "too little room for the texts");
     PyObject *result = return_count(frame, bytes);
     return result == NULL ? NULL : Py_BuildValue("NK", result, (unsigned long long)count);
@@ -155,39 +160,34 @@ FUNCTION(renumber, 5) {
 }
 
 FUNCTION(name_holders, 7) {
-    Span text = take_text(frame, args[0]);
+    Texts texts = take_texts(frame, args[0]);
     RowTable tables[2];
-    tables[0] = take_rows(frame, args[1]);
-    tables[1] = take_rows(frame, args[2]);
-    RowTable organisations = take_rows(frame, args[3]);
+    take_families(frame, tables, args[1], args[2]);
+    RowTable organisations = take_rows(frame, args[3], ORGANISATION_TEXTS);
     Array numbers = take_array(frame, args[4], "wi4"), kinds = take_array(frame, args[5], "wu1");
     Array objects = take_array(frame, args[6], "wi8");
     size_t rows = tables[0].count + tables[1].count;
-    for (int i = 0; i < 2; i++)
-        expect(frame, tables[i].count == 0 || tables[i].texts == STORED_TEXTS, "no registrations");
-    expect(frame, organisations.count == 0 || organisations.texts == ORGANISATION_TEXTS, "no organisations");
-    expect(frame, numbers.count == rows && kinds.count == rows && objects.count == rows && rows < INT32_MAX,
+    expect(frame, numbers.count == rows && kinds.count == rows && objects.count == rows,
            "room for one number per row is needed");
     int64_t count = 0;
-    WITHOUT_GIL(frame, count = name_holders(tables, &organisations, text, numbers.data, kinds.data, objects.data));
+    WITHOUT_GIL(frame, count = name_holders(tables, &organisations, &texts, numbers.data, kinds.data, objects.data));
     return return_count(frame, count);
 }
 
 FUNCTION(encode_organisations, 9) {
-    Span text = take_text(frame, args[0]);
+    Texts texts = take_texts(frame, args[0]);
     Array kinds = take_array(frame, args[1], "u1"), objects = take_array(frame, args[2], "i8");
-    Array registry = take_array(frame, args[3], "u1"), starts = take_array(frame, args[4], "u8");
-    Array lengths = take_array(frame, args[5], "u2");
-    RowTable known = take_rows(frame, args[6]);
+    Array firsts = take_array(frame, args[3], "i8");
+    RowTable tables[2];
+    take_families(frame, tables, args[4], args[5]);
+    RowTable known = take_rows(frame, args[6], ORGANISATION_TEXTS);
     Array out = take_array(frame, args[7], "wu1"), at = take_array(frame, args[8], "wi8");
     size_t count = kinds.count;
-    expect(frame, objects.count == count && registry.count == count && starts.count == count && at.count == count &&
-                      lengths.count == STORED_TEXTS * count, "columns of different lengths");
-    expect(frame, known.count == 0 || known.texts == ORGANISATION_TEXTS, "no organisations");
-    RowTable named = {starts.data, lengths.data, NULL, NULL, registry.data, NULL, count, STORED_TEXTS};
+    expect(frame, objects.count == count && firsts.count == count && at.count == count,
+           "columns of different lengths");
+    NamedHolders named = {kinds.data, objects.data, firsts.data, count};
     int64_t bytes = 0;
-    WITHOUT_GIL(frame, bytes = encode_organisations(&named, &known, text, kinds.data, objects.data, out.data,
-                                                    out.count, at.data));
+    WITHOUT_GIL(frame, bytes = encode_organisations(named, tables, &known, &texts, out.data, out.count, at.data));
     expect(frame, bytes != OUT_OF_ROOM, "too little room for the organisations");
     return return_count(frame, bytes);
 }
@@ -339,7 +339,6 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(deepest, "Return the largest depth of a tree in preorder."),
     METHOD(flatten, "Write the segments of an IPv4 tree; return how many there are."),
     METHOD(index_segments, "Write the index over the first bits of an address."),
-    METHOD(number_texts, "Number one text of each row; return how many distinct ones there are."),
     METHOD(write_picked, "Write texts in the order of picked rows; return bytes and texts."),
     METHOD(renumber, "Renumber in the order of picked rows; return how many numbers there are."),
     METHOD(name_holders, "Number the holders that registrations name; return how many there are."),

@@ -262,10 +262,12 @@ static PyObject *gatherer_finish(PyObject *object, PyObject *unused) {
     if (!claim(&self->is_busy))
         return NULL;
     Column *columns = columns_of(&self->gatherer);
+    Pool *pool = &self->gatherer.pool;
     PyObject *list = PyList_New(0);
-    for (int i = 0; list != NULL && i < COLUMN_COUNT; i++) {
-        PyObject *buffer = new_buffer(state_of(object)->buffer_type, columns[i].data, columns[i].size);
-        columns[i] = (Column){NULL, 0, 0};
+    for (int i = 0; list != NULL && i < COLUMN_COUNT + 2; i++) {
+        Column *column = i < COLUMN_COUNT ? &columns[i] : i == COLUMN_COUNT ? &pool->text : &pool->ends;
+        PyObject *buffer = new_buffer(state_of(object)->buffer_type, column->data, column->size);
+        *column = (Column){NULL, 0, 0};
         if (buffer == NULL || PyList_Append(list, buffer) < 0)
             Py_CLEAR(list);
         Py_XDECREF(buffer);
@@ -283,7 +285,7 @@ static PyMethodDef gatherer_methods[] = {
     {"reserve", gatherer_reserve, METH_O,
      "Expect so many times what the dump under way has brought; a wrong guess costs time only."},
     {"counts", gatherer_counts, METH_NOARGS, "Return lines, paragraphs by fate, and rows of IPv4, IPv6 and findings."},
-    {"finish", gatherer_finish, METH_NOARGS, "Return all columns as buffers, and become empty."},
+    {"finish", gatherer_finish, METH_NOARGS, "Return all columns and the texts as buffers, and become empty."},
     {NULL, NULL, 0, NULL},
 };
 

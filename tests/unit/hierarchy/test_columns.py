@@ -6,13 +6,13 @@ import datetime
 from itertools import product
 from string import ascii_uppercase
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ipmicra.hierarchy import format as sections
 from ipmicra.native import kernels
-from ipmicra.parse.columns import Rows
+from ipmicra.parse.dialect import Dialect
+from ipmicra.parse.fields import Text
+from ipmicra.parse.parser import parse_bytes
 from tests.reference.fast_building import built
 
 COUNTRIES = ["".join(letters) for letters in product(ascii_uppercase, repeat=2)]
@@ -78,18 +78,6 @@ def test_geoloc_and_geofeed_are_kept_apart() -> None:
     ]
 
 
-def rows_with_one_text(starts: NDArray[np.uint64], sizes: list[int]) -> Rows:
-    return Rows(
-        text=starts,
-        lengths=np.array(sizes, np.uint16).reshape(-1, 1),
-        country=np.zeros(len(sizes), np.uint16),
-        date=np.zeros(len(sizes), np.uint16),
-        line=np.zeros(len(sizes), np.uint32),
-        registry=np.zeros(len(sizes), np.uint8),
-        holder=np.zeros(len(sizes), np.uint8),
-    )
-
-
 def colliding_pair() -> tuple[bytes, bytes]:
     """Search two texts with the same hash: among 200,000 of them some pairs share 32 bits."""
     seen: dict[int, bytes] = {}
@@ -103,13 +91,12 @@ def colliding_pair() -> tuple[bytes, bytes]:
 
 def test_texts_with_the_same_hash_stay_apart() -> None:
     one, other = colliding_pair()
-    text = np.frombuffer(one + other + one, np.uint8)
-    starts = np.array([0, len(one), len(one) + len(other)], np.uint64)
-    rows = rows_with_one_text(starts, [len(one), len(other), len(one)])
-    numbers, places, sizes = np.empty(3, np.int32), np.empty(3, np.uint64), np.empty(3, np.uint16)
-    none = rows_with_one_text(starts[:0], [])
-    assert kernels.number_texts(text, rows, none, 0, numbers, places, sizes) == 2
-    assert numbers.tolist() == [0, 1, 0]
+    names = [one, other, one, other]
+    dump = b"\n".join(b"inetnum: 10.0.%d.0/24\nnetname: %s\n" % (i, name) for i, name in enumerate(names))
+    columns = parse_bytes(dump, Dialect.RPSL)
+    numbers = columns.rows4.texts[Text.NETNAME].tolist()
+    assert numbers == [1, 2, 1, 2]
+    assert [columns.texts.spell(number).encode() for number in numbers] == names
 
 
 def test_names_with_the_same_hash_stay_apart_in_a_hierarchy() -> None:

@@ -90,6 +90,25 @@ def test_a_registrys_own_maintainer_is_not_a_holder() -> None:
     assert facts(found) == (HolderEvidence.DESCRIPTION, None, "Someone")
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_registrations_alike_the_one_with_better_evidence_is_kept(order: int) -> None:
+    both = ["inetnum: 10.0.0.0/8\norg: O\n", "inetnum: 10.0.0.0/8\nmnt-by: A\n"][::order]
+    found = built("\n".join(both)).lookup("10.0.0.1").organisation
+    assert found is not None
+    assert facts(found) == (HolderEvidence.ORG, "O", None)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_values_that_are_not_kept_still_count_as_detail(order: int) -> None:
+    both = [
+        "inetnum: 10.0.0.0/8\norg: O-1\n",
+        "inetnum: 10.0.0.0/8\norg: O-2\nmnt-by: M\ndescr: Someone\n",
+    ][::order]
+    found = built("\n".join(both)).lookup("10.0.0.1").organisation
+    assert found is not None
+    assert facts(found) == (HolderEvidence.ORG, "O-2", None)
+
+
 def test_a_registration_without_evidence_has_no_holder() -> None:
     assert built("inetnum: 10.0.0.0/8\nnetname: A\n").lookup("10.0.0.1").organisation is None
 
