@@ -20,10 +20,13 @@ from .app.report.data import ReportData as ReportData
 from .app.report.data import ReportSite as ReportSite
 from .app.report.write import write_report as write_report
 from .assign.balance.auction.assigner import assign_sites as assign_sites
+from .assign.balance.config import AuctionConfig as AuctionConfig
 from .assign.balance.demand import AssignedSites as AssignedSites
 from .assign.balance.demand import Demand as Demand
 from .assign.balance.pieces import Piece as Piece
 from .assign.balance.pieces import cut_site as cut_site
+from .assign.balance.trade import TradePoint as TradePoint
+from .assign.balance.trade import trade_curve as trade_curve
 from .assign.coordinate.coordinates import Coordinates as Coordinates
 from .assign.coordinate.space import Space as Space
 from .assign.overlay.overlay import Overlay as Overlay

@@ -40,6 +40,17 @@ BackendOption = Annotated[
         help="can, lbi, lbi-rtt, lbi-split or balance (the nearest crawler with room).",
     ),
 ]
+EvennessOption = Annotated[
+    float | None,
+    typer.Option(
+        metavar="E",
+        min=0,
+        max=1,
+        show_default="1",
+        help="Of balance, nearness against load: no crawler gets more than 1/E of its fair share. 1: equal "
+        "load; 0: the nearest crawler, whatever its load. Valid until changed.",
+    ),
+]
 PagesOption = Annotated[
     Path | None,
     typer.Option(
@@ -73,6 +84,7 @@ def assign(
     context: typer.Context,
     seeds: SeedsArgument = None,
     backend: BackendOption = "balance",
+    evenness: EvennessOption = None,
     pages: PagesOption = None,
     urls: UrlsOption = None,
     pieces: PiecesOption = 4,
@@ -90,6 +102,8 @@ def assign(
     Uses the samples and delegations in the store. Unmeasured round trips are estimated: with a
     hierarchy by the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other.
     Large sites are divided into pieces. What was assigned before stays with its crawler where possible.
+    The evenness says how much load counts against nearness, and the output what that costs; another one
+    than before assigns the sites anew, which --dry-run lets you try.
 
     Sites that are new or due must be submitted to their crawler: see the column `step`. Crawlers report what
     they have done through --crawled, which also sets the pages that count as load. --due is for a timer.
@@ -104,6 +118,7 @@ def assign(
         raise InputError("nothing to assign: name seeds, or --due for what is due, or --crawled FILE")
     request = AssignRequest(
         backend=backend,
+        evenness=evenness,
         pages=pages,
         urls=tuple(urls or ()),
         pieces=pieces,

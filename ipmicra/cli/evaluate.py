@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,7 @@ from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
+    from ipmicra.lab.evaluate.inputs import WorldSource
 
 FINDINGS_SHOWN = 10
 
@@ -58,6 +59,7 @@ COLUMNS: dict[str, Cell] = {
     "in training": _number("training_probes_per_site"),
 }
 """Columns for a world with known round trips."""
+LOAD_ENDS = {1.0: " equal load", 0.0: " nearest"}
 TODAY, JUDGED = "ms saved\non today", "judged"
 SAVINGS: dict[str, Cell] = {
     "policy": lambda row: f"{row['policy']} {row['setting']}".removesuffix("default").strip(),
@@ -71,6 +73,16 @@ SAVINGS: dict[str, Cell] = {
     JUDGED: _share("judged"),
 }
 """Columns for a user's own measurements: what each policy would save."""
+LOAD: dict[str, Cell] = {
+    "evenness": lambda row: f"{row['evenness']:g}" + LOAD_ENDS.get(row["evenness"], ""),
+    "mean ms": _number("mean_rtt_ms", 1),
+    "busiest crawler,\nfair shares": _number("busiest"),
+    "pages/h to\nthe end": lambda row: (
+        UNKNOWN if row["pages_per_hour"] is None else f"{row['pages_per_hour']:,.0f}"
+    ),
+    "of best": _share("of_best"),
+}
+"""Columns of nearness against load."""
 
 WorldArgument = Annotated[
     Path,
@@ -135,6 +147,19 @@ BudgetOption = Annotated[int | None, typer.Option(metavar="N", min=0, help="Most
 PlotOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Draw probes against optimal, as PNG, SVG or PDF.")
 ]
+LoadOption = Annotated[
+    bool,
+    typer.Option(
+        "--load",
+        help="Instead of policies, show nearness against load: what each evenness of `assign` would mean.",
+    ),
+]
+EvennessOption = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--evenness", metavar="E", min=0, max=1, help="For --load; repeatable. Default: a curve from 1 to 0."
+    ),
+]
 ReportOption = Annotated[
     Path | None,
     typer.Option(
@@ -158,6 +183,8 @@ def evaluate(
     prices_ms: PriceOption = None,
     nearest: NearestOption = None,
     probe_budget: BudgetOption = None,
+    load: LoadOption = False,
+    evenness: EvennessOption = None,
     plot: PlotOption = None,
     report: ReportOption = None,
     output_format: FormatOption = None,
@@ -171,8 +198,14 @@ def evaluate(
     With a file of your own measurements as WORLD the table shows what each policy would save you.
     """
     from ipmicra.lab.evaluate.evaluate import EvaluateOptions, read_location
+    from ipmicra.lab.evaluate.inputs import WorldSource
 
     print_format = chosen(output_format, as_json)
+    if load or evenness:
+        if policies or report:
+            raise InputError("--load replays no policy: leave out --policy and --report")
+        source = WorldSource(world=world, crawlers=crawlers, sites=sites, resolves=resolve)
+        return _run_load(source, evenness or (), plot, print_format)
     try:
         kind = read_location(location) if location else None
     except InputError as error:
@@ -193,7 +226,29 @@ def evaluate(
         probe_budget=probe_budget,
         is_reported=report is not None,
     )
-    _run(options, plot, report, print_format)
+    return _run(options, plot, report, print_format)
+
+
+def _run_load(source: WorldSource, levels: Sequence[float], plot: Path | None, print_format: Format) -> None:
+    from ipmicra.lab.evaluate.load import evaluate_load
+    from ipmicra.lab.plots.picture import check_picture
+    from ipmicra.lab.plots.trade import draw_trade_curve
+
+    if plot is not None:
+        check_picture(plot)
+    found = evaluate_load(source, levels)
+    for note in found.notes:
+        say(note)
+    say_some(found.findings, FINDINGS_SHOWN, "rows left out")
+    title = f"{found.world}: {found.sites} sites on {found.crawlers} crawlers, by true round trips"
+    if print_format is Format.TABLE:
+        cells = [[cell(row) for cell in LOAD.values()] for row in found.rows]
+        print_table(title, list(LOAD), cells)
+    else:
+        print_records(found.rows, print_format)
+    if plot is not None:
+        draw_trade_curve(found.rows, title, plot)
+        say(f"drawn: {plot}")
 
 
 def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print_format: Format) -> None:
@@ -226,6 +281,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
         say(f"report: {report}")
     else:
         say("to see the sites on a map, with their round trips: add --report FILE")
+        say("to see what fair load costs: ipmicra evaluate WORLD --load")
 
 
 def _print(evaluation: Evaluation) -> None:

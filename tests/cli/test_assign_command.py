@@ -230,3 +230,86 @@ def test_a_delegation_by_hash_leaves_a_site_as_located_as_before(tmp_path: Path)
     assert before[0]["expected_ms"] is not None
     assert invoked("--home", tmp_path, "delegate", *words, "--policy", "hash").exit_code == 0
     assert rows(tmp_path, *words, "--dry-run") == before
+
+
+# --- nearness against load
+
+
+def mean_ms(found: list[dict[str, Any]]) -> float:
+    return float(sum(one["expected_ms"] for one in found)) / len(found)
+
+
+def busiest(found: list[dict[str, Any]]) -> int:
+    names = [one["crawler"] for one in found]
+    return max(names.count(name) for name in CRAWLERS)
+
+
+def test_evenness_goes_from_equal_load_to_the_nearest_crawlers_and_says_what_it_costs(home: Path) -> None:
+    even = rows(home, *seeds(30), "--dry-run")
+    half = rows(home, *seeds(30), "--dry-run", "--evenness", "0.5")
+    near = rows(home, *seeds(30), "--dry-run", "--evenness", "0")
+    assert (busiest(even), busiest(half), busiest(near)) == (10, 21, 30)
+    assert mean_ms(even) > mean_ms(half) > mean_ms(near)
+    assert {one["reason"] for one in near} == {"nearest"}
+    said = invoked("--home", home, "assign", *seeds(30), "--dry-run", "--evenness", "0.5").stderr
+    for evenness, found, share in ((0.5, half, "2.10"), (0, near, "3.00"), (1, even, "1.00")):
+        figures = f"mean round trip {mean_ms(found):.0f} ms, busiest crawler {share} of its share"
+        assert any(
+            line.startswith(f"evenness {evenness:g} (") and figures in line for line in said.splitlines()
+        )
+
+
+def test_an_evenness_is_valid_until_it_is_changed_and_another_one_assigns_anew(home: Path) -> None:
+    even = rows(home, *seeds(30))
+    near = rows(home, *seeds(30), "--evenness", "0")
+    assert (busiest(even), busiest(near)) == (10, 30)
+    assert [one["crawler"] for one in rows(home, *seeds(30))] == [one["crawler"] for one in near]
+    assert busiest(rows(home, *seeds(40))) == 40
+    back = rows(home, *seeds(40), "--evenness", "1")
+    assert busiest(back) <= 14
+
+
+def test_a_dry_run_does_not_keep_its_evenness(home: Path) -> None:
+    rows(home, *seeds(30), "--evenness", "0", "--dry-run")
+    assert busiest(rows(home, *seeds(30))) == 10
+
+
+def test_a_damaged_evenness_in_the_store_is_told_and_the_default_is_used(home: Path) -> None:
+    with Store.open(str(home / "state.db")) as store:
+        store.states.put("assign evenness", b"7", 1.0)
+        store.states.put("assign trade", b"{rot", 1.0)
+    result = invoked("--home", home, "assign", *seeds(30), "--json")
+    assert "evenness kept in the store is damaged: 1 is used" in result.stderr
+    assert busiest(json.loads(result.stdout)) == 10
+
+
+def test_sites_without_a_sample_even_the_load_out_by_every_evenness(home: Path) -> None:
+    with Store.open(str(home / "state.db")) as store:
+        store.sites.put_many([Site(f"new{n}.example", ip_address(f"203.0.113.{n}")) for n in range(30)], 1.0)
+    found = rows(home, *(f"new{number}.example" for number in range(30)), "--evenness", "0")
+    assert busiest(found) == 10
+    assert {one["reason"] for one in found} == {"no sample: where room is"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--evenness", "1.5"], "range"),
+        (["--evenness", "much"], "float"),
+        (["--evenness", "0.5", "--backend", "lbi"], "evenness is an option of balance"),
+    ],
+)
+def test_an_evenness_that_makes_no_sense_is_refused(home: Path, words: list[str], message: str) -> None:
+    result = invoked("--home", home, "assign", "s1.example", *words)
+    assert result.exit_code != 0
+    assert message in str(result.exception) + result.output
+
+
+def test_the_report_of_a_home_shows_the_curve_of_the_last_assign(home: Path, tmp_path: Path) -> None:
+    rows(home, *seeds(30), "--evenness", "0.5")
+    page = tmp_path / "report.html"
+    assert invoked("--home", home, "report", "-o", page).exit_code == 0
+    text = page.read_text()
+    assert "Nearness against load" in text
+    assert "30 sites, by expected round trips" in text
+    assert "evenness 0.9: mean round trip" in text

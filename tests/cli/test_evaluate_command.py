@@ -175,3 +175,49 @@ def test_report_shows_the_first_policy_beside_the_true_round_trips(folder: Path,
     for word in ("What geo nearest 1 makes of", "site hash", "random", "A replay"):
         assert word in text
     assert "--report FILE" in invoked(*words).stderr
+
+
+# --- nearness against load
+
+
+def test_load_shows_a_curve_from_equal_load_to_the_nearest_crawlers(folder: Path) -> None:
+    rows = json.loads(ran("evaluate", folder, "--load", "--json").stdout)
+    assert [row["evenness"] for row in rows] == [1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.0]
+    trips, loads = [row["mean_rtt_ms"] for row in rows], [row["busiest"] for row in rows]
+    assert trips == sorted(trips, reverse=True)
+    assert loads == sorted(loads)
+    assert loads[0] == pytest.approx(1.0)
+    assert max(row["of_best"] for row in rows) == 1.0
+    with (folder / "rtt.csv").open() as file:
+        nearest: dict[str, float] = {}
+        for row in csv.DictReader(file):
+            nearest[row["address"]] = min(nearest.get(row["address"], 1e9), float(row["rtt_ms"]))
+    assert trips[-1] == pytest.approx(np.mean(list(nearest.values())), abs=1e-3)
+
+
+def test_load_prints_a_table_draws_a_picture_and_counts_pages(folder: Path, tmp_path: Path) -> None:
+    picture, sites = tmp_path / "load.svg", tmp_path / "sites.csv"
+    with (folder / "sites.csv").open() as file, sites.open("w", newline="") as copy:
+        rows = csv.writer(copy)
+        rows.writerow(["host", "address", "pages"])
+        known = enumerate(csv.DictReader(file))
+        rows.writerows([row["host"], row["address"], 10 + number] for number, row in known)
+    done = ran(
+        "evaluate", folder / "rtt.csv", "--sites", sites, "--evenness", "0.8", "--evenness", "1",
+        "--format", "table", "--plot", picture,
+    )  # fmt: skip
+    assert b"1 equal load" in done.stdout
+    assert b"0.8" in done.stdout
+    assert "pages is known" not in told(done)
+    assert "mean round trip" in picture.read_text()
+
+
+def test_load_replays_no_policy_and_refuses_what_is_no_evenness(folder: Path) -> None:
+    assert "leave out --policy" in told(ran("evaluate", folder, "--load", "--policy", "geo"))
+    assert "range" in told(ran("evaluate", folder, "--evenness", "3"))
+
+
+def test_the_report_of_a_replay_shows_nearness_against_load(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    ran("evaluate", folder, "--policy", "geo", "--seeds", "1", "--report", page)
+    assert "by the true round trips" in page.read_text()

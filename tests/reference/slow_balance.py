@@ -42,3 +42,14 @@ def dying_chance(lives: list[float], age: float, steps: float) -> float:
     """Count among the lives longer than an age those that end in time; one more is thought to last."""
     longer = [life for life in lives if life > age]
     return sum(life <= age + steps for life in longer) / (len(longer) + 1)
+
+
+def whole_sites(sites: int, crawlers: int, evenness: float, slack: float = 0.05) -> int:
+    """Count the sites of one size that a crawler may have: 1 ÷ evenness of the share and some slack, whole.
+
+    Where all crawlers at that limit could not take all sites, one more.
+    """
+    if evenness * crawlers <= 1:
+        return sites
+    most = min(sites, max(1, int(sites / crawlers / evenness * (1 + slack) + 1e-9)))
+    return most if most * crawlers >= sites else most + 1

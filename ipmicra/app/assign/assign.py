@@ -23,7 +23,8 @@ from ipmicra.app.assign.recrawl import (
     turns_of,
 )
 from ipmicra.app.assign.round_trips import KnownRoundTrips
-from ipmicra.assign.balance.config import PieceConfig
+from ipmicra.app.assign.trade import chosen_evenness, keep_trade
+from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
@@ -31,7 +32,7 @@ from ipmicra.edge.files.pages import read_pages, read_urls
 from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
-from ipmicra.errors import CorruptStateError
+from ipmicra.errors import CorruptStateError, InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
@@ -46,6 +47,8 @@ class AssignRequest:
 
     texts: Sequence[str] = ()
     backend: str = "balance"
+    evenness: float | None = None
+    """Of `balance`: 0 is the nearest crawler, 1 equal load. None: as chosen before, else the default."""
     pages: Path | None = None
     urls: tuple[Path, ...] = ()
     pieces: int = 4
@@ -67,7 +70,8 @@ def assign_seeds(
 
     With a hierarchy, the delegator's model estimates round trips where nothing was measured.
     """
-    check_backend(request.backend)
+    check_request(request)
+    evenness = chosen_evenness(store, request.evenness)
     now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
     overlay, damaged = _kept_overlay(store)
     pages = crawled_pages(schedule) | (read_pages(request.pages) if request.pages else {})
@@ -87,6 +91,8 @@ def assign_seeds(
             expectations=learning,
             before=before,
             backend=request.backend,
+            auction=AuctionConfig(evenness=evenness.value, is_anew=evenness.is_changed),
+            is_traded=not request.is_due_only,
             pages=pages,
             piece_pages=crawled_pieces(schedule),
             urls=urls,
@@ -97,8 +103,17 @@ def assign_seeds(
     report.turns = turns_of(report.assignments, state, now_s, request.every_s)
     if request.is_kept:
         _keep(store, report, now_s)
-    report.findings += [*damaged, *delay_findings(report.turns)]
+        if request.backend == "balance":
+            keep_trade(store, evenness.value, report.trade, now_s)
+    report.findings += [*damaged, *evenness.findings, *delay_findings(report.turns)]
     return (only_due(report) if request.is_due_only else report), unresolved
+
+
+def check_request(request: AssignRequest) -> None:
+    """Refuse a backend that does not exist, and an evenness where it has no effect."""
+    check_backend(request.backend)
+    if request.evenness is not None and request.backend != "balance":
+        raise InputError(f"evenness is an option of balance: {request.backend} has its own rule for load")
 
 
 def only_due(report: AssignReport) -> AssignReport:

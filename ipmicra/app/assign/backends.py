@@ -16,10 +16,12 @@ from ipmicra.app.assign.findings import fleet_findings, page_findings, takeovers
 from ipmicra.app.assign.problem import AssignProblem, TaskTable
 from ipmicra.app.assign.recrawl import Turn
 from ipmicra.app.assign.round_trips import FleetCoordinates, fleet_coordinates
+from ipmicra.app.assign.trade import trade_findings, trade_of
 from ipmicra.assign.balance.auction.assigner import assign_sites
 from ipmicra.assign.balance.config import LBI_RTT, LbiConfig
 from ipmicra.assign.balance.demand import AssignedSites
 from ipmicra.assign.balance.lbi import assign_by_zones
+from ipmicra.assign.balance.trade import Trade
 from ipmicra.assign.overlay.kept import KeptOverlay, Standing
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
@@ -48,6 +50,8 @@ class AssignReport:
     """Part of the load that changed crawlers."""
     overlay: KeptOverlay | None = None
     """Zones from which the next call continues, where the backend has any."""
+    trade: Trade | None = None
+    """What the chosen evenness costs, where the backend has one and there is a choice."""
     turns: list[Turn] = field(default_factory=list)
     """What to do with each assignment now, where a schedule is kept."""
 
@@ -105,7 +109,9 @@ def _by_auction(table: TaskTable) -> AssignReport:
     for row in np.flatnonzero(is_blind & (assigned.crawler >= 0)).tolist():
         reasons[row] = "no sample: where room is"
     report = _report(table, assigned.crawler, reasons, expected)
-    report.moved_load, report.findings = assigned.moved_load, findings
+    report.moved_load = assigned.moved_load
+    report.trade = trade_of(table, demand, assigned, expected) if problem.is_traded else None
+    report.findings = [*findings, *trade_findings(report.trade)]
     return report
 
 

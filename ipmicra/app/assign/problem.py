@@ -40,6 +40,9 @@ class AssignProblem:
     """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
     pieces: PieceConfig = field(default_factory=PieceConfig)
     auction: AuctionConfig = field(default_factory=AuctionConfig)
+    """Tuning of `balance`; its evenness trades nearness for load."""
+    is_traded: bool = True
+    """Whether the report says what the evenness costs, which takes an auction for each point."""
     overlay: KeptOverlay | None = None
     """Zones of the call before, from which backends with an overlay continue."""
 

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageCost:
-    """Parameters of the time to download pages: equation of [1] with the line of [2]."""
-
-    pipeline_pages: float = 10.0
-    """Pages fetched over one persistent connection; L in [1]."""
-    bandwidth_bps: float = 1_000_000.0
-    """Bits per second between a crawler and a site; [2]."""
-    page_bytes: float = 10_000.0
-    """Mean size of a page; 10 KB in [1] and [2], read as powers of ten."""
-    polite_wait_s: float = 0.1
-    """Wait between two connections to a site; [2]."""
-    connections: int = 5
-    """Connections of a crawler at a time where its capacity does not say; [2]."""
+from ipmicra.assign.balance.config import PageCost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

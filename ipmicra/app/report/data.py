@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.assign.balance.trade import Trade
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.delegation import Evidence
@@ -125,6 +126,8 @@ class ReportData:
     """Round trips (crawlers × sites) that are known to be true; not-a-number for a lost probe."""
     baselines: Baselines = field(default_factory=Baselines)
     """Columns computed elsewhere, for use without a matrix of true round trips."""
+    trade: Trade | None = None
+    """Nearness against load, as `ipmicra assign` found it; computed if true round trips are known."""
     hierarchy: HierarchyFigures | None = None
     tree: tuple[SubnetNode, ...] = ()
     """Subnets above the sites; if empty, sites are nested by prefix length."""

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.report.columns import Columns
-from ipmicra.app.report.config import PageCost, ReportConfig
+from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import Flag, Milliseconds, ReportData
+from ipmicra.assign.balance.config import PageCost
+from ipmicra.assign.balance.goodput import download_s, rate_to_the_end, rate_while_busy
 from ipmicra.model.types import NOBODY
-
-_BITS, _MS, _HOUR_S = 8, 1000.0, 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,24 +164,16 @@ def _pages(columns: Columns, cost: PageCost) -> dict[str, Any]:
 def page_rates(
     columns: Columns, rtt_ms: Milliseconds | None, crawler: NDArray[np.int64] | None, cost: PageCost
 ) -> PageRates | None:
-    """Return the fleet's pages per hour for one way of assigning, over sites that can be compared.
-
-    A site of M pages takes M/L · (2·RTT + L·size/bandwidth + wait) of one connection.
-    """
+    """Return the fleet's pages per hour for one way of assigning, over sites that can be compared."""
     counts = columns.compared & (columns.pages > 0)
     if rtt_ms is None or not counts.any():
         return None
     pages = columns.pages[counts]
-    transfer_s = cost.pipeline_pages * cost.page_bytes * _BITS / cost.bandwidth_bps
-    visit_s = 2 * rtt_ms[counts] / _MS + transfer_s + cost.polite_wait_s
-    taken_s = pages / cost.pipeline_pages * visit_s
+    taken_s = download_s(pages, rtt_ms[counts], cost)
     lines = connections(columns, cost)
-    busy = float(pages.sum() / taken_s.sum() * lines.sum() * _HOUR_S)
-    if crawler is None:
-        return PageRates(busy=busy, to_the_end=None)
-    # A list is done when its last crawler is: that is what an uneven load costs.
-    slowest_s = (np.bincount(crawler[counts], taken_s, columns.crawlers) / lines).max()
-    return PageRates(busy=busy, to_the_end=float(pages.sum() / slowest_s * _HOUR_S))
+    busy = rate_while_busy(pages, taken_s, lines)
+    end = None if crawler is None else rate_to_the_end(pages, taken_s, crawler[counts], lines)
+    return PageRates(busy=busy, to_the_end=end)
 
 
 def connections(columns: Columns, cost: PageCost) -> NDArray[np.float64]:

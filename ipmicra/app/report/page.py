@@ -38,11 +38,12 @@ from ipmicra.app.report.plots.map import draw_map, shown_share
 from ipmicra.app.report.plots.palette import CRAWLER_LIGHT, colours, crawler_role
 from ipmicra.app.report.plots.scene import Scene
 from ipmicra.app.report.plots.svg import plain, to_inline
+from ipmicra.app.report.plots.trade import draw_trade
 from ipmicra.app.report.tables import block_table, page_tables
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.types import NOBODY
 
-DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_icicle)
+DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_trade, draw_icicle)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Every tuning number of load balancing.
 
 [1] Xu, Zhang, Zhang & Fang, IEICE Trans. 2010. [2] Bertsekas, Annals of Operations Research 1988 (auctions).
+[3] Exposto, Macedo, Pina, Alves & Rufino 2005.
 Where none is cited the number is ours; docs/balance.md says what was measured with it.
 """
 
@@ -60,16 +61,55 @@ class AuctionConfig:
     """Least raise of a bid once prices are known from a sample."""
     discount: float = 0.97
     """Prices found by a sample are lowered by this factor, so that none is too high by chance."""
+    evenness: float = 1.0
+    """Nearness against load: no crawler gets more than 1 ÷ evenness of its fair share. 1 is equal load, 0 the
+    nearest crawler, whatever its load. The default has the best goodput in the mean of the worlds that
+    docs/balance.md lists."""
     slack: float = 0.05
-    """Room above its fair share that every crawler has: sites are indivisible."""
+    """Room above that limit, as a part of it, that every crawler has: sites are indivisible."""
     patience: int = 400
     """Bids per site after which sites that still have no crawler go where most room is left."""
+    is_anew: bool = False
+    """Whether earlier assignments do not bind: they only count what moves."""
     tolerance: float = 0.1
     """Load above its share at which a crawler gives sites away; more than `slack`, or it never rests."""
     most_moves: float = 1.9
     """Load that a new assignment moves at most, in fair shares of one crawler, besides what must move."""
     gain: float = 0.1
     """Part of its cost that a site must save before a joining crawler draws it away."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense."""
+        if not 0 <= self.evenness <= 1:
+            raise InputError(
+                f"evenness {self.evenness:g} is not between 0 (nearest crawler) and 1 (equal load)"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCost:
+    """Parameters of the time to download pages: equation of [3] with the line of [1]."""
+
+    pipeline_pages: float = 10.0
+    """Pages fetched over one persistent connection; L in [3]."""
+    bandwidth_bps: float = 1_000_000.0
+    """Bits per second between a crawler and a site; [1]."""
+    page_bytes: float = 10_000.0
+    """Mean size of a page; 10 KB in [1] and [3], read as powers of ten."""
+    polite_wait_s: float = 0.1
+    """Wait between two connections to a site; [1]."""
+    connections: int = 5
+    """Connections of a crawler at a time where its capacity does not say; [1]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TradeConfig:
+    """How nearness is shown against load."""
+
+    levels: tuple[float, ...] = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.0)
+    """Evenness of each point of the curve, equal load first."""
+    most_sites: int = 20_000
+    """Larger batches show only the two ends: each further point is an auction of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

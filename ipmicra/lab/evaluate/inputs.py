@@ -14,8 +14,11 @@ from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.edge.dns.bulk import BulkResolver
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.files.crawlers import import_crawlers
+from ipmicra.edge.files.fields import Fields
+from ipmicra.edge.files.lines import ignore
+from ipmicra.edge.files.tables import read_records
 from ipmicra.edge.files.worlds.load import load_world
-from ipmicra.edge.files.worlds.records import WorldFiles
+from ipmicra.edge.files.worlds.records import SITES, WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.trees import PrefixTree
 from ipmicra.model.address import Address
@@ -52,6 +55,18 @@ class WorldSource:
         resolve = (lambda names: resolve_names(names, self.dns)) if self.resolves else None
         files = WorldFiles(world=self.world, crawlers=known, sites=self.sites, resolve=resolve)
         return load_world(files, findings, notes=notes)
+
+
+def pages_of(source: WorldSource) -> dict[str, int]:
+    """Return the pages of sites, by host, where the world's file of sites has them."""
+    path = source.sites or (source.world / SITES if source.world.is_dir() else None)
+    found: dict[str, int] = {}
+    for where, record in read_records(path, ()) if path and path.is_file() else ():
+        fields = Fields(record, where, ignore)
+        pages = fields.number("pages")
+        if pages:
+            found[fields.text("host", "address") or ""] = int(pages)
+    return found
 
 
 def resolve_names(names: Sequence[str], dns: DnsConfig) -> dict[str, Address]:

@@ -11,11 +11,8 @@ import numpy as np
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.replay.quality import SiteOutcome
-from ipmicra.edge.files.fields import Fields
-from ipmicra.edge.files.lines import ignore
-from ipmicra.edge.files.tables import read_records
-from ipmicra.edge.files.worlds.records import SITES
 from ipmicra.lab.evaluate.comparison import Comparison
+from ipmicra.lab.evaluate.inputs import WorldSource, pages_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +43,8 @@ class ReplayedWorld:
         )
 
     def _sites(self, outcomes: list[SiteOutcome]) -> Iterator[ReportSite]:
-        world, pages = self.comparison.world, self._pages()
+        world = self.comparison.world
+        pages = pages_of(WorldSource(world=self.folder)) if self.folder else {}
         numbers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
         is_silent = np.isnan(world.nearest_ms())
         for one in outcomes:
@@ -64,14 +62,3 @@ class ReplayedWorld:
                 pages=pages.get(site.host),
                 flag=Flag.UNPROBEABLE if is_silent[one.site] else None,
             )
-
-    def _pages(self) -> dict[str, int]:
-        """Return the pages of sites, by host, where the world's folder has them."""
-        path = self.folder / SITES if self.folder else None
-        found: dict[str, int] = {}
-        for where, record in read_records(path, ()) if path and path.is_file() else ():
-            fields = Fields(record, where, ignore)
-            pages = fields.number("pages")
-            if pages:
-                found[fields.text("host", "address") or ""] = int(pages)
-        return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ipmicra.app.assign.trade import kept_trade
 from ipmicra.app.report.data import Flag, ReportCrawler, ReportData, ReportSite, ReportSubnet
 from ipmicra.edge.store.ports import Bounds, StorePort
 from ipmicra.errors import InputError
@@ -50,6 +51,7 @@ class StoreContents:
             crawlers=tuple(fleet.crawlers),
             sites=tuple(sites),
             policy="assigned" if assigned else "delegated",
+            trade=kept_trade(self.store) if assigned else None,
             notes=(note,) if assigned else (),
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,15 +11,26 @@ from ipmicra.assign.balance.config import AuctionConfig
 from ipmicra.model.types import NOBODY, Floats, Rows
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """What crawlers should have, and may have; 0 for one that does not take part."""
+
+    fair: Floats
+    """Each crawler's fair share of the load; moves are limited in these."""
+    limit: Floats
+    """Load that a crawler may have at most: the share by equal load, else more."""
+
+
 def settled(
-    cost: NDArray[np.float32], load: Floats, share: Floats, previous: Rows, config: AuctionConfig
+    cost: NDArray[np.float32], load: Floats, shares: Shares, previous: Rows, config: AuctionConfig
 ) -> Rows:
     """Decide which sites stay where they were: the crawler of each, -1 for those that need a new one.
 
-    `share` is each crawler's fair share of the load. First, sites whose crawler is gone lose it; then
-    newcomers draw the sites that gain most; then crawlers far above their share give some away. Besides the
-    first, load of `config.most_moves` mean shares moves at most.
+    First, sites whose crawler is gone lose it; then newcomers draw the sites that gain most; then crawlers
+    far above their limit give some away. Besides the first, load of `config.most_moves` mean shares moves at
+    most.
     """
+    share, limit = shares.fair, shares.limit
     can_stay = (previous >= 0) & np.isfinite(cost[np.arange(len(cost)), np.maximum(previous, 0)])
     kept = np.where(can_stay, previous, NOBODY)
     there = int((share > 0).sum())
@@ -25,25 +38,25 @@ def settled(
         return kept
     gone = float(load[(previous >= 0) & ~can_stay].sum())
     budget = config.most_moves * float(share.sum()) / there - gone
-    settled_rows = drawn_away(cost, load, share, kept, config, budget)
+    settled_rows = drawn_away(cost, load, limit, kept, config, budget)
     drawn = float(load[settled_rows != kept].sum())
-    return shed(cost, load, share * (1 + config.tolerance), settled_rows, budget - drawn)
+    return shed(cost, load, limit * (1 + config.tolerance), settled_rows, budget - drawn)
 
 
 def drawn_away(
     cost: NDArray[np.float32],
     load: Floats,
-    share: Floats,
+    limit: Floats,
     kept: Rows,
     config: AuctionConfig,
     budget: float,
 ) -> Rows:
-    """Let crawlers without any site draw those to themselves that gain most, up to their fair share."""
-    held = np.bincount(kept[kept >= 0], minlength=len(share))
-    newcomers = np.flatnonzero((held == 0) & (share > 0))
+    """Let crawlers without any site draw those to themselves that gain most, up to their limit."""
+    held = np.bincount(kept[kept >= 0], minlength=len(limit))
+    newcomers = np.flatnonzero((held == 0) & (limit > 0))
     result = kept
     for crawler in newcomers.tolist():
-        result = _draw(cost, load, result, crawler, min(share[crawler], budget / len(newcomers)), config)
+        result = _draw(cost, load, result, crawler, min(limit[crawler], budget / len(newcomers)), config)
     return result
 
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.app.report.columns import Columns, crawler_by_hash, tally
-from ipmicra.app.report.config import PageCost, ReportConfig
+from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ORACLE, Baselines, Flag, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.figures import Summary, page_rates, summarise
 from ipmicra.app.report.tiles import tiles
+from ipmicra.assign.balance.config import PageCost
 from ipmicra.model.crawler import Capacity
 from tests.report_world import invented_data
 

@@ -34,11 +34,11 @@ def page(report: Report) -> Page:
 def test_every_plot_is_there_with_a_heading_a_caption_and_an_alternative_text(page: Page) -> None:
     plots = page.all("svg")
     assert [plot.attributes["id"] for plot in plots] == [
-        *("plot-map", "plot-rtt", "plot-probes", "plot-load", "plot-hilbert", "plot-subnets"),
+        *("plot-map", "plot-rtt", "plot-probes", "plot-load", "plot-trade", "plot-hilbert", "plot-subnets"),
     ]
     assert all(len(plot.attributes["aria-label"]) > 30 for plot in plots)
     assert all(plot.attributes["role"] in {"img", "group"} for plot in plots)
-    assert len(page.all("figure")) == len(page.all("figcaption")) == 6
+    assert len(page.all("figure")) == len(page.all("figcaption")) == 7
     assert all(caption.text for caption in page.all("figcaption"))
 
 
