@@ -104,13 +104,17 @@ def _weighed(demand: Demand, evenness: float) -> float:
     return float((demand.cost_ms[rows, assigned(demand, evenness)] * demand.load).sum())
 
 
-@given(seed=st.integers(0, 10**6), crawlers=st.integers(2, 8), evenness=levels)
+@given(seed=st.integers(0, 10**6), crawlers=st.integers(2, 8), evenness=levels, is_central=st.booleans())
 @at_most(30)
-def test_joins_and_leaves_move_little_by_every_evenness(seed: int, crawlers: int, evenness: float) -> None:
+def test_joins_and_leaves_move_little_by_every_evenness(
+    seed: int, crawlers: int, evenness: float, is_central: bool
+) -> None:
     """A join moves two shares at most, a leave two or what the leaver held, the same call again nothing."""
     rng = np.random.default_rng(seed)
     sites = 40 * crawlers
     cost, load = rng.uniform(1, 200, (sites, crawlers + 1)), rng.lognormal(0, 0.5, sites)
+    if is_central:
+        cost[:, -1] /= 100  # who joins is nearer to almost every site than all others
 
     def demand(units: np.ndarray, previous: np.ndarray | None) -> Demand:
         return Demand(cost_ms=cost, load=load, units=units, previous=previous)

@@ -58,6 +58,17 @@ def test_cost_is_within_three_per_cent_of_the_best_assignment(cost: np.ndarray) 
     assert total(cost, placement) <= 1.03 * slots[rows, columns].sum()
 
 
+def test_sites_that_cannot_be_divided_equally_are_not_sent_far_away(cost: np.ndarray) -> None:
+    """89 on 11 crawlers: a fair share and 5 % is room for 8 each, which holds 88; with 9 all fit."""
+    table = cost[:89, :11]
+    slots = np.repeat(table, 9, axis=1)
+    rows, columns = linear_sum_assignment(slots)
+    placement = assign_sites(demand(table))
+    assert placement.used.max() == 9
+    assert placement.overfull == ()
+    assert total(table, placement) <= 1.03 * slots[rows, columns].sum()
+
+
 def test_prices_from_a_sample_cost_hardly_more_than_a_whole_auction(cost: np.ndarray) -> None:
     whole = assign_sites(demand(cost))
     sampled = assign_sites(demand(cost), AuctionConfig(least_sample=100, sample=0.1))
