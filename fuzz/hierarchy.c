@@ -8,8 +8,9 @@
 enum { MOST_RANGES = 24, SPACE = 256 };
 
 typedef struct {
-    uint64_t first[MOST_RANGES];
-    uint64_t end[MOST_RANGES];
+    uint64_t keys[MOST_RANGES];
+    uint32_t first[MOST_RANGES];
+    uint32_t last[MOST_RANGES];
     size_t count;
 } Input;
 
@@ -19,10 +20,10 @@ static Input read_input(const uint8_t *data, size_t size) {
     uint32_t order[MOST_RANGES];
     Input input = {.count = 0};
     size_t count = 0;
-    keys[count++] = (uint64_t)0 << 32 | (UINT32_MAX - SPACE);
+    keys[count++] = (uint64_t)0 << 32 | (UINT32_MAX - (SPACE - 1));
     for (; size >= 2 && count < MOST_RANGES; data += 2, size -= 2) {
-        uint32_t one = data[0], other = one + 1 + data[1];
-        keys[count++] = (uint64_t)one << 32 | (UINT32_MAX - (other < SPACE ? other : SPACE));
+        uint32_t one = data[0], last = one + data[1];
+        keys[count++] = (uint64_t)one << 32 | (UINT32_MAX - (last < SPACE ? last : SPACE - 1));
     }
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
@@ -39,8 +40,9 @@ static Input read_input(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && keys[i] == keys[i - 1])
             continue;
-        input.first[input.count] = keys[i] >> 32;
-        input.end[input.count++] = UINT32_MAX - (uint32_t)keys[i];
+        input.keys[input.count] = keys[i];
+        input.first[input.count] = (uint32_t)(keys[i] >> 32);
+        input.last[input.count++] = UINT32_MAX - (uint32_t)keys[i];
     }
     return input;
 }
@@ -49,9 +51,9 @@ static Input read_input(const uint8_t *data, size_t size) {
 static size_t narrowest(const Input *input, uint64_t address) {
     size_t best = 0;
     for (size_t i = 1; i < input->count; i++) {
-        if (address < input->first[i] || address >= input->end[i])
+        if (address < input->first[i] || address > input->last[i])
             continue;
-        uint64_t width = input->end[i] - input->first[i], least = input->end[best] - input->first[best];
+        uint32_t width = input->last[i] - input->first[i], least = input->last[best] - input->first[best];
         if (width < least || (width == least && input->first[i] > input->first[best]))
             best = i;
     }
@@ -61,14 +63,23 @@ static size_t narrowest(const Input *input, uint64_t address) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum { ROOM = MOST_RANGES * MOST_RANGES * 2 };
     Input input = read_input(data, size);
-    static uint32_t source[ROOM], parent[ROOM]; /* not on the stack, which sanitizers paint each time */
-    static uint64_t first[ROOM], end[ROOM], segments[2 * ROOM + 1], index[256];
+    static uint32_t source[ROOM], bounds[ROOM][2], parent[ROOM], depths[ROOM]; /* sanitizers would paint the stack */
+    static uint64_t segments[2 * ROOM + 1], index[256];
     static int64_t cuts[ROOM][2];
-    Nested nested = {source, first, end, parent, ROOM, cuts, ROOM, 0};
-    int64_t rows = nest_ranges((Ranges){input.first, input.end, NULL, input.count}, &nested);
-    if (rows < 1 || deepest_of(parent, (size_t)rows) < 0)
+    Nested nested = {source, bounds, parent, ROOM, cuts, ROOM, 0, 0};
+    int64_t rows = nest_ranges((Ranges){input.keys, NULL, input.count}, &nested);
+    uint32_t deepest = 0;
+    if (rows < 1)
         abort();
-    int64_t pieces = flatten_tree(first, end, parent, (size_t)rows, segments, 2 * (size_t)rows + 1);
+    for (int64_t i = 1; i < rows; i++) {
+        if (parent[i] >= i || bounds[i][0] < bounds[parent[i]][0] || bounds[i][1] > bounds[parent[i]][1])
+            abort();
+        depths[i] = depths[parent[i]] + 1;
+        deepest = depths[i] > deepest ? depths[i] : deepest;
+    }
+    if (deepest != nested.deepest)
+        abort();
+    int64_t pieces = flatten_tree((const uint32_t(*)[2])bounds, parent, (size_t)rows, segments, 2 * (size_t)rows + 1);
     if (pieces < 1)
         abort();
     index_segments(segments, (size_t)pieces, 24, index, 256);

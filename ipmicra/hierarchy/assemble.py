@@ -98,7 +98,7 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
         sections=sections,
         tree4=tree4,
         tree6=tree6,
-        registered=int((registrations != NO_SOURCE).sum()),
+        registered=len(registrations) - sum(int(tree.source[0] == NO_SOURCE) for tree in (tree4, tree6)),
         organisations=len(sections[names.ORGANISATION_AT]),
         deepest=max(tree4.deepest, tree6.deepest),
     )
@@ -116,8 +116,11 @@ def _registrations(tree4: Tree, tree6: Tree, narrow: int) -> NDArray[np.int32]:
 
 def _column(columns: Columns, tree4: Tree, tree6: Tree, name: str) -> NDArray[Any]:
     """Return a column in the order of the subnets; 0 for an unregistered root."""
-    parts = ((columns.rows4, tree4.source), (columns.rows6, tree6.source))
-    return np.concatenate([_take(getattr(rows, name), source) for rows, source in parts])
+    narrow, wide = getattr(columns.rows4, name), getattr(columns.rows6, name)
+    taken = np.zeros(len(tree4.source) + len(tree6.source), narrow.dtype)
+    _take(narrow, tree4.source, taken[: len(tree4.source)])
+    _take(wide, tree6.source, taken[len(tree4.source) :])
+    return taken
 
 
 def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -133,11 +136,11 @@ def segment_index(segments: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return index
 
 
-def _take(column: NDArray[Any], source: NDArray[np.int32]) -> NDArray[Any]:
-    """Pick rows of a column; 0 where a row has no source, which only a root can lack."""
-    if source[0] != NO_SOURCE:
-        return column[source]
-    return np.concatenate((np.zeros(1, column.dtype), column[source[1:]]))
+def _take(column: NDArray[Any], source: NDArray[np.int32], taken: NDArray[Any]) -> None:
+    """Pick rows of a column; 0 stays where a row has no source, which only a root can lack."""
+    start = int(source[0] == NO_SOURCE)
+    if len(column):
+        np.take(column, source[start:], out=taken[start:], mode="clip")  # any other mode takes a copy
 
 
 def _holder_sections(holders: Holders) -> dict[str, NDArray[Any]]:
@@ -159,7 +162,7 @@ def _country_sections(country: NDArray[np.uint16]) -> dict[str, NDArray[Any]]:
     values = np.flatnonzero(present).astype(np.uint16)
     codes = np.zeros(1 << 16, np.uint16)
     codes[values] = np.arange(len(values))
-    return {names.COUNTRIES: values, names.COUNTRY: narrow(codes[country], len(values) - 1)}
+    return {names.COUNTRIES: values, names.COUNTRY: narrow(codes, len(values) - 1)[country]}
 
 
 def _cut_sections(columns: Columns, tree4: Tree, tree6: Tree) -> dict[str, NDArray[Any]]:

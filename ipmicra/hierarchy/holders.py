@@ -49,7 +49,7 @@ def name_holders(columns: Columns) -> NamedHolders:
 
 def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArray[np.int32]) -> Holders:
     """Number the holders in the order of the subnets and write one record each."""
-    numbers = np.empty(len(registrations), np.int32)
+    numbers = np.empty(len(registrations), np.uint32)
     order, firsts = np.empty(len(named.kinds), np.int64), np.empty(len(named.kinds), np.int64)
     used = kernels.renumber(named.numbers, registrations, numbers, order, firsts)
     order, firsts = order[:used], firsts[:used]
@@ -70,4 +70,4 @@ def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArra
         records,
         at,
     )
-    return Holders(numbers=(numbers + 1).astype(np.uint32), at=at, records=records[:size])
+    return Holders(numbers=numbers, at=at, records=records[:size])

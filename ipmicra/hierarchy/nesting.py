@@ -7,8 +7,8 @@ inside its parent, siblings do not overlap, and descendants follow their ancesto
 there:
 
 1. *Sort* by start, then widest first. In that order a parent always precedes its children, so nesting needs
-   a single pass with a stack. IPv4 bounds fit one 64-bit key (start << 32 | inverted end); this is why the
-   kernel sorts keys and not rows.
+   a single pass with a stack. Both bounds fit one 64-bit key (first << 32 | inverted last); this is why the
+   kernels sort and nest keys and not rows.
 2. *Merge* registrations of identical ranges: the best one (`kernels.pick_winners` defines "best") becomes
    the subnet, the others become findings. The choice depends on the contents only, never on the order of
    the dumps.
@@ -29,8 +29,10 @@ IPv6 bounds need 128 bits, for which neither numpy nor the kernels have a type. 
 bounds and widths, so the bounds are replaced by their ranks in sorted order, the kernel nests ranks, and
 `values` translates them back. Widths are ranked separately, because a difference of ranks is not a width.
 
-Ranges are half-open inside (start, end) and inclusive outside (first, last). The end of the IPv4 space,
-2**32, fits a 64-bit word; that of the IPv6 space does not fit two, wraps to 0, and is marked by `is_over`.
+Ranges are inclusive (first, last), so that IPv4 bounds and ranks fit 32 bits each, and the kernel writes IPv4
+rows as the file has them: touching fewer pages for the first time is what makes nesting quick. Only to rank
+IPv6 bounds are ranges half-open. The end of that space does not fit two words, wraps to 0, and is marked by
+`is_over`.
 
 Why not a trie? Registered ranges need not be prefixes, and an array in preorder is what the file stores and
 what look-ups bisect.
@@ -39,7 +41,7 @@ what look-ups bisect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -58,7 +60,7 @@ MOST_PIECES = 64
 """A registration that would be cut into more pieces is left out; in registries' dumps two are rare."""
 NO_SOURCE = -1
 ROOT_KEY = 0
-"""What the whole IPv4 space is sorted by: start << 32 | inverted end."""
+"""What the whole IPv4 space is sorted by: first << 32 | inverted last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,54 +98,60 @@ def nest_ipv4(first: NDArray[np.uint32], last: NDArray[np.uint32], rows: Rows, t
     del order, is_same
     if len(key) > 1 and key[1] == ROOT_KEY:
         key, source = key[1:], source[1:]
-    end = key & ONES32
-    np.subtract(np.uint64(1 << 32), end, out=end)
-    start = key
-    start >>= np.uint64(32)
-    origin, start, end, parent, cuts, left_out = _nest(start, end, np.empty(0, np.uint64))
-    segments = np.empty(2 * len(start) + 1, np.uint64)
-    segments = segments[: kernels.flatten(start, end, parent, segments)]
-    return Tree(
-        source=source[origin],
-        bounds=_narrow_bounds(start, end),
-        parent=parent,
-        segments=segments,
-        deepest=kernels.deepest(parent),
-        duplicates=losers,
-        cuts=source[cuts].astype(np.int64),
-        left_out=source[left_out].astype(np.int64),
-    )
+    nested = _nest(key, np.empty(0, np.uint64))
+    del key
+    segments = np.empty(2 * len(nested.parent) + 1, np.uint64)
+    segments = segments[: kernels.flatten(nested.bounds, nested.parent, segments)]
+    return _tree(nested, source, nested.bounds, losers, segments)
 
 
 def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, texts: Texts) -> Tree:
     """Nest IPv6 registrations by the ranks of their bounds."""
     order = sort_order([wide[:, 0], wide[:, 1], ONES64 - wide[:, 2], ONES64 - wide[:, 3]])
-    ordered = wide[order]
-    is_same = _repeats([ordered[:, i] for i in range(4)])
+    is_same = _repeats([wide[order, i] for i in range(4)])
     source, losers = _merge(np.concatenate((np.zeros(1, np.uint32), order)), is_same, rows, texts)
+    del order, is_same
     ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), wide[source[1:]]))
     if len(ranges) > 1 and (ranges[1] == ranges[0]).all():
         ranges, source = ranges[1:], source[1:]
     start, end, values = _ranks(ranges)
-    origin, start, end, parent, cuts, left_out = _nest(start, end, _width_ranks(ranges))
+    nested = _nest(start << np.uint64(32) | (ONES32 + np.uint64(1) - end), _width_ranks(ranges))
+    first, behind = nested.bounds[:, 0], nested.bounds[:, 1] + np.uint32(1)
+    bounds = np.concatenate((values[first], _minus_one(values[behind])), axis=1)
+    return _tree(nested, source, bounds, losers, np.empty(0, np.uint64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nested:
+    """What the kernel makes of ranges."""
+
+    origin: NDArray[Any] | None
+    """The range that each subnet came from; None if each range is one subnet."""
+    bounds: NDArray[np.uint32]
+    parent: NDArray[np.uint32]
+    cuts: NDArray[np.int64]
+    deepest: int
+    left_out: NDArray[np.int64]
+
+
+def _tree(
+    nested: _Nested,
+    source: NDArray[np.int32],
+    bounds: NDArray[Any],
+    losers: NDArray[np.int64],
+    segments: NDArray[np.uint64],
+) -> Tree:
+    """Name registrations where the kernel numbered ranges."""
     return Tree(
-        source=source[origin],
-        bounds=np.concatenate((values[start], _minus_one(values[end])), axis=1),
-        parent=parent,
-        segments=np.empty(0, np.uint64),
-        deepest=kernels.deepest(parent),
+        source=source if nested.origin is None else source[nested.origin],
+        bounds=bounds,
+        parent=nested.parent,
+        segments=segments,
+        deepest=nested.deepest,
         duplicates=losers,
-        cuts=source[cuts].astype(np.int64),
-        left_out=source[left_out].astype(np.int64),
+        cuts=source[nested.cuts].astype(np.int64),
+        left_out=source[nested.left_out].astype(np.int64),
     )
-
-
-def _narrow_bounds(start: NDArray[np.uint64], end: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Convert half-open ranges to first and last addresses."""
-    bounds = np.empty((len(start), 2), np.uint32)
-    bounds[:, 0] = start
-    np.subtract(end, np.uint64(1), out=bounds[:, 1], casting="unsafe")
-    return bounds
 
 
 def _repeats(keys: list[NDArray[np.uint64]]) -> NDArray[np.bool_]:
@@ -179,43 +187,54 @@ def sort_order(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint32]:
     return order
 
 
-Nested = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.int64]]
-"""Of each subnet the range it came from, start, end and parent; and of each cut the two ranges."""
-
-
-def _nest(
-    start: NDArray[np.uint64], end: NDArray[np.uint64], widths: NDArray[np.uint64]
-) -> tuple[*Nested, NDArray[np.int64]]:
-    """Nest ranges, except those with too many pieces, which come last in the result."""
-    few_cuts = len(start) // 16 + 1024
-    nested = _nest_within(start, end, widths, few_cuts)
-    if nested is not None and np.bincount(nested[0]).max() <= MOST_PIECES:
-        return *nested, np.empty(0, np.int64)
+def _nest(keys: NDArray[np.uint64], widths: NDArray[np.uint64]) -> _Nested:
+    """Nest ranges, given as keys, except those with too many pieces."""
+    nested = _nest_within(keys, widths, len(keys) // 16 + 1024)
+    if nested is not None and _most_pieces(nested.cuts) <= MOST_PIECES:
+        return nested
+    start, end = keys >> np.uint64(32), ONES32 + np.uint64(1) - (keys & ONES32)
     pieces = count_pieces(start, end, widths if len(widths) else end - start)
     kept = np.flatnonzero(pieces <= MOST_PIECES)
     most_cuts = int(pieces[kept].sum()) - len(kept)  # each cut adds a piece; what is left out cuts nothing
-    nested = _nest_within(start[kept], end[kept], widths[kept] if len(widths) else widths, most_cuts)
+    nested = _nest_within(keys[kept], widths[kept] if len(widths) else widths, most_cuts)
     if nested is None:
         raise CapacityError(f"ranges have more than the {most_cuts} cuts counted beforehand")
-    origin, out_start, out_end, parent, cuts = nested
-    return kept[origin], out_start, out_end, parent, kept[cuts], np.flatnonzero(pieces > MOST_PIECES)
+    return replace(
+        nested,
+        origin=kept if nested.origin is None else kept[nested.origin],
+        cuts=kept[nested.cuts],
+        left_out=np.flatnonzero(pieces > MOST_PIECES),
+    )
 
 
-def _nest_within(
-    start: NDArray[np.uint64], end: NDArray[np.uint64], widths: NDArray[np.uint64], most_cuts: int
-) -> Nested | None:
+def _most_pieces(cuts: NDArray[np.int64]) -> int:
+    """Return into how many pieces the most cut range was cut."""
+    return 1 + int(np.unique(cuts[:, 0], return_counts=True)[1].max(initial=0))
+
+
+def _nest_within(keys: NDArray[np.uint64], widths: NDArray[np.uint64], most_cuts: int) -> _Nested | None:
     """Run the nesting kernel; return None if there are more cuts."""
-    room = len(start) + most_cuts
+    room = len(keys) + most_cuts
     if room >= MOST_SUBNETS:
         message = f"more than {MOST_SUBNETS} subnets, some of them pieces of overlapping ranges"
         raise CapacityError(message)
-    origin, parent = np.empty(room, np.uint32), np.empty(room, np.uint32)
-    out_start, out_end = np.empty(room, np.uint64), np.empty(room, np.uint64)
+    origin, bounds, parent = (
+        np.empty(room, np.uint32),
+        np.empty((room, 2), np.uint32),
+        np.empty(room, np.uint32),
+    )
     cuts = np.empty((most_cuts, 2), np.int64)
-    count, cut_count = kernels.nest(start, end, widths, origin, out_start, out_end, parent, cuts)
+    count, cut_count, deepest = kernels.nest(keys, widths, origin, bounds, parent, cuts)
     if count < 0:
         return None
-    return origin[:count], out_start[:count], out_end[:count], parent[:count], cuts[:cut_count]
+    return _Nested(
+        origin=origin[:count] if cut_count else None,
+        bounds=bounds[:count],
+        parent=parent[:count],
+        cuts=cuts[:cut_count],
+        deepest=deepest,
+        left_out=np.empty(0, np.int64),
+    )
 
 
 def _ranks(

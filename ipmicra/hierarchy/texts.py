@@ -26,8 +26,11 @@ class LaidOutText:
     """One text of each subnet, in the order in which subnets first use it."""
 
     places: NDArray[np.uint32]
-    """Offset of each subnet's text in `written`, counted from 1; 0 for none."""
-    written: NDArray[np.uint8]
+    """Offset of each subnet's text in `pool`; 0 for none."""
+    pool: NDArray[np.uint8]
+    """A zero, then the texts; there is room for those of all kinds behind them."""
+    size: int
+    """Bytes of the texts, without the zero."""
     distinct: NDArray[np.uint32]
     """Offsets of the distinct texts, ascending."""
 
@@ -35,33 +38,33 @@ class LaidOutText:
 def lay_out_text(columns: Columns, kind: Text, registrations: NDArray[np.int32]) -> LaidOutText:
     """Write each distinct text of a kind once, in the order of the subnets."""
     texts, tables = columns.texts, (columns.rows4, columns.rows6)
-    places = np.zeros(len(registrations), np.uint32)
-    room = 0
-    if any(table.texts[kind].any() for table in tables):  # most dumps have neither geoloc nor geofeed
-        room = len(texts.data) + LONGEST_LENGTH * len(texts)
-    # memory that is not written to is never claimed: room for the all texts costs nothing
-    written, distinct = np.empty(room, np.uint8), np.empty(len(texts), np.uint32)
+    # memory that is not written to is never claimed: room for all texts costs nothing, nor do places of none
+    places, distinct = np.zeros(len(registrations), np.uint32), np.empty(len(texts), np.uint32)
+    pool = np.empty(1 + len(KINDS) * (len(texts.data) + LONGEST_LENGTH * len(texts)), np.uint8)
+    pool[0] = 0
     size = count = 0
-    if room:
+    if any(table.texts[kind].any() for table in tables):  # most dumps have neither geoloc nor geofeed
         size, count = kernels.write_picked(
-            texts, *tables, int(kind), registrations, places, written, distinct
+            texts, *tables, int(kind), registrations, places, pool[1:], distinct
         )
-    if size > LARGEST_POOL:
-        raise CapacityError(f"{size} bytes of names; the format has room for {LARGEST_POOL}")
-    return LaidOutText(places=places, written=written[:size], distinct=distinct[:count])
+    return LaidOutText(places=places, pool=pool, size=size, distinct=distinct[:count])
 
 
 def lay_out_texts(laid_out: dict[Text, LaidOutText]) -> dict[str, NDArray[Any]]:
     """Return the pool and the columns that point into it; offset 0 is the empty text."""
-    parts = laid_out.values()
-    bases = np.cumsum([0, *(len(part.written) for part in parts)])
-    if bases[-1] >= LARGEST_POOL:
-        raise CapacityError(f"{bases[-1]} bytes of names; the format has room for {LARGEST_POOL}")
-    base = {kind: np.uint32(start) for kind, start in zip(laid_out, bases[:-1], strict=True)}
+    pool, end = laid_out[Text.NETNAME].pool, 1  # the others are few, and copied behind it
+    base: dict[Text, np.uint32] = {}
+    for kind, part in laid_out.items():
+        if end + part.size > LARGEST_POOL:
+            raise CapacityError(f"{end + part.size} bytes of names; the format has room for {LARGEST_POOL}")
+        base[kind] = np.uint32(end - 1)
+        if part.pool is not pool:
+            pool[end : end + part.size] = part.pool[1 : 1 + part.size]
+        end += part.size
     geoloc, geofeed, status = (laid_out[kind] for kind in (Text.GEOLOC, Text.GEOFEED, Text.STATUS))
     geo_rows = np.flatnonzero((geoloc.places != 0) | (geofeed.places != 0))
     return {
-        names.NAMES: np.concatenate([np.zeros(1, np.uint8), *(part.written for part in parts)]),
+        names.NAMES: pool[:end],
         names.NETNAME: laid_out[Text.NETNAME].places,  # first in the pool
         names.STATUS: _codes(status),
         names.STATUSES: np.concatenate((np.zeros(1, np.uint32), status.distinct + base[Text.STATUS])),
@@ -78,7 +81,7 @@ def _moved(places: NDArray[np.uint32], base: np.uint32) -> NDArray[np.uint32]:
 
 def _codes(text: LaidOutText) -> NDArray[Any]:
     """Number the texts from 1; 0 means none."""
-    codes = np.zeros(len(text.written) + 1, np.uint32)
+    codes = np.zeros(text.size + 1, np.uint32)
     codes[text.distinct] = np.arange(1, len(text.distinct) + 1)
     return narrow(codes, len(text.distinct))[text.places]
 

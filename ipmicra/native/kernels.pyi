@@ -100,23 +100,16 @@ def pick_winners(
     /,
 ) -> int: ...
 def nest(
-    first: NDArray[np.uint64],
-    end: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
     widths: NDArray[np.uint64],
     source: NDArray[np.uint32],
-    out_first: NDArray[np.uint64],
-    out_end: NDArray[np.uint64],
+    bounds: NDArray[np.uint32],
     parent: NDArray[np.uint32],
     cuts: _Rows,
     /,
-) -> tuple[int, int]: ...
-def deepest(parent: NDArray[np.uint32], /) -> int: ...
+) -> tuple[int, int, int]: ...
 def flatten(
-    first: NDArray[np.uint64],
-    end: NDArray[np.uint64],
-    parent: NDArray[np.uint32],
-    segments: NDArray[np.uint64],
-    /,
+    bounds: NDArray[np.uint32], parent: NDArray[np.uint32], segments: NDArray[np.uint64], /
 ) -> int: ...
 def index_segments(segments: NDArray[np.uint64], shift: int, index: NDArray[np.uint64], /) -> int: ...
 def write_picked(
@@ -133,7 +126,7 @@ def write_picked(
 def renumber(
     numbers: NDArray[np.int32],
     picked: NDArray[np.int32],
-    out: NDArray[np.int32],
+    out: NDArray[np.uint32],
     order: _Rows,
     firsts: _Rows,
     /,

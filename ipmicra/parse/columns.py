@@ -90,6 +90,17 @@ class Findings:
     reason: NDArray[np.uint8]
     text: NDArray[np.uint32]
 
+    def spell(self, i: int, dump: str, texts: Texts) -> Finding:
+        """Return finding number `i`."""
+        reason = Reason(int(self.reason[i]))
+        return Finding(
+            dump=dump,
+            line=int(self.line[i]),
+            fate=FATE_OF[reason],
+            reason=reason,
+            detail=texts.spell(int(self.text[i])),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
@@ -148,18 +159,7 @@ class Columns:
     def spell_findings(self, dump: str) -> list[Finding]:
         """Return all findings, in line order."""
         order = np.argsort(self.findings.line, kind="stable")
-        return [self.spell_finding(int(i), dump) for i in order]
-
-    def spell_finding(self, i: int, dump: str) -> Finding:
-        """Return finding number `i`."""
-        reason = Reason(int(self.findings.reason[i]))
-        return Finding(
-            dump=dump,
-            line=int(self.findings.line[i]),
-            fate=FATE_OF[reason],
-            reason=reason,
-            detail=self.texts.spell(int(self.findings.text[i])),
-        )
+        return [self.findings.spell(int(i), dump, self.texts) for i in order]
 
 
 def tally_of(fates: tuple[int, int, int, int]) -> Tally:

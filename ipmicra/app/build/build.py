@@ -186,6 +186,7 @@ class _Build:
         findings = FindingList(columns, Origins(names, self._starts, columns), assembled)
         dumps = tuple(_record(report) for report in reports)
         encoded = Encoded(assembled.sections, _meta(assembled, dumps, columns.tally))
+        del columns  # the pages that it used become those of the file, which need no first touch
         write_hierarchy(output, encoded)
         events.info(
             "build_ended", "{output} written", output=output, size_bytes=encoded.size, **_counts(assembled)

@@ -21,15 +21,14 @@ class Origins:
     """Maps rows and findings to their dumps."""
 
     def __init__(self, names: list[str], edges: dict[str, list[int]], columns: Columns) -> None:
-        """Store where each dump's rows start."""
+        """Store where each dump's rows start, and of the columns nothing but the lines."""
         self._names = names
         self._edges = edges
-        self._columns = columns
+        self._lines = {4: columns.rows4.line, 6: columns.rows6.line}
 
     def of_row(self, family: int, row: int) -> tuple[str, int]:
         """Return dump and line of a registration."""
-        rows = self._columns.rows4 if family == 4 else self._columns.rows6  # noqa: PLR2004
-        return self._name(f"rows{family}", row), int(rows.line[row])
+        return self._name(f"rows{family}", row), int(self._lines[family][row])
 
     def of_finding(self, i: int) -> str:
         """Return the dump of a finding."""
@@ -43,8 +42,8 @@ class FindingList(Sequence[Finding]):
     """All findings of a build, created on access: there may be millions."""
 
     def __init__(self, columns: Columns, origins: Origins, assembled: Assembled) -> None:
-        """Store the columns; create no finding yet."""
-        self._columns = columns
+        """Store what findings are made of; create none yet."""
+        self._found, self._texts = columns.findings, columns.texts
         self._origins = origins
         self._rows = (
             (Reason.DUPLICATE, assembled.tree4.duplicates, 4),
@@ -57,7 +56,7 @@ class FindingList(Sequence[Finding]):
 
     def __len__(self) -> int:
         """Count the findings."""
-        return len(self._columns.findings.line) + sum(len(rows) for _reason, rows, _family in self._rows)
+        return len(self._found.line) + sum(len(rows) for _reason, rows, _family in self._rows)
 
     @overload
     def __getitem__(self, i: int) -> Finding: ...
@@ -70,9 +69,9 @@ class FindingList(Sequence[Finding]):
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         i = range(len(self))[i]
-        if i < len(self._columns.findings.line):
-            return self._columns.spell_finding(i, self._origins.of_finding(i))
-        i -= len(self._columns.findings.line)
+        if i < len(self._found.line):
+            return self._found.spell(i, self._origins.of_finding(i), self._texts)
+        i -= len(self._found.line)
         for reason, rows, family in self._rows:
             if i < len(rows):
                 return self._spell_rows(reason, rows[i], family)
@@ -81,7 +80,7 @@ class FindingList(Sequence[Finding]):
 
     def counts(self) -> dict[Reason, int]:
         """Return the number of findings by reason, most frequent first."""
-        counts = np.bincount(self._columns.findings.reason, minlength=len(Reason) + 1)
+        counts = np.bincount(self._found.reason, minlength=len(Reason) + 1)
         for reason, rows, _family in self._rows:
             counts[reason] += len(rows)
         return {
@@ -92,7 +91,7 @@ class FindingList(Sequence[Finding]):
 
     def first_of(self, reason: Reason) -> Finding:
         """Return the first finding with a reason."""
-        found = np.flatnonzero(self._columns.findings.reason == reason)
+        found = np.flatnonzero(self._found.reason == reason)
         if len(found):
             return self[int(found[0])]
         return next(

@@ -49,35 +49,33 @@ bool is_better(const RowTable *rows, const Texts *texts, size_t a, size_t b);
 int64_t pick_winners(const RowTable *rows, const Texts *texts, const uint32_t *order, const uint8_t *is_same, size_t count,
                      int32_t *winners, int64_t (*losers)[2]);
 
-/* Ranges sorted by start, widest first; the first holds all others. */
+/* Ranges as the keys by which they are sorted: first << 32 | inverted last, ends included. The first holds all others. */
 typedef struct {
-    const uint64_t *first;
-    const uint64_t *end;    /* behind the last */
-    const uint64_t *widths; /* NULL: the width is end - first */
+    const uint64_t *keys;
+    const uint64_t *widths; /* NULL: the width is last - first */
     size_t count;
 } Ranges;
 
 /* What nesting writes, in preorder. */
 typedef struct {
     uint32_t *source;
-    uint64_t *first;
-    uint64_t *end;
+    uint32_t (*bounds)[2]; /* first and last */
     uint32_t *parent;
     size_t room;
     int64_t (*cuts)[2];
     size_t cut_room;
     size_t cut_count;
+    size_t deepest; /* 0 for a root alone */
 } Nested;
 
 int64_t nest_ranges(Ranges ranges, Nested *nested);
-int64_t deepest_of(const uint32_t *parent, size_t count);
-int64_t flatten_tree(const uint64_t *first, const uint64_t *end, const uint32_t *parent, size_t count,
-                     uint64_t *segments, size_t room);
+int64_t flatten_tree(const uint32_t (*bounds)[2], const uint32_t *parent, size_t count, uint64_t *segments,
+                     size_t room);
 void index_segments(const uint64_t *segments, size_t count, unsigned shift, uint64_t *index, size_t size);
 
 int64_t write_picked(const Texts *texts, const RowTable tables[2], size_t kind, const int32_t *picked, size_t count,
                      uint32_t *places, uint8_t *out, size_t out_size, uint32_t *written, size_t *written_count);
-int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, int32_t *out,
+int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, uint32_t *out,
                  int64_t *order, int64_t *firsts, size_t room);
 int64_t name_holders(const RowTable tables[2], const RowTable *organisations, const Texts *texts, int32_t *numbers,
                      uint8_t *kinds, int64_t *objects);

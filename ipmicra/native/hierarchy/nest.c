@@ -1,4 +1,4 @@
-/* Nesting half-open ranges into a tree, and flattening the tree into segments.
+/* Nesting ranges, both ends included, into a tree, and flattening the tree into segments.
  *
  * Theory of operation
  * -------------------
@@ -8,16 +8,17 @@
  * lost, and the lineage of an address is exactly the ranges that hold it, widest first. Of two equally wide ranges
  * the one that starts later counts as narrower. What is cut off waits in a heap until the pass reaches its start.
  *
- * IPv6 is nested in ranks of its bounds, in which nesting is the same; widths are then ranks too and come along. */
+ * IPv6 is nested in ranks of its bounds, in which nesting is the same; widths are then ranks too and come along.
+ * So bounds of both families have 32 bits, and rows are written as the file has them. */
 
 #include "../memory.h"
 #include "hierarchy.h"
 
 /* A range, or a piece that was cut off one. */
 typedef struct {
-    uint64_t start;
-    uint64_t end;
     uint64_t width; /* of the whole range */
+    uint32_t first;
+    uint32_t last;
     uint32_t source;
 } Piece;
 
@@ -33,13 +34,13 @@ typedef struct {
  * A piece may be shorter than a range of the same start that is narrower than what the piece was cut from, and yet
  * comes above it. */
 static bool is_before(const Piece *one, const Piece *other) {
-    if (one->start != other->start)
-        return one->start < other->start;
+    if (one->first != other->first)
+        return one->first < other->first;
     if (one->width != other->width)
         return one->width > other->width;
     if (one->source != other->source)
         return one->source < other->source;
-    return one->end < other->end;
+    return one->last < other->last;
 }
 
 static void push(Heap *heap, Piece piece) {
@@ -89,12 +90,16 @@ typedef struct {
     size_t stack_room;
 } Nesting;
 
+static inline uint32_t first_of(const Ranges *ranges, size_t i) { return (uint32_t)(ranges->keys[i] >> 32); }
+
+static inline uint32_t last_of(const Ranges *ranges, size_t i) { return ~(uint32_t)ranges->keys[i]; }
+
 static inline uint64_t width_of(const Ranges *ranges, size_t i) {
-    return ranges->widths != NULL ? ranges->widths[i] : ranges->end[i] - ranges->first[i];
+    return ranges->widths != NULL ? ranges->widths[i] : last_of(ranges, i) - first_of(ranges, i);
 }
 
 static inline Piece range_at(const Ranges *ranges, size_t i) {
-    return (Piece){ranges->first[i], ranges->end[i], width_of(ranges, i), (uint32_t)i};
+    return (Piece){width_of(ranges, i), first_of(ranges, i), last_of(ranges, i), (uint32_t)i};
 }
 
 /* Return the source of the row whose own end the top of the stack has: what lies inside may have been cut there.
@@ -102,13 +107,13 @@ static inline Piece range_at(const Ranges *ranges, size_t i) {
  * Ends on the stack never increase from the bottom up, so that the first of those equal to the top's is bisected:
  * walking down took as long as ranges with one end are many, for each range cut there. */
 static uint32_t owner_of_end(const Nesting *nesting) {
-    const uint64_t *end = nesting->nested->end;
+    const uint32_t(*bounds)[2] = (const uint32_t(*)[2])nesting->nested->bounds;
     const uint32_t *stack = nesting->stack;
     size_t low = 0, high = nesting->depth - 1;
-    uint64_t top_end = end[stack[high]];
+    uint32_t top_last = bounds[stack[high]][1];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (end[stack[middle]] == top_end)
+        if (bounds[stack[middle]][1] == top_last)
             high = middle;
         else
             low = middle + 1;
@@ -116,23 +121,27 @@ static uint32_t owner_of_end(const Nesting *nesting) {
     return nesting->nested->source[stack[low]];
 }
 
-/* Cut the narrower of the top of the stack and a piece that overlaps it in part; return whether it was the top. */
+/* Cut the narrower of the top of the stack and a piece that overlaps it in part; return whether it was the top.
+ *
+ * The piece ends behind the top, and where the top is the narrower one it starts before the piece: so neither of the
+ * neighbours below leaves the space. */
 static bool cut(Nesting *nesting, const Piece *piece) {
     Nested *nested = nesting->nested;
     uint32_t top = nesting->stack[nesting->depth - 1], over = nested->source[top];
+    uint32_t *top_last = &nested->bounds[top][1];
     uint64_t over_width = width_of(&nesting->ranges, over);
-    bool is_top_narrower =
-        over_width < piece->width ||
-        (over_width == piece->width && nesting->ranges.first[over] > nesting->ranges.first[piece->source]);
+    bool is_top_narrower = over_width < piece->width ||
+                           (over_width == piece->width &&
+                            first_of(&nesting->ranges, over) > first_of(&nesting->ranges, piece->source));
     int64_t *pair = nested->cuts[nested->cut_count++];
     pair[0] = is_top_narrower ? over : piece->source;
     pair[1] = is_top_narrower ? piece->source : owner_of_end(nesting);
     if (is_top_narrower) {
-        push(&nesting->pending, (Piece){piece->start, nested->end[top], over_width, over});
-        nested->end[top] = piece->start;
+        push(&nesting->pending, (Piece){over_width, piece->first, *top_last, over});
+        *top_last = piece->first - 1;
     } else {
-        push(&nesting->pending, (Piece){piece->start, nested->end[top], piece->width, piece->source});
-        push(&nesting->pending, (Piece){nested->end[top], piece->end, piece->width, piece->source});
+        push(&nesting->pending, (Piece){piece->width, piece->first, *top_last, piece->source});
+        push(&nesting->pending, (Piece){piece->width, *top_last + 1, piece->last, piece->source});
     }
     return is_top_narrower;
 }
@@ -152,9 +161,11 @@ static int64_t open_row(Nesting *nesting, const Piece *piece) {
     }
     size_t row = nesting->rows++;
     nested->source[row] = piece->source;
-    nested->first[row] = piece->start;
-    nested->end[row] = piece->end;
+    nested->bounds[row][0] = piece->first;
+    nested->bounds[row][1] = piece->last;
     nested->parent[row] = nesting->depth > 0 ? nesting->stack[nesting->depth - 1] : 0;
+    if (nesting->depth > nested->deepest)
+        nested->deepest = nesting->depth;
     nesting->stack[nesting->depth++] = (uint32_t)row;
     return 0;
 }
@@ -162,8 +173,8 @@ static int64_t open_row(Nesting *nesting, const Piece *piece) {
 /* Put one piece where it belongs, or cut it or what it overlaps. */
 static int64_t place(Nesting *nesting, const Piece *piece) {
     Nested *nested = nesting->nested;
-    while (nesting->depth > 0 && nested->end[nesting->stack[nesting->depth - 1]] < piece->end) {
-        if (nested->end[nesting->stack[nesting->depth - 1]] > piece->start) { /* overlaps in part */
+    while (nesting->depth > 0 && nested->bounds[nesting->stack[nesting->depth - 1]][1] < piece->last) {
+        if (nested->bounds[nesting->stack[nesting->depth - 1]][1] >= piece->first) { /* overlaps in part */
             if (nested->cut_count == nested->cut_room)
                 return OUT_OF_ROOM;
             if (!cut(nesting, piece))
@@ -181,7 +192,7 @@ static int64_t place(Nesting *nesting, const Piece *piece) {
 int64_t nest_ranges(Ranges ranges, Nested *nested) {
     Nesting nesting = {.ranges = ranges, .nested = nested};
     int64_t status = 0;
-    nested->cut_count = 0;
+    nested->cut_count = nested->deepest = 0;
     for (size_t i = 0; status == 0 && (i < ranges.count || nesting.pending.count > 0);) {
         Piece piece;
         bool is_range = i < ranges.count;
@@ -200,25 +211,6 @@ int64_t nest_ranges(Ranges ranges, Nested *nested) {
     return status < 0 ? status : (int64_t)nesting.rows;
 }
 
-/* Return the largest depth of a tree in preorder, 0 for its root alone; NOT_SOUND if a parent follows its child. */
-int64_t deepest_of(const uint32_t *parent, size_t count) {
-    uint32_t *depths = make_zeros(count ? count : 1, sizeof *depths);
-    uint32_t deepest = 0;
-    if (depths == NULL)
-        return OUT_OF_MEMORY;
-    for (size_t i = 1; i < count; i++) {
-        if (parent[i] >= i) {
-            free(depths);
-            return NOT_SOUND;
-        }
-        depths[i] = depths[parent[i]] + 1;
-        if (depths[i] > deepest)
-            deepest = depths[i];
-    }
-    free(depths);
-    return deepest;
-}
-
 /* Append a segment, in place of one that starts at the same address. */
 static size_t add_segment(uint64_t *segments, size_t count, uint64_t start, size_t row) {
     if (count > 0 && segments[count - 1] >> 32 == start)
@@ -231,15 +223,15 @@ static size_t add_segment(uint64_t *segments, size_t count, uint64_t start, size
  *
  * 10.0.0.0/8 with 10.1.0.0/16 inside gives: 0 → root, 10.0.0.0 → /8, 10.1.0.0 → /16, 10.2.0.0 → /8,
  * 11.0.0.0 → root. Each row opens one segment and closes into at most one, so 2 · count + 1 have room. */
-int64_t flatten_tree(const uint64_t *first, const uint64_t *end, const uint32_t *parent, size_t count,
-                     uint64_t *segments, size_t room) {
+int64_t flatten_tree(const uint32_t (*bounds)[2], const uint32_t *parent, size_t count, uint64_t *segments,
+                     size_t room) {
     size_t written = 0, top = 0;
     if (room < 2 * count + 1 || count == 0)
         return OUT_OF_ROOM;
     for (size_t i = 0; i <= count; i++) {
-        uint64_t start = i < count ? first[i] : end[0];
-        while (top != 0 && end[top] <= start) {
-            uint64_t stop = end[top];
+        uint64_t start = i < count ? bounds[i][0] : (uint64_t)bounds[0][1] + 1;
+        while (top != 0 && bounds[top][1] < start) {
+            uint64_t stop = (uint64_t)bounds[top][1] + 1;
             if (parent[top] >= top)
                 return NOT_SOUND;
             top = parent[top];

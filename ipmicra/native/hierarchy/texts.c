@@ -39,8 +39,9 @@ static inline const uint32_t *number_at(const RowTable tables[2], size_t kind, i
 
 /* Write each text of a kind when the first registration that has it is picked; return the bytes written.
  *
- * A place is where a text starts, counted from 1; 0 stands for none, also for a picked registration of -1. What is
- * written depends on the order of the picked ones alone, not on that of the numbers. */
+ * A place is where a text starts, counted from 1; places are 0 before, and stay so where there is none, also for a
+ * picked registration of -1: pages of zeros are not touched. What is written depends on the order of the picked ones
+ * alone, not on that of the numbers. */
 int64_t write_picked(const Texts *texts, const RowTable tables[2], size_t kind, const int32_t *picked, size_t count,
                      uint32_t *places, uint8_t *out, size_t out_size, uint32_t *written, size_t *written_count) {
     uint32_t *place_of = make_zeros(texts->count + 1, sizeof *place_of);
@@ -52,7 +53,6 @@ int64_t write_picked(const Texts *texts, const RowTable tables[2], size_t kind, 
         if (i + AHEAD < count)
             __builtin_prefetch(number_at(tables, kind, picked[i + AHEAD]));
         const uint32_t *number = number_at(tables, kind, picked[i]);
-        places[i] = 0;
         if (number == NULL || *number == 0 || *number > texts->count)
             continue;
         if (place_of[*number] == 0) {
@@ -65,19 +65,19 @@ int64_t write_picked(const Texts *texts, const RowTable tables[2], size_t kind, 
     return at == NULL ? OUT_OF_ROOM : at - out;
 }
 
-/* Number anew in the order in which rows are picked, -1 for a row or number of -1.
+/* Number anew from 1 on, in the order in which rows are picked; 0 for a row or number of -1.
  *
  * Writes the old number of each new one, and the row that first had it; returns how many there are. */
-int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, int32_t *out,
+int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *picked, size_t count, uint32_t *out,
                  int64_t *order, int64_t *firsts, size_t room) {
-    int32_t *renumbered = make_zeros(room ? room : 1, sizeof *renumbered); /* new number + 1 */
-    int32_t used = 0;
+    uint32_t *renumbered = make_zeros(room ? room : 1, sizeof *renumbered);
+    uint32_t used = 0;
     if (renumbered == NULL)
         return OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
         int64_t old = picked[i] >= 0 && (size_t)picked[i] < number_count ? numbers[picked[i]] : -1;
         if (old < 0 || (size_t)old >= room) {
-            out[i] = -1;
+            out[i] = 0;
             continue;
         }
         if (renumbered[old] == 0) {
@@ -85,7 +85,7 @@ int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *pic
             firsts[used] = picked[i];
             renumbered[old] = ++used;
         }
-        out[i] = renumbered[old] - 1;
+        out[i] = renumbered[old];
     }
     free(renumbered);
     return used;

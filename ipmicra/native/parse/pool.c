@@ -89,12 +89,12 @@ int64_t known_text(const Pool *pool, Span text, uint32_t hash) {
     return found ? (int64_t)(found & UINT32_MAX) : -1;
 }
 
-/* Make room for one more text: half of the slots stay free. */
+/* Make room for one more text: a quarter of the slots stays free. */
 static inline bool has_pool_room(Pool *pool, size_t size) {
     bool is_first = pool->ends.size == 0;
     if (pool->count >= UINT32_MAX - 1 || !reserve_column(&pool->text, pool->text.size + size) ||
         !reserve_column(&pool->ends, pool->ends.size + 2 * sizeof(uint64_t)) ||
-        (2 * ((size_t)pool->count + 1) > pool->table.size && !grow_slots(&pool->table)))
+        ((size_t)pool->count >= pool->table.size / 4 * 3 && !grow_slots(&pool->table)))
         return false;
     if (is_first) {
         memset(pool->ends.data, 0, sizeof(uint64_t));

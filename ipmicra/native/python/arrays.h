@@ -57,11 +57,12 @@ PyObject *call_body(Body body, PyObject *const *args, Py_ssize_t given, Py_ssize
 
 /* Define a function that Python calls with `wanted` positional arguments. The body follows, as in
  *
- *     FUNCTION(deepest, 1) {
- *         Array parent = take_array(frame, args[0], "u4");
- *         int64_t deepest = 0;
- *         WITHOUT_GIL(frame, deepest = deepest_of(parent.data, parent.count));
- *         return return_number(frame, deepest);
+ *     FUNCTION(sort_keys, 2) {
+ *         Array keys = take_array(frame, args[0], "wu8"), order = take_array(frame, args[1], "wu4");
+ *         expect(frame, keys.count == order.count, "as many rows as keys are needed");
+ *         bool is_done = true;
+ *         WITHOUT_GIL(frame, is_done = sort_keys(keys.data, order.data, keys.count));
+ *         return return_count(frame, is_done ? 0 : OUT_OF_MEMORY);
  *     }
  *
  * where `args` has exactly `wanted` items. METHOD makes its entry in a table of functions. */

@@ -87,37 +87,29 @@ FUNCTION(pick_winners, 6) {
     return return_count(frame, count);
 }
 
-FUNCTION(nest, 8) {
-    Array first = take_array(frame, args[0], "u8"), end = take_array(frame, args[1], "u8");
-    Array widths = take_array(frame, args[2], "u8"), source = take_array(frame, args[3], "wu4");
-    Array out_first = take_array(frame, args[4], "wu8"), out_end = take_array(frame, args[5], "wu8");
-    Array parent = take_array(frame, args[6], "wu4"), cuts = take_array(frame, args[7], "wi8");
-    expect(frame, end.count == first.count && (widths.count == 0 || widths.count == first.count) &&
-                      first.count < UINT32_MAX, "bounds of different lengths");
-    expect(frame, out_first.count == source.count && out_end.count == source.count && parent.count == source.count &&
-                      source.count < UINT32_MAX && cuts.count % 2 == 0, "room of different lengths");
-    Ranges ranges = {first.data, end.data, widths.count ? widths.data : NULL, first.count};
-    Nested nested = {source.data, out_first.data, out_end.data, parent.data, source.count, cuts.data, cuts.count / 2, 0};
+FUNCTION(nest, 6) {
+    Array keys = take_array(frame, args[0], "u8"), widths = take_array(frame, args[1], "u8");
+    Array source = take_array(frame, args[2], "wu4"), bounds = take_array(frame, args[3], "wu4");
+    Array parent = take_array(frame, args[4], "wu4"), cuts = take_array(frame, args[5], "wi8");
+    expect(frame, (widths.count == 0 || widths.count == keys.count) && keys.count < UINT32_MAX,
+           "bounds of different lengths");
+    expect(frame, bounds.count == 2 * source.count && parent.count == source.count && source.count < UINT32_MAX &&
+                      cuts.count % 2 == 0, "room of different lengths");
+    Ranges ranges = {keys.data, widths.count ? widths.data : NULL, keys.count};
+    Nested nested = {source.data, bounds.data, parent.data, source.count, cuts.data, cuts.count / 2, 0, 0};
     int64_t rows = 0;
     WITHOUT_GIL(frame, rows = nest_ranges(ranges, &nested));
     PyObject *count = return_count(frame, rows);
-    return count == NULL ? NULL : Py_BuildValue("NK", count, (unsigned long long)nested.cut_count);
+    return count == NULL ? NULL : Py_BuildValue("NKK", count, (unsigned long long)nested.cut_count,
+                                                (unsigned long long)nested.deepest);
 }
 
-FUNCTION(deepest, 1) {
-    Array parent = take_array(frame, args[0], "u4");
-    int64_t deepest = 0;
-    WITHOUT_GIL(frame, deepest = deepest_of(parent.data, parent.count));
-    return return_count(frame, deepest);
-}
-
-FUNCTION(flatten, 4) {
-    Array first = take_array(frame, args[0], "u8"), end = take_array(frame, args[1], "u8");
-    Array parent = take_array(frame, args[2], "u4"), segments = take_array(frame, args[3], "wu8");
-    expect(frame, end.count == first.count && parent.count == first.count, "bounds of different lengths");
+FUNCTION(flatten, 3) {
+    Array bounds = take_array(frame, args[0], "u4"), parent = take_array(frame, args[1], "u4");
+    Array segments = take_array(frame, args[2], "wu8");
+    expect(frame, bounds.count == 2 * parent.count, "bounds of different lengths");
     int64_t count = 0;
-    WITHOUT_GIL(frame, count = flatten_tree(first.data, end.data, parent.data, first.count, segments.data,
-                                            segments.count));
+    WITHOUT_GIL(frame, count = flatten_tree(bounds.data, parent.data, parent.count, segments.data, segments.count));
     return return_count(frame, count);
 }
 
@@ -149,7 +141,7 @@ FUNCTION(write_picked, 8) {
 
 FUNCTION(renumber, 5) {
     Array numbers = take_array(frame, args[0], "i4"), picked = take_array(frame, args[1], "i4");
-    Array out = take_array(frame, args[2], "wi4"), order = take_array(frame, args[3], "wi8");
+    Array out = take_array(frame, args[2], "wu4"), order = take_array(frame, args[3], "wi8");
     Array firsts = take_array(frame, args[4], "wi8");
     expect(frame, out.count == picked.count && firsts.count == order.count && order.count < INT32_MAX,
            "room of different lengths");
@@ -335,8 +327,7 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(range_keys, "Write the sort keys of IPv4 ranges, and their row numbers."),
     METHOD(sort_keys, "Sort keys and row numbers by them, stably and in place."),
     METHOD(pick_winners, "Keep the best row of each run of same ranges; return how many there are."),
-    METHOD(nest, "Nest ranges; return rows (-1 if there is too little room) and cuts."),
-    METHOD(deepest, "Return the largest depth of a tree in preorder."),
+    METHOD(nest, "Nest ranges; return rows (-1 if there is too little room), cuts and the largest depth."),
     METHOD(flatten, "Write the segments of an IPv4 tree; return how many there are."),
     METHOD(index_segments, "Write the index over the first bits of an address."),
     METHOD(write_picked, "Write texts in the order of picked rows; return bytes and texts."),

@@ -100,12 +100,11 @@ def test_many_ranges_cut_at_the_common_end_of_many_others_take_no_longer_than_ot
     count, end = 100_000, 1 << 24
     start = [0, *range(1, count + 1), *range(end - count, end)]
     stop = [1 << 32, *([end] * count), *([end + 1] * count)]
-    _origin, _start, _end, _parent, cuts, left_out = _nest(
-        np.array(start, np.uint64), np.array(stop, np.uint64), np.empty(0, np.uint64)
-    )
-    assert len(left_out) == 0
-    assert sorted(cuts[:, 0].tolist()) == list(range(count + 1, 2 * count + 1))
-    assert set(cuts[:, 1].tolist()) == {1}
+    inverted = np.uint64(1 << 32) - np.array(stop, np.uint64)
+    nested = _nest(np.array(start, np.uint64) << np.uint64(32) | inverted, np.empty(0, np.uint64))
+    assert len(nested.left_out) == 0
+    assert sorted(nested.cuts[:, 0].tolist()) == list(range(count + 1, 2 * count + 1))
+    assert set(nested.cuts[:, 1].tolist()) == {1}
 
 
 def test_narrow_ranges_cannot_push_out_a_wide_one() -> None:

@@ -32,8 +32,10 @@ SEVERAL = (
         lambda: kernels.sort_keys(np.zeros(6, U8)[::2], np.zeros(3, U4)),
         lambda: kernels.sort_keys(b"12345678", np.zeros(1, U4)),  # type: ignore[arg-type]
         kernels.sort_keys,
-        lambda: kernels.deepest(np.array([0, 5, 1], U4)),
-        lambda: kernels.flatten(*(np.zeros(2, U8),) * 2, np.zeros(3, U4), np.zeros(9, U8)),
+        lambda: kernels.flatten(
+            np.array([[0, 9], [0, 1], [2, 3]], U4), np.array([0, 5, 1], U4), np.zeros(9, U8)
+        ),
+        lambda: kernels.flatten(np.zeros((2, 2), U4), np.zeros(3, U4), np.zeros(9, U8)),
         lambda: kernels.index_segments(np.zeros(0, U8), 8, np.zeros(4, U8)),
         lambda: kernels.index_segments(np.zeros(1, U8), 40, np.zeros(4, U8)),
         lambda: kernels.read_fixed(b"1.2.3.4", 5, 0, np.zeros((1, 2), U8)),
