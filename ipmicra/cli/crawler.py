@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,12 +17,18 @@ from ipmicra.cli.options import (
     chosen,
     home_of,
 )
-from ipmicra.cli.output import print_object, print_records, print_table, say
+from ipmicra.cli.output import print_object, print_records, print_table, say, say_some
+from ipmicra.model.address import range_text
+
+if TYPE_CHECKING:
+    from ipmicra.app.fleet.fleet import Fleet
 
 crawler = typer.Typer(
     name="crawler", help="Manage the fleet: add, list and remove crawlers.", no_args_is_help=True
 )
 
+MOST_SAID = 20
+"""Subnets that changed hands and are named; all are counted."""
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The crawler's name.")]
 
 
@@ -53,7 +59,7 @@ def add(
 ) -> None:
     """Add a crawler to the fleet.
 
-    The smallest subnet that contains its address is recorded with it.
+    The smallest subnet that contains its address is delegated to it at once, even if another crawler held it.
     """
     from ipmicra.app.describe.fleet import describe_member
     from ipmicra.app.fleet.fleet import Fleet
@@ -74,6 +80,7 @@ def add(
     }
     with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
         member = fleet.add_fields(fields, label or (), replaces=replace)
+        _say_taken(fleet)
     if member.first is None:
         say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)
@@ -149,7 +156,17 @@ def import_(
     print_format = chosen(output_format, as_json)
     with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
         members = fleet.import_file(file)
+        _say_taken(fleet)
     _print([describe_member(member) for member in members], print_format)
+
+
+def _say_taken(fleet: Fleet) -> None:
+    """Report the subnets that crawlers lost to those that stand in them."""
+    lines = [
+        f"{range_text(one.first, one.last)} was {one.crawler}'s; it goes to the crawler that stands in it"
+        for one in (ended.record.delegation for ended in fleet.taken)
+    ]
+    say_some(lines, MOST_SAID, "subnets changed hands")
 
 
 def _print(described: list[dict[str, Any]], print_format: Format, *, is_one: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,9 +43,12 @@ from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
     from ipmicra.app.delegate.batch import BatchReport, DelegateRun
+    from ipmicra.app.delegate.options import DelegateOptions
 
 COLUMNS = ("host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes")
 WIDTHS = (32, 15, 20, 12, 8, 10, 6)
+ORIGIN_COLUMNS = ("inherited_from", "measured")
+"""Columns for programs; `ipmicra explain` shows them to people."""
 NOTES_SHOWN = 20
 
 Seeds = Annotated[
@@ -67,6 +71,32 @@ PriceOption = Annotated[
     float | None,
     typer.Option(metavar="MS", help="For predict: probe only if it is expected to save this much."),
 ]
+ReconsiderOption = Annotated[
+    bool,
+    typer.Option(
+        "--reconsider/--no-reconsider",
+        help="For paper: let crawlers that joined later probe subnets that others hold.",
+    ),
+]
+BeyondOption = Annotated[
+    bool,
+    typer.Option(
+        "--beyond-organisation",
+        help="For paper: keep climbing if no crawler of the organisation is below the threshold.",
+    ),
+]
+RecheckOption = Annotated[
+    float,
+    typer.Option(
+        metavar="PERCENT",
+        min=0.0,
+        help="Share of the subnets in use that is measured again per 30 days; 0 for none.",
+    ),
+]
+AgainOption = Annotated[
+    bool,
+    typer.Option("--again", help="Decide anew, by this policy, what is already delegated."),
+]
 BudgetOption = Annotated[
     int | None,
     typer.Option(
@@ -85,7 +115,9 @@ AnycastOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Prefixes that are anycast: any crawler will do for them."),
 ]
-
+GraftOption = Annotated[
+    bool, typer.Option("--graft", help="Ask registries (RDAP) for addresses outside the hierarchy.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only estimate the number of probes; send none.")
 ]
@@ -102,14 +134,16 @@ def delegate(
     threshold_ms: ThresholdOption = 50.0,
     probe_price_ms: PriceOption = None,
     nearest: Annotated[int, typer.Option(metavar="K", min=1, help="For geo: how many crawlers probe.")] = 2,
+    reconsider: ReconsiderOption = True,
+    beyond_organisation: BeyondOption = False,
+    recheck: RecheckOption = 3.0,
+    again: AgainOption = False,
     probe_budget: BudgetOption = None,
     location: LocationOption = "locate",
     table: TableOption = None,
     geofeed: GeofeedOption = None,
     anycast: AnycastOption = None,
-    graft: Annotated[
-        bool, typer.Option("--graft", help="Ask registries (RDAP) for addresses outside the hierarchy.")
-    ] = False,
+    graft: GraftOption = False,
     dry_run: DryRunOption = False,
     samples: SamplesOption = 3,
     timeout_ms: TimeoutOption = 2000,
@@ -131,30 +165,39 @@ def delegate(
     """
     need_service()
     from ipmicra.app.delegate.batch import DelegateRun
-    from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config
 
     print_format = chosen(output_format, as_json)
-    options = DelegateOptions(
-        policy=policy,
-        threshold_ms=threshold_ms,
-        probe_price_ms=probe_price_ms,
-        nearest=nearest,
+    deciding = _deciding(policy, threshold_ms, probe_price_ms, nearest, is_beyond=beyond_organisation)
+    renewing = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
+    locating = replace(
+        renewing, location=location, tables=tuple(table or ()), geofeeds=tuple(geofeed or ()), anycast=anycast
+    )
+    options = replace(
+        locating,
         probe_budget=probe_budget,
-        location=location,
-        tables=tuple(table or ()),
-        geofeeds=tuple(geofeed or ()),
-        anycast=anycast,
         grafts=graft,
         desk=probe_config(samples, timeout_ms, first_rung),
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file)
     run = DelegateRun(home=home, words=seeds, options=options)
-    if dry_run:
-        _plan(run, print_format)
-    else:
-        _run(run, print_format, report)
+    _plan(run, print_format) if dry_run else _run(run, print_format, report)
+
+
+def _deciding(
+    policy: str, threshold_ms: float, probe_price_ms: float | None, nearest: int, *, is_beyond: bool
+) -> DelegateOptions:
+    """Return the options of the policies."""
+    from ipmicra.app.delegate.options import DelegateOptions
+
+    return DelegateOptions(
+        policy=policy,
+        threshold_ms=threshold_ms,
+        beyond_organisation=is_beyond,
+        probe_price_ms=probe_price_ms,
+        nearest=nearest,
+    )
 
 
 def _plan(run: DelegateRun, print_format: Format) -> None:
@@ -181,7 +224,8 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
         check_page(page)
     seeds = run.count_seeds() if is_watched() else None
     with ExitStack() as batch:  # it ends last, when everything is printed
-        with RecordStream(COLUMNS, WIDTHS, print_format) as stream, progress_bar() as show:
+        columns = COLUMNS if print_format is Format.TABLE else (*COLUMNS, *ORIGIN_COLUMNS)
+        with RecordStream(columns, WIDTHS, print_format) as stream, progress_bar() as show:
 
             def progress(report: BatchReport, read: int) -> None:
                 stream.flush()

@@ -23,6 +23,8 @@ class AskProbe:
     attempt: int
     probe: Probe
     reason: str
+    since_s: float = 0.0
+    """A sample that was taken before this is no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class AnsweredMany:
     locations: Sequence[Location | None]
     created_s: float
     expires_s: float
+    policy: str
 
     def __len__(self) -> int:
         """Count the sites."""
@@ -99,6 +102,7 @@ class AnsweredMany:
             probes=0,
             created_s=self.created_s,
             expires_s=self.expires_s,
+            policy=self.policy,
         )
 
     def decisions(self) -> Iterator[Decision]:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from ipmicra.delegate.actions import Action, AnsweredMany, GaveUp
 from ipmicra.delegate.attempt import Account, Attempt, Settle, account_of
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.ledger import Held, Holdings, HoldStep, Ledger
+from ipmicra.delegate.ledger import Held, Holdings, Ledger
 from ipmicra.delegate.ports import LocationSource, UnaskedPolicy
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import single
@@ -80,11 +80,9 @@ class AtOnce:
         held = self._held(site.address, key)
         if held is None:
             return [], False
-        if self._holdings.is_good(held, now_s):
+        if self._holdings.is_good(held, now_s) and not self._holdings.is_outdated(held):
             return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)], True
-        is_over = now_s >= held.delegation.expires_s
-        step = HoldStep.DELEGATION_EXPIRED if is_over else HoldStep.CRAWLER_LEFT
-        return self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left"), False
+        return self._holdings.revoke_bad(key, held, now_s), False
 
     def _decide(self, arrived: Sequence[Site], fresh: dict[int, int], now_s: float) -> list[Action]:
         """Delegate addresses that nobody holds to the crawlers that the policy chooses."""
@@ -107,6 +105,7 @@ class AtOnce:
             self._places(sites, fresh),
             created_s=now_s,
             expires_s=now_s + self._config.lifetime_s,
+            policy=self._policy.name,
         )
         self._given.update(dict.fromkeys(fresh, given))
         return [given]

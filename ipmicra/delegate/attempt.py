@@ -7,7 +7,7 @@ end (`NEXT_STAGE`). Then the account is written from it, which is what `ipmicra 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 from math import inf
@@ -15,13 +15,14 @@ from typing import Any
 
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss
 from ipmicra.model.site import Site
 
 KNOWN = "its sample was known"
+DUE = "holds the subnet, which is due to be measured again"
 
 
 class Stage(Enum):
@@ -81,9 +82,36 @@ class Settle:
     reason: str
     steps: tuple[Considered, ...] = ()
     """Where it could not be probed: what each step of the fallback said."""
+    origin: Origin | None = None
+    """The subnet that the answer was taken over from, if it was."""
 
 
 Choice = Ask | Settle
+
+
+class Occasion(Enum):
+    """Why a subnet is contested that somebody holds."""
+
+    JOINED = auto()
+    """A crawler joined that may be nearer."""
+    RECHECK = auto()
+    """It is time to measure it again."""
+    AGAIN = auto()
+    """The user wants it decided anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What an attempt knows of the delegation that it may replace, and that stays in force until then."""
+
+    occasion: Occasion
+    holder: int
+    """Index of the crawler that holds the subnet."""
+    delegation: Delegation
+    newcomers: tuple[int, ...] = ()
+    """Crawlers that joined since its crawler was last compared with others."""
+    since_s: float = 0.0
+    """Samples that were taken before this do not answer its probes."""
 
 
 @dataclass(slots=True)
@@ -111,6 +139,10 @@ class Attempt:
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""
     stage: Stage = Stage.OPEN
+    review: Review | None = None
+    """Why a subnet is contested that somebody holds; None for one that was free."""
+    owner: int | None = None
+    """The crawler that stands in the subnet and joined meanwhile: it gets it, whatever is measured."""
     scratch: Any = None
     """The policy's own notes."""
 
@@ -157,6 +189,19 @@ class Attempt:
     def was_tried(self, crawler: int) -> bool:
         """Return whether a crawler was asked or is known."""
         return crawler in self.reasons or crawler in self.samples
+
+    def first_ask(self) -> Ask | None:
+        """Return what comes before the policy: the holder of a subnet that is due measures it again."""
+        review = self.review
+        if review is None or review.occasion is not Occasion.RECHECK or self.asked:
+            return None
+        return Ask((review.holder,), DUE)
+
+    def is_unprobeable(self, losses_allowed: int, usable: Sequence[int]) -> bool:
+        """Return whether no further probe is worth while: too many are lost, or all of them."""
+        if self.samples or not self.losses:
+            return False
+        return len(self.losses) >= losses_allowed or all(self.was_tried(crawler) for crawler in usable)
 
 
 class Verdict(StrEnum):

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from ipmicra.delegate.subnets import SubnetTree, key_of
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Delegation, Evidence, Origin
 
 
 class Fate(StrEnum):
@@ -135,4 +135,5 @@ def _inherited(old: Delegation, fate: Fate, key: int, tree: SubnetTree) -> Deleg
         return old
     first, last = tree.bounds(key)
     evidence = Evidence.INHERITED if old.evidence is Evidence.PROBED else old.evidence
-    return replace(old, first=first, last=last, evidence=evidence)
+    origin = old.origin or Origin(old.first, old.last)
+    return replace(old, first=first, last=last, evidence=evidence, origin=origin)

@@ -30,6 +30,12 @@ class DelegatorConfig:
     """A delegation's life: registries change enough for a rebuild every three months [1]."""
     renew_below: float = 0.5
     """Share of the life that must be gone before a use renews it."""
+    recheck_share: float = 0.03
+    """Share of the delegations in use that are measured again in each `recheck_period_s`; 0 for none."""
+    recheck_period_s: float = 30 * 86400.0
+    """The time that `recheck_share` refers to."""
+    again_before_s: float | None = None
+    """Delegations that were last compared before this are decided anew when they are used; None for none."""
     probe_budget: int | None = None
     """Most probes of an attempt; None for as many as there are crawlers."""
     losses_allowed: int = 3
@@ -47,6 +53,10 @@ class PaperConfig:
 
     threshold_ms: float = 50.0
     """First sample under it takes the subnet; 50 ms in [1]."""
+    reconsiders: bool = True
+    """Whether crawlers that join later probe the subnets that others hold; [1] does not say."""
+    beyond_organisation: bool = False
+    """Whether to climb on when no crawler of the organisation is under the threshold, as [1] may be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

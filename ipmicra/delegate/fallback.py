@@ -28,7 +28,7 @@ from ipmicra.delegate.ports import FallbackSources
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of
 from ipmicra.model.address import range_text
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Evidence, Origin
 from ipmicra.model.foreign_text import printable
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Hint, Location
@@ -117,7 +117,8 @@ class Fallback:
                 said = f"{self._roster.name(winner)} holds {most} of {votes.total()} delegated subnets"
                 passed.append(_step(NEIGHBOURS, f"{said} {self._within(above)}"))
                 reason = f"{_why(attempt)}: holds most neighbours"
-                return Settle(winner, Evidence.INHERITED, None, reason, steps=tuple(passed))
+                origin = Origin(*bounds_of(self._tree, above))
+                return Settle(winner, Evidence.INHERITED, None, reason, tuple(passed), origin)
             above = self._tree.parent(above)
         passed.append(_step(NEIGHBOURS, NO_NEIGHBOURS))
         return None

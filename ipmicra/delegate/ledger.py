@@ -13,23 +13,33 @@ and by organisation, because they ask for its other subnets.
 sites from those in force, and renews one when it is used in the second half of its life: a subnet in use
 does not expire, one that nobody asks for does. A delegation also remembers how many crawlers had joined when
 it was last considered, so that later ones are compared once and not for every site.
+
+Use alone would renew a delegation for ever without measuring it again. So each subnet has its own moment in
+a cycle, by a hash of its addresses (`next_check_s`), and is measured again when it is first used after that.
+With 3 % per 30 days the cycle is 1000 days. Which subnets are due depends on their addresses, the time and
+when they were last compared alone, all of which the store has: a run that is killed and resumed measures the
+same ones.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from math import floor, inf
+from zlib import crc32
 
 from ipmicra.delegate.actions import Action, Assigned, Delegated, Renewed, Revoked
-from ipmicra.delegate.attempt import Account, Attempt, Considered, Settle, Verdict
+from ipmicra.delegate.attempt import Attempt, Occasion, Review, Settle
 from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.own_subnet import TAKEN, own_delegation
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Decision, Delegation, Evidence
+from ipmicra.model.delegation import OWN, Decision, Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
@@ -87,6 +97,8 @@ class Held:
     """Crawlers that had joined when it was last looked at: later ones may be nearer."""
     location: Location | None = None
     """Where the site was that it was decided for."""
+    review_s: float = inf
+    """When it is to be measured again, or decided anew, at its next use."""
 
 
 class Ledger:
@@ -134,7 +146,7 @@ class Ledger:
         self._put(key, held, organisation)
 
     def give(self, key: int, held: Held, organisation: int) -> None:
-        """Return a subnet without an attempt: a crawler's own, or one carried over."""
+        """Give a subnet without an attempt: a crawler's own, or one carried over."""
         next_hold(self.hold_of(key), HoldStep.OWN_SUBNET)
         self._put(key, held, organisation)
 
@@ -174,47 +186,82 @@ class Ledger:
         self._held[key] = held
 
 
-OWN = "it stands in this subnet"
+def compared_s(one: Delegation) -> float:
+    """Return when a delegation's crawler was last compared with others, in seconds since 1970, UTC."""
+    return one.created_s if one.checked_s is None else one.checked_s
+
+
+def next_check_s(first: Address, last: Address, after_s: float, config: DelegatorConfig) -> float:
+    """Return when a subnet is next to be measured again, after a time.
+
+    A share of 3 % per 30 days makes a cycle of 1000 days. A subnet whose hash is at a quarter of all hashes
+    is due at days 250, 1250, 2250 and so on since 1970.
+    """
+    if config.recheck_share <= 0:
+        return inf
+    cycle_s = config.recheck_period_s / config.recheck_share
+    phase = crc32(last.packed, crc32(first.packed)) / 2**32
+    return (floor(after_s / cycle_s - phase) + 1 + phase) * cycle_s
 
 
 class Holdings:
     """The ledger with the roster and the hierarchy that its numbers stand for."""
 
-    def __init__(self, tree: SubnetTree, roster: Roster, ledger: Ledger, config: DelegatorConfig) -> None:
-        """Remember where to look."""
+    def __init__(
+        self, tree: SubnetTree, roster: Roster, ledger: Ledger, config: DelegatorConfig, policy: str
+    ) -> None:
+        """Remember where to look; `policy` is the name of who decides."""
         self._tree, self._roster, self._ledger, self._config = tree, roster, ledger, config
+        self._policy = policy
+        self.by_others: Counter[str | None] = Counter()
+        """Sites that were answered from delegations of other policies, by policy."""
 
     def settle(self, attempt: Attempt, settle: Settle, now_s: float) -> Held:
         """Delegate an attempt's subnet to the crawler that was settled on."""
-        held = self._held(attempt.key, settle, attempt.probes, now_s, attempt.location)
-        self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
-        return held
-
-    def _held(self, key: int, settle: Settle, probes: int, now_s: float, location: Location | None) -> Held:
-        delegation = self._delegation(bounds_of(self._tree, key), settle, probes, now_s)
-        return Held(delegation, settle.crawler, len(self._roster), location)
-
-    def _delegation(
-        self, bounds: tuple[Address, Address], settle: Settle, probes: int, now_s: float
-    ) -> Delegation:
-        return Delegation(
-            first=bounds[0],
-            last=bounds[1],
+        first, last = bounds_of(self._tree, attempt.key)
+        delegation = Delegation(
+            first=first,
+            last=last,
             crawler=self._roster.name(settle.crawler),
             evidence=settle.evidence,
             rtt_ms=settle.rtt_ms,
-            probes=probes,
+            probes=attempt.probes,
             created_s=now_s,
             expires_s=now_s + self._config.lifetime_s,
+            origin=_origin(attempt, settle, now_s),
+            policy=self._policy,
         )
+        if attempt.review is not None:
+            delegation = _after_review(delegation, attempt.review)
+        held = self._held(delegation, settle.crawler, len(self._roster), attempt.location)
+        self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
+        return held
+
+    def _held(self, delegation: Delegation, crawler: int, fleet_size: int, location: Location | None) -> Held:
+        return Held(delegation, crawler, fleet_size, location, self._review_s(delegation))
+
+    def _review_s(self, one: Delegation) -> float:
+        """Return when a delegation is to be looked at again; one in many places never is."""
+        if self._is_before(one):
+            return -inf
+        if one.evidence is Evidence.ANYCAST:
+            return inf
+        return next_check_s(one.first, one.last, compared_s(one), self._config)
 
     def assign(self, site: Site, held: Held, probes: int) -> Assigned:
         """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""
         one, crawler = held.delegation, held.crawler
-        if one.evidence is Evidence.ANYCAST:
+        evidence, origin = one.evidence, one.origin
+        if evidence is Evidence.ANYCAST:
             least = self._roster.least_loaded()
             crawler = crawler if least is None else least
         self._roster.load[crawler] += 1
+        if one.policy not in (self._policy, OWN):
+            self.by_others[one.policy] += 1
+        if origin is not None and origin.first == site.address == origin.last:
+            origin = None
+        elif origin is not None and evidence is Evidence.PROBED:
+            evidence = Evidence.INHERITED
         return Assigned(
             Decision(
                 host=site.host,
@@ -222,11 +269,31 @@ class Holdings:
                 first=one.first,
                 last=one.last,
                 crawler=self._roster.name(crawler),
-                evidence=one.evidence,
+                evidence=evidence,
                 rtt_ms=one.rtt_ms,
                 probes=probes,
+                inherited_from=origin,
             )
         )
+
+    def assign_waiting(self, attempt: Attempt) -> list[Action]:
+        """Answer the sites of an attempt that ended; the first, for which the probes were sent, pays."""
+        held = self._ledger.get(attempt.key)
+        assert held is not None  # noqa: S101 - an attempt that ended well
+        return [self.assign(site, held, 0 if i else attempt.probes) for i, site in enumerate(attempt.sites)]
+
+    def is_outdated(self, held: Held) -> bool:
+        """Return whether the user wants a delegation decided anew."""
+        return self._is_before(held.delegation)
+
+    def _is_before(self, one: Delegation) -> bool:
+        before_s = self._config.again_before_s
+        return before_s is not None and compared_s(one) < before_s
+
+    def is_settled(self, held: Held, now_s: float) -> bool:
+        """Return whether a delegation answers without a review."""
+        is_reviewed = held.fleet_size == len(self._roster) and now_s < held.review_s
+        return is_reviewed and self.is_good(held, now_s)
 
     def is_good(self, held: Held, now_s: float) -> bool:
         """Return whether a delegation still holds."""
@@ -241,26 +308,54 @@ class Holdings:
         return [Renewed(held.delegation)]
 
     def give_own(self, crawler: int, now_s: float) -> list[Action]:
-        """Delegate the subnet that a crawler stands in to it, unless it is delegated or about to be."""
+        """Delegate the subnet that a crawler stands in to it, whoever else held it.
+
+        Of several that stand in the same subnet the first keeps it.
+        """
         one = self._roster.crawlers[crawler]
-        key = key_of(self._tree, one.address)
-        if self._ledger.hold_of(key) is not Hold.FREE:
+        key, delegation, account = own_delegation(self._tree, one, now_s, self._config.lifetime_s)
+        before = self._ledger.get(key)
+        if not self._roster.is_present(crawler) or (before and self.stands_in(before.crawler, key)):
             return []
-        held = self._held(key, Settle(crawler, Evidence.INHERITED, None, OWN), 0, now_s, one.location)
+        held = self._held(delegation, crawler, len(self._roster), one.location)
         self._ledger.give(key, held, self._organisation(key))
-        account = Account((Considered(crawler=one.name, verdict=Verdict.CHOSEN, reason=OWN),))
-        return [Delegated(key, held.delegation, account, location=one.location)]
+        revoked: list[Action] = [] if before is None else [Revoked(key, before.delegation, TAKEN)]
+        return [*revoked, Delegated(key, delegation, account, location=one.location)]
+
+    def stands_in(self, crawler: int, key: int) -> bool:
+        """Return whether a crawler is present and a subnet is its own."""
+        is_present = self._roster.is_present(crawler)
+        return is_present and key_of(self._tree, self._roster.crawlers[crawler].address) == key
 
     def restore(
-        self, key: int, delegation: Delegation, location: Location | None, fleet_size: int | None
+        self,
+        key: int,
+        delegation: Delegation,
+        location: Location | None = None,
+        fleet_size: int | None = None,
     ) -> bool:
-        """Take over a stored delegation; return False if its crawler is unknown."""
+        """Take over a delegation from the store; return False if its crawler is unknown.
+
+        `fleet_size` is the number of crawlers that it was compared with: later ones may be nearer.
+        """
         crawler = self._roster.index_of(delegation.crawler)
         if crawler is None:
             return False
         size = len(self._roster) if fleet_size is None else fleet_size
-        self._ledger.give(key, Held(delegation, crawler, size, location), self._organisation(key))
+        self._ledger.give(key, self._held(delegation, crawler, size, location), self._organisation(key))
         return True
+
+    def keep(self, key: int, checked_s: float | None, now_s: float) -> list[Action]:
+        """End a review that found nobody better; `checked_s` is None if a later run is to repeat it."""
+        held = self._ledger.get(key)
+        assert held is not None  # noqa: S101 - a review contests what is held
+        held.review_s = inf
+        if checked_s is not None:
+            held.delegation = replace(held.delegation, checked_s=checked_s)
+            held.review_s = self._review_s(held.delegation)
+        self._ledger.settle(key, held, self._organisation(key))
+        renewed = self.renew(held, now_s)
+        return renewed or ([] if checked_s is None else [Renewed(held.delegation)])
 
     def revoke(self, key: int, step: HoldStep, reason: str) -> list[Action]:
         """End a delegation, if there is one."""
@@ -270,6 +365,33 @@ class Holdings:
         self._ledger.free(key, step, self._organisation(key))
         return [Revoked(key, held.delegation, reason)]
 
+    def revoke_bad(self, key: int, held: Held, now_s: float) -> list[Action]:
+        """End a delegation that is no longer good, or that the user wants decided anew."""
+        if now_s >= held.delegation.expires_s:
+            return self.revoke(key, HoldStep.DELEGATION_EXPIRED, "it expired")
+        if not self._roster.is_present(held.crawler):
+            return self.revoke(key, HoldStep.CRAWLER_LEFT, "its crawler left")
+        return self.revoke(key, HoldStep.DELEGATION_EXPIRED, "decided anew, as the user asked")
+
     def _organisation(self, key: int) -> int:
         """Return the number of a subnet's organisation, 0 for none and for slices."""
         return self._tree.organisation_number(key) if key >= 0 else 0
+
+
+def _origin(attempt: Attempt, settle: Settle, now_s: float) -> Origin | None:
+    """Return what an answer rests on: a sample of before, the attempt's address, or what its policy names."""
+    if settle.origin is not None or settle.evidence is Evidence.INHERITED:
+        return settle.origin
+    if attempt.review is not None and settle.crawler in attempt.known:
+        return attempt.review.delegation.origin
+    return Origin(attempt.address, attempt.address, now_s if attempt.samples else None)
+
+
+def _after_review(one: Delegation, review: Review) -> Delegation:
+    """Return a delegation as the continuation of the one before, if its crawler keeps the subnet."""
+    before = review.delegation
+    if review.occasion is Occasion.AGAIN or one.crawler != before.crawler:
+        return one
+    return replace(
+        one, created_s=before.created_s, checked_s=one.created_s, probes=before.probes + one.probes
+    )

@@ -12,11 +12,14 @@ subnet is held, the policy learns, and every waiting site gets its `Decision`:
 
     SiteArrived ─ held and good ───────────────────────────────────▶ [Renewed] Assigned
          │                                             ┌── Settle ─▶ [CrawlerChecked…] Delegated Assigned…
-         └─ free ─▶ attempt ─▶ policy.decide ──────────┤
+         └─ free, or to be reviewed ─▶ policy.decide ──┤
                        ▲                               └── Ask ────▶ AskProbe… ─▶ SampleReturned / ProbeLost
                        └────────────── all answers are in ────────────────────────────────┘
 
 A site that cannot be probed goes by `fallback.py`, which may have it located first: `AskPlace`, `PlaceFound`.
+
+A held subnet is reviewed (`reviewing`) if it is time to measure it again, if a crawler joined that may be
+nearer, or if the user wants it decided anew. Where that finds nothing new, its holder keeps it.
 
 Invariants:
 
@@ -47,13 +50,14 @@ from ipmicra.delegate.events import (
     SiteArrived,
 )
 from ipmicra.delegate.fallback import Fallback
-from ipmicra.delegate.ledger import Hold, Holdings, HoldStep, Ledger
+from ipmicra.delegate.ledger import Held, Hold, Holdings, HoldStep, Ledger
 from ipmicra.delegate.ports import FallbackSources, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
+from ipmicra.delegate.reviewing import Reviewing
 from ipmicra.delegate.roster import Roster, are_apart
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Hint, Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
@@ -78,10 +82,12 @@ class DelegationMachine:
         self._tree, self._policy = tree, policy
         self._locations, self._anycast = locations, anycast
         self._fallback = Fallback(tree, self.roster, self.ledger, fallback or FallbackSources())
-        self._holdings = Holdings(tree, self.roster, self.ledger, self.config)
+        self.holdings = Holdings(tree, self.roster, self.ledger, self.config, policy.name)
+        self.restore = self.holdings.restore
+        self._reviewing = Reviewing(self.roster, self.ledger, policy, self.config)
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
-            self.at_once = AtOnce(policy, self.roster, self.ledger, self._holdings, self.config, locations)
+            self.at_once = AtOnce(policy, self.roster, self.ledger, self.holdings, self.config, locations)
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
@@ -107,7 +113,7 @@ class DelegationMachine:
         return (
             self._crawler_left(event)
             if isinstance(event, CrawlerLeft)
-            else self._holdings.revoke(event.key, HoldStep.DELEGATION_EXPIRED, "it expired")
+            else self.holdings.revoke(event.key, HoldStep.DELEGATION_EXPIRED, "it expired")
         )
 
     # --- sites
@@ -116,14 +122,15 @@ class DelegationMachine:
         if self.at_once is not None:
             return self.at_once.arrived(site, now_s)
         key, location = self._whereabouts(site)
-        held = self.ledger.get(key)
-        if held is not None and held.fleet_size == len(self.roster) and self._holdings.is_good(held, now_s):
-            return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]
         attempt = self._open_by_key.get(key)
         if attempt is not None:
             attempt.sites.append(site)
             return []
-        return self._consider(site, key, location, now_s)
+        held = self.ledger.get(key)
+        if held is not None and self.holdings.is_settled(held, now_s):
+            return [*self.holdings.renew(held, now_s), self.holdings.assign(site, held, 0)]
+        attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
+        return self._open(attempt, site, now_s) if held is None else self._review(attempt, held, site, now_s)
 
     def _whereabouts(self, site: Site) -> tuple[int, Location | None]:
         """Return the key to delegate for a site, and its place if anybody knows it."""
@@ -141,30 +148,14 @@ class DelegationMachine:
     def _location_of(self, site: Site, key: int) -> Location | None:
         return self._locations.location_of(site, key) if self._locations else None
 
-    def _consider(self, site: Site, key: int, location: Location | None, now_s: float) -> list[Action]:
-        """Decide whether a subnet's holder, if any, may keep it; open an attempt if not."""
-        held = self.ledger.get(key)
-        actions: list[Action] = []
-        if held is not None and not self._holdings.is_good(held, now_s):
-            is_over = now_s >= held.delegation.expires_s
-            step = HoldStep.DELEGATION_EXPIRED if is_over else HoldStep.CRAWLER_LEFT
-            actions += self._holdings.revoke(key, step, "it expired" if is_over else "its crawler left")
-            held = None
-        attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
-        if held is not None:
-            one = held.delegation
-            if one.rtt_ms is not None and one.evidence is Evidence.PROBED:
-                attempt.samples[held.crawler] = one.rtt_ms
-                attempt.known = (held.crawler,)
-            newcomers = range(held.fleet_size, len(self.roster))
-            held.fleet_size = len(self.roster)
-            if one.evidence is Evidence.ANYCAST or not any(
-                self.roster.is_usable(crawler) and self._policy.can_win(crawler, attempt)
-                for crawler in newcomers
-            ):
-                return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)]
-            attempt.scratch = None
-        return actions + self._open(attempt, site, now_s)
+    def _review(self, attempt: Attempt, held: Held, site: Site, now_s: float) -> list[Action]:
+        """Decide whether a subnet's holder may keep it without further ado; open an attempt if not."""
+        if not self.holdings.is_good(held, now_s):
+            return self.holdings.revoke_bad(attempt.key, held, now_s) + self._open(attempt, site, now_s)
+        attempt.review = self._reviewing.occasion(held, attempt, now_s)
+        if attempt.review is None or not self.roster.usable():
+            return [*self.holdings.renew(held, now_s), self.holdings.assign(site, held, 0)]
+        return self._open(attempt, site, now_s)
 
     def _open(self, attempt: Attempt, site: Site, now_s: float) -> list[Action]:
         self._count += 1
@@ -183,9 +174,9 @@ class DelegationMachine:
         """Ask the policy what is next, within the budget."""
         if not self.roster.usable():
             return self._abandon(attempt)
-        if self._is_unprobeable(attempt):
+        if attempt.is_unprobeable(self.config.losses_allowed, self.roster.usable()):
             return self._settle_by_fallback(attempt, now_s)
-        decision = self._policy.decide(attempt)
+        decision = attempt.first_ask() or self._policy.decide(attempt)
         if attempt.location is None and attempt.against_place:  # the policy found that the place is wrong
             attempt.readmit()
             return self._go_on(attempt, now_s)
@@ -196,23 +187,17 @@ class DelegationMachine:
             return self._settle_without_budget(attempt, now_s)
         return self._ask(attempt, Ask(crawlers, decision.reason))
 
-    def _is_unprobeable(self, attempt: Attempt) -> bool:
-        if attempt.samples or not attempt.losses:
-            return False
-        if len(attempt.losses) >= self.config.losses_allowed:
-            return True
-        return all(attempt.was_tried(crawler) for crawler in self.roster.usable())
-
     def _budget_left(self, attempt: Attempt) -> int:
         budget = self.config.probe_budget
         return len(self.roster) if budget is None else max(0, budget - attempt.probes)
 
     def _ask(self, attempt: Attempt, ask: Ask) -> list[Action]:
         attempt.follow(StageStep.PROBE_ASKED)
+        since_s = 0.0 if attempt.review is None else attempt.review.since_s
         actions: list[Action] = []
         for crawler in ask.crawlers:
             probe = attempt.probe_by(crawler, self.roster.name(crawler), ask.reason)
-            actions.append(AskProbe(attempt.number, probe, ask.reason))
+            actions.append(AskProbe(attempt.number, probe, ask.reason, since_s))
         return actions
 
     def _sample_returned(self, event: SampleReturned) -> list[Action]:
@@ -279,6 +264,8 @@ class DelegationMachine:
 
     def _settle_without_budget(self, attempt: Attempt, now_s: float) -> list[Action]:
         best = attempt.best
+        if attempt.review is not None and self._reviewing.keeps(attempt, attempt.review, None):
+            return self._keep(attempt, None, now_s)
         if best is None:
             return self._settle_by_fallback(attempt, now_s)
         settle = Settle(best, Evidence.PROBED, attempt.samples[best], "the budget is out: the lowest sample")
@@ -313,6 +300,8 @@ class DelegationMachine:
 
     def _settle(self, attempt: Attempt, settle: Settle, now_s: float) -> list[Action]:
         """End an attempt: the subnet is held, the policy learns, the sites get their answer."""
+        if attempt.review is not None and self._reviewing.keeps(attempt, attempt.review, settle):
+            return self._keep(attempt, now_s, now_s)
         attempt.follow(StageStep.CRAWLER_CHOSEN)
         self._close(attempt)
         if settle.evidence is not Evidence.ANYCAST:
@@ -323,13 +312,23 @@ class DelegationMachine:
         actions: list[Action] = []
         if not is_makeshift:
             actions += self.roster.check(attempt, now_s)
-        held = self._holdings.settle(attempt, settle, now_s)
+        held = self.holdings.settle(attempt, settle, now_s)
         actions.append(
             Delegated(attempt.key, held.delegation, account, attempt.address, attempt.location, is_makeshift)
         )
-        for i, site in enumerate(attempt.sites):
-            actions.append(self._holdings.assign(site, held, 0 if i else attempt.probes))
-        return actions
+        return actions + self._answers(attempt, now_s)
+
+    def _keep(self, attempt: Attempt, checked_s: float | None, now_s: float) -> list[Action]:
+        """End an attempt that found nothing to put in the place of the delegation before."""
+        attempt.follow(StageStep.CRAWLER_CHOSEN)
+        self._close(attempt)
+        self._policy.learn(attempt)
+        return self.holdings.keep(attempt.key, checked_s, now_s) + self._answers(attempt, now_s)
+
+    def _answers(self, attempt: Attempt, now_s: float) -> list[Action]:
+        """Answer all sites that waited, after giving the subnet to a crawler of its own that joined."""
+        own = [] if attempt.owner is None else self.holdings.give_own(attempt.owner, now_s)
+        return own + self.holdings.assign_waiting(attempt)
 
     def _abandon(self, attempt: Attempt) -> list[Action]:
         attempt.follow(StageStep.NOBODY_LEFT)
@@ -348,7 +347,15 @@ class DelegationMachine:
         if is_new:
             self._policy.crawler_added(index)
             if self._policy.scope is not Scope.SITE:
-                return self._holdings.give_own(index, event.now_s)
+                return self._give_own(index, event.now_s)
+        return []
+
+    def _give_own(self, crawler: int, now_s: float) -> list[Action]:
+        """Give a crawler the subnet that it stands in; if that is being decided, when that ends."""
+        attempt = self._open_by_key.get(key_of(self._tree, self.roster.crawlers[crawler].address))
+        if attempt is None:
+            return self.holdings.give_own(crawler, now_s)
+        attempt.owner = crawler if attempt.owner is None else attempt.owner
         return []
 
     def _crawler_left(self, event: CrawlerLeft) -> list[Action]:
@@ -363,19 +370,6 @@ class DelegationMachine:
                 attempt.rejected.pop(index, None)
                 actions += self._probe_lost(ProbeLost(attempt.number, event.name, Loss.AGENT, event.now_s))
         return actions
-
-    def restore(
-        self,
-        key: int,
-        delegation: Delegation,
-        location: Location | None = None,
-        fleet_size: int | None = None,
-    ) -> bool:
-        """Take over a delegation from the store; return False if its crawler is unknown.
-
-        `fleet_size` is the number of crawlers that had joined when it was made: later ones may be nearer.
-        """
-        return self._holdings.restore(key, delegation, location, fleet_size)
 
     # --- questions that a driver may ask; they change nothing
 
@@ -397,3 +391,8 @@ class DelegationMachine:
     def hold_of(self, address: Address) -> Hold:
         """Return the state of the subnet that an address lies in."""
         return self.ledger.hold_of(key_of(self._tree, address))
+
+    def is_settled(self, address: Address, now_s: float) -> bool:
+        """Return whether the subnet of an address has a crawler and nothing is left to be measured."""
+        held = self.ledger.get(key_of(self._tree, address))
+        return held is not None and self.holdings.is_settled(held, now_s)

@@ -52,7 +52,7 @@ def test_every_format_has_the_same_columns_and_sites(home: Path) -> None:
     hosts = {str(site_address(i)) for i in range(SITES)}
     for records in (as_json, lines, rows):
         assert {record["host"] for record in records} == hosts
-        assert all(list(record) == COLUMNS for record in records)
+        assert all(list(record) == [*COLUMNS, "inherited_from", "measured"] for record in records)
     assert table[0].split() == COLUMNS
     assert {line.split()[0] for line in table[1:]} == hosts
     assert {one["host"]: one["crawler"] for one in as_json} == {

@@ -101,8 +101,9 @@ def test_replaced_delegation_goes_into_the_history(store: StorePort) -> None:
 
 def test_renewed_delegation_lasts_longer_and_leaves_no_history(store: StorePort) -> None:
     store.delegations.put_many([record()])
-    store.delegations.renew_many([((A, Z), 99.0), ((A, A), 5.0)])
-    assert store.delegations.get(A, Z) == record(expires_s=99.0)
+    renewed = record(expires_s=99.0, checked_s=4.0)
+    store.delegations.renew_many([renewed.delegation, record(A, A, expires_s=5.0).delegation])
+    assert store.delegations.get(A, Z) == renewed
     assert store.delegations.history(A, Z) == []
     assert store.delegations.count() == 1
 

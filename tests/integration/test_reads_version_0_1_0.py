@@ -6,7 +6,7 @@ import datetime
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import IntEnum, StrEnum
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -20,6 +20,7 @@ from ipmicra import Coordinates, Hierarchy, Overlay
 from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.edge.store.ports import OrderRecord
 from ipmicra.edge.store.store import Store
+from ipmicra.model.delegation import Decision, Evidence
 from ipmicra.wire.limits import VERSIONS
 from ipmicra.wire.messages import decode_error, decode_line, decode_request
 
@@ -197,8 +198,34 @@ def test_a_store_of_0_1_0_keeps_its_batches_and_results(store: Store) -> None:
     assert same(store.batches.all(), then["batches"])
     for batch, results in then["results"].items():
         assert store.results.count(int(batch)) == len(results)
-        assert same(list(store.results.all(int(batch))), results)
-    assert same({host: store.results.latest(host) for host in then["latest"]}, then["latest"])
+        assert same([as_then(one) for one in store.results.all(int(batch))], results)
+    latest = {host: as_then(store.results.latest(host)) for host in then["latest"]}
+    assert same(latest, then["latest"])
+
+
+def as_then(one: Decision | None) -> Decision | None:
+    """Return a result as 0.1.0 called it: probed, although the sample was another site's of its subnet."""
+    if one is None or one.inherited_from is None or one.rtt_ms is None:
+        return one
+    return replace(one, evidence=Evidence.PROBED)
+
+
+def test_results_of_0_1_0_that_another_site_was_probed_for_are_inherited_from_it(store: Store) -> None:
+    then = [one for results in expected()["store"]["results"].values() for one in results]
+    called_probed = {one["host"] for one in then if one["evidence"] == "probed" and not one["probes"]}
+    inherited = [
+        one
+        for batch in expected()["store"]["results"]
+        for one in store.results.all(int(batch))
+        if one.evidence is Evidence.INHERITED and one.host in called_probed
+    ]
+    assert inherited
+    for one in inherited:
+        assert one.inherited_from is not None
+        assert one.inherited_from.first == one.inherited_from.last != one.address
+        by = [sample.crawler for sample in store.samples.of(one.inherited_from.first)]
+        assert one.crawler in by
+        assert one.crawler not in [sample.crawler for sample in store.samples.of(one.address)]
 
 
 def test_an_unfinished_batch_of_0_1_0_is_gone_on_with(store: Store) -> None:

@@ -268,6 +268,7 @@ class Batch:
             driver.abandon(ALL_SILENT)
             await session.until(lambda: not driver.pending)
         driver.flush()
+        self.report.notes += _kept_answers(driver.machine.holdings.by_others, self.options.policy)
         self._show(session)
         self._is_finished = self.report.stopped is None and not driver.pending
 
@@ -283,6 +284,15 @@ class Batch:
         counts = session.driver.probes.counts
         self.report.probes, self.report.repeated = counts.sent, counts.repeated
         self.progress(self.report, self._read)
+
+
+def _kept_answers(by_others: Counter[str | None], policy: str) -> list[str]:
+    """Report sites that were answered by what another policy had decided before."""
+    if not by_others:
+        return []
+    names = ", ".join(name or "of an earlier version" for name in by_others)
+    kept = f"{by_others.total():,} sites have the crawler that an earlier policy chose ({names})"
+    return [f"{kept}: with --again {policy} decides them anew"]
 
 
 def batch_key(words: list[str], options: DelegateOptions) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -37,12 +38,24 @@ class Delegator:
     decides and does no I/O, is `ipmicra.delegate.machine.DelegationMachine`.
     """
 
-    def __init__(self, store: StorePort, hierarchy: Hierarchy, options: DelegateOptions) -> None:
+    def __init__(
+        self,
+        store: StorePort,
+        hierarchy: Hierarchy,
+        options: DelegateOptions,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         """Use a store and a hierarchy, both closed at the end."""
         self._store, self._hierarchy = store, hierarchy
         self._waiting: dict[str, list[asyncio.Future[Decision]]] = {}
         self._session = Session(
-            store, hierarchy, options, self._decided, self._gave_up, key=f"library: {options.setting}"
+            store,
+            hierarchy,
+            options,
+            self._decided,
+            self._gave_up,
+            clock=clock,
+            key=f"library: {options.setting}",
         )
         self._watch: asyncio.Task[None] | None = None
         self._held = ExitStack()
@@ -55,8 +68,11 @@ class Delegator:
         options: DelegateOptions | None = None,
         store: str | None = None,
         hierarchy: Path | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> Self:
         """Open the hierarchy and the store of a home folder; use the result as `async with`.
+
+        `clock` returns seconds since 1970; another one than the computer's serves simulations.
 
         Without options the agents' token is that of the environment, as on the command line
         (`IPMICRA_AGENT_TOKEN`); with options it is theirs (`AgentAccess`).
@@ -67,7 +83,7 @@ class Delegator:
         with ExitStack() as stack:
             opened = stack.enter_context(place.open_hierarchy())
             stack.enter_context(place.lock("delegate", "a Delegator in Python"))
-            made = cls(stack.enter_context(place.open_store()), opened, options)
+            made = cls(stack.enter_context(place.open_store()), opened, options, clock)
             made._held = stack.pop_all()
         return made
 

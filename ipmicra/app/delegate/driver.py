@@ -146,7 +146,7 @@ class WriteQueue:
     """Crawlers not asked that are kept for each subnet."""
     delegations: dict[Bounds, DelegationRecord] = field(default_factory=dict)
     ended: dict[Bounds, str] = field(default_factory=dict)
-    renewed: dict[Bounds, float] = field(default_factory=dict)
+    renewed: dict[Bounds, Delegation] = field(default_factory=dict)
     decisions: list[Decision | AnsweredMany] = field(default_factory=list)
     """In the order in which they are handed on."""
     answered: int = 0
@@ -172,7 +172,7 @@ class WriteQueue:
 
     def renew(self, delegation: Delegation) -> None:
         """Keep the new end of a delegation; one that was never stored stays so."""
-        self.renewed[delegation.first, delegation.last] = delegation.expires_s
+        self.renewed[delegation.first, delegation.last] = delegation
 
     def end(self, delegation: Delegation, reason: str, now_s: float) -> None:
         """End a delegation; one that was not written yet is written first, for the history."""
@@ -201,7 +201,7 @@ class WriteQueue:
             self.store.delegations.end_many(self.ended.items(), now_s)
             self.store.delegations.put_many(self.delegations.values())
             self.store.delegations.put_answered(tables, self.explained)
-            self.store.delegations.renew_many(self.renewed.items())
+            self.store.delegations.renew_many(self.renewed.values())
             self.store.results.add_many(self.batch, decisions)
             self.store.results.add_answered(self.batch, tables)
             self.store.track_records.put_many(self.records.items())
@@ -314,7 +314,7 @@ class Driver:
         for action in self.machine.handle(event):
             if isinstance(action, AskProbe):
                 self.gate.opened(action.attempt, parent)
-                self.probes.ask(action.attempt, action.probe)
+                self.probes.ask(action.attempt, action.probe, action.since_s)
             elif isinstance(action, AskPlace):
                 self.places.ask(action.attempt, action.site)
             else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
-from ipmicra.delegate.config import TAUGHT_SAMPLES
+from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig, PaperConfig
 from ipmicra.delegate.policies.registry import POLICIES, WITHOUT_PROBES, policy_variants
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
@@ -58,6 +59,14 @@ class DelegateOptions:
     """For `predict`: a fixed price; None for the default setting."""
     nearest: int = 2
     """For `geo`."""
+    reconsiders: bool = True
+    """For `paper`: crawlers that join later probe the subnets that others hold."""
+    beyond_organisation: bool = False
+    """For `paper`: climb on when no crawler of the organisation is under the threshold."""
+    recheck_percent: float = 100 * DelegatorConfig().recheck_share
+    """Percentage of the subnets in use that are measured again in 30 days; 0 for none."""
+    again: bool = False
+    """Decide subnets anew that somebody holds, each once in a batch."""
     probe_budget: int | None = None
     """Probes that may be sent for a batch in all; None for no limit."""
     location: str = LOCATE
@@ -81,6 +90,8 @@ class DelegateOptions:
             raise InputError(f"no policy {self.policy!r}: there are {', '.join(POLICIES)}")
         if self.threshold_ms <= 0 or (self.probe_price_ms is not None and self.probe_price_ms <= 0):
             raise InputError("thresholds and prices are milliseconds above 0")
+        if not 0 <= self.recheck_percent < inf:
+            raise InputError(f"--recheck {self.recheck_percent} is no percentage; 0 measures nothing again")
         if self.probe_budget is not None and self.probe_budget >= 1 << 63:
             raise InputError(
                 f"a probe budget of {self.probe_budget} cannot be stored: leave it out for no limit"
@@ -96,8 +107,17 @@ class DelegateOptions:
     def setting(self) -> str:
         """What makes a batch another one: the policy with its numbers."""
         numbers = (self.threshold_ms, self.probe_price_ms, self.nearest)
-        known = "".join(f" {path.absolute()}" for path in (*self.tables, *self.geofeeds))
-        return f"{self.policy} {' '.join(map(str, numbers))} {self.location}{known}"
+        known = [str(path.absolute()) for path in (*self.tables, *self.geofeeds)]
+        flags = {"again": self.again, "beyond": self.beyond_organisation}
+        wanted = [word for word, is_set in flags.items() if is_set]
+        words = [*map(str, numbers), self.location, *known, *wanted]
+        return f"{self.policy} {' '.join(words)}"
+
+    def delegator_config(self, begun_s: float) -> DelegatorConfig:
+        """Return the rules of the machine for a batch that was begun at a time."""
+        return DelegatorConfig(
+            recheck_share=self.recheck_percent / 100, again_before_s=begun_s if self.again else None
+        )
 
     @property
     def needs_agents(self) -> bool:
@@ -108,6 +128,10 @@ class DelegateOptions:
         """Make the policy; the one by chance always draws the same."""
         prices = () if self.probe_price_ms is None else (self.probe_price_ms,)
         one, *_ = policy_variants(
-            [self.policy], thresholds_ms=[self.threshold_ms], prices_ms=prices, nearest=[self.nearest]
+            [self.policy],
+            thresholds_ms=[self.threshold_ms],
+            prices_ms=prices,
+            nearest=[self.nearest],
+            paper=PaperConfig(reconsiders=self.reconsiders, beyond_organisation=self.beyond_organisation),
         )
         return one.make(np.random.default_rng(0))

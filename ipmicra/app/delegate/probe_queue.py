@@ -3,7 +3,8 @@
 A probe waits a few milliseconds for others that go to the same agent, so that one request carries many. At
 most `per_agent` of an agent's probes are under way; the rest queue here. A pair of crawler and address is
 probed once in a batch: a second attempt that wants it waits for the same sample, and a pair that an earlier
-run of the batch probed is answered from the store.
+run of the batch probed is answered from the store. Only a subnet that is due to be measured again asks for
+samples that are newer than that.
 """
 
 from __future__ import annotations
@@ -58,15 +59,18 @@ class ProbeQueue:
         """Take note of probes that an earlier run of the batch asked for."""
         self._asked.update(pairs)
 
-    def ask(self, attempt: int, probe: Probe) -> None:
-        """Ask for a probe, unless the batch has its sample; the answer comes later in any case."""
+    def ask(self, attempt: int, probe: Probe, since_s: float = 0.0) -> None:
+        """Ask for a probe, unless the batch has its sample; the answer comes later in any case.
+
+        A sample that was taken before `since_s` does not count.
+        """
         pair = _pair(probe)
         waiting = self._waiting.get(pair)
         if waiting is not None:
             waiting.append(attempt)
             return
         self._waiting[pair] = [attempt]
-        known = self._known(pair)
+        known = self._known(pair, since_s)
         loop = asyncio.get_running_loop()
         if known is not None:
             self.counts.repeated += 1
@@ -77,12 +81,14 @@ class ProbeQueue:
             self._is_called = True
             loop.call_later(self.config.gather_s, self._send)
 
-    def _known(self, pair: Pair) -> Sample | None:
+    def _known(self, pair: Pair, since_s: float) -> Sample | None:
         """Return the sample of a pair that was probed before; one that never reached its agent is none."""
         if pair not in self._asked:
             return None
         sample = self.store.samples.latest(pair[1]).get(pair[0])
-        return None if sample is None or sample.loss is Loss.AGENT else sample
+        if sample is None or sample.loss is Loss.AGENT or sample.taken_s < since_s:
+            return None
+        return sample
 
     def _send(self) -> None:
         """Send what waits, as far as each agent has room."""

@@ -11,11 +11,13 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.probe_queue import Pair
 from ipmicra.delegate.actions import Delegated
 from ipmicra.delegate.events import CrawlerJoined, SampleReturned
-from ipmicra.delegate.ledger import Hold
+from ipmicra.delegate.ledger import compared_s
+from ipmicra.delegate.own_subnet import TAKEN
 from ipmicra.delegate.subnets import SubnetTree, key_of_bounds
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.delegation import Delegation
 
 NOBODY = "no crawler can be asked: add one with `ipmicra crawler add NAME ADDRESS --agent-url URL`"
 ALL_SILENT = "no agent answers: start them with `ipmicra agent`, or look at `ipmicra crawler list`"
@@ -59,11 +61,12 @@ def choose_participants(members: Iterable[Member], options: DelegateOptions) -> 
 def restore_machine(driver: Driver, store: StorePort, tree: SubnetTree, participants: Participants) -> int:
     """Let crawlers join and delegations be taken over; return how many the machine could not place."""
     now_s, records = driver.clock(), store.track_records.all()
-    own: list[Delegated] = []
+    own: dict[int, Delegated] = {}
+    joined_s = {one.name: one.joined_s for one in participants.crawlers}
     for crawler in participants.crawlers:
         actions = driver.machine.handle(CrawlerJoined(crawler, now_s, records.get(crawler.name)))
         if crawler.state is not CrawlerState.LEFT:
-            own += [action for action in actions if isinstance(action, Delegated)]
+            own.update((action.key, action) for action in actions if isinstance(action, Delegated))
     held, unplaced = set(), 0
     at_once = driver.machine.at_once is not None  # then single addresses are restored when they arrive
     for record in store.delegations.all(is_wide=at_once):
@@ -71,22 +74,33 @@ def restore_machine(driver: Driver, store: StorePort, tree: SubnetTree, particip
         key = key_of_bounds(tree, one.first, one.last)
         if at_once and key is not None:
             continue
-        fleet_size = bisect_right(participants.joined_s, one.created_s)
+        fleet_size = bisect_right(participants.joined_s, compared_s(one))
+        if key is not None and key in own and _is_taken(own[key], one, joined_s):
+            driver.writes.end(one, TAKEN, now_s)
+            continue
         if key is None or not driver.machine.restore(key, one, record.location, fleet_size):
             unplaced += 1
             continue
         held.add(key)
-    for action in own:  # a crawler's own subnet, unless the store knows better
-        if action.key not in held:
+    for key, action in own.items():  # a crawler's own subnet, unless the store knows better
+        if key not in held:
             driver.keep(action)
     driver.flush()
     return unplaced
 
 
+def _is_taken(own: Delegated, stored: Delegation, joined_s: dict[str, float]) -> bool:
+    """Return whether a crawler joined after its own subnet was delegated to another, as `Fleet` may not see.
+
+    Of two that stand in the same subnet the machine gave it to the one that joined first.
+    """
+    return own.delegation.crawler != stored.crawler and joined_s[own.delegation.crawler] > stored.created_s
+
+
 def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: set[Pair]) -> int:
     """Let the policy learn from samples of earlier runs; return how many.
 
-    Samples of probes that an unfinished batch asked for, and whose subnets are not delegated, are left out:
+    Samples of probes that an unfinished batch asked for, and whose subnets are not settled, are left out:
     the probe queue returns them again when their site arrives, and they are learnt from then.
     """
     now_s = driver.clock()
@@ -96,7 +110,7 @@ def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: s
         pair = sample.crawler, sample.address
         if sample.rtt_ms is None or pair in rejected or not int(sample.address):
             continue
-        if pair in unfinished and driver.machine.hold_of(sample.address) is Hold.FREE:
+        if pair in unfinished and not driver.machine.is_settled(sample.address, now_s):
             continue
         driver.machine.handle(SampleReturned(None, sample, now_s))
         count += 1

@@ -133,6 +133,7 @@ class Session:
         self._names = NamesOnDemand(self.options.dns, self._stack)
         await self._look_who_is_there(participants)
         self.batch = self.store.batches.begin(self.key, self.words, self.clock())
+        self._config = self.options.delegator_config(self.batch.started_s)
         self.resumed = self.store.results.count(self.batch.id)
         self.driver = self._make_driver()
         unplaced = restore_machine(self.driver, self.store, self.tree, participants)

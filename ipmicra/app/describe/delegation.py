@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ipmicra.app.describe.texts import time_text
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.model.address import range_text
-from ipmicra.model.delegation import Decision
+from ipmicra.model.delegation import Decision, Origin
 
 if TYPE_CHECKING:
     from ipmicra.app.explain.explain import Explanation
@@ -24,7 +24,16 @@ def describe_decision(decision: Decision) -> dict[str, Any]:
         "rtt_ms": None if decision.rtt_ms is None else round(decision.rtt_ms, 3),
         "evidence": decision.evidence.value,
         "probes": decision.probes,
+        **_describe_origin(decision.inherited_from),
     }
+
+
+def _describe_origin(origin: Origin | None) -> dict[str, Any]:
+    """Describe what was measured instead of the site itself."""
+    if origin is None:
+        return {"inherited_from": None, "measured": None}
+    measured = None if origin.measured_s is None else time_text(origin.measured_s)
+    return {"inherited_from": origin.text, "measured": measured}
 
 
 def describe_explanation(explanation: Explanation) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from ipmicra.app.home import Home, home_at
 from ipmicra.edge.files.crawlers import crawler_of, import_crawlers, read_labels
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import Member, StateChange, StorePort
+from ipmicra.edge.store.ports import DelegationRecord, EndedDelegation, Member, StateChange, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler, CrawlerState
@@ -42,6 +42,8 @@ class Fleet(AbstractContextManager["Fleet"]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Use a store; crawlers that join are given their subnet from the hierarchy, if there is one."""
+        self.taken: list[EndedDelegation] = []
+        """Delegations that ended because a crawler joined that stands in their subnet, oldest first."""
         self._store = store
         self._hierarchy = hierarchy
         self._clock = clock
@@ -55,7 +57,10 @@ class Fleet(AbstractContextManager["Fleet"]):
         return cls(place.open_store(), place.open_hierarchy_if_any())
 
     def add(self, crawler: Crawler, *, replaces: bool = False) -> Member:
-        """Let a crawler join; one that left may come back, one that is present only be replaced."""
+        """Let a crawler join; one that left may come back, one that is present only be replaced.
+
+        The subnet that it stands in is delegated to it at once, whoever held it (see `taken`).
+        """
         before = self._store.crawlers.get(crawler.name)
         if before is not None and before.crawler.state is not CrawlerState.LEFT and not replaces:
             raise InputError(f"there is a crawler named {crawler.name!r} already; replace it with --replace")
@@ -88,8 +93,34 @@ class Fleet(AbstractContextManager["Fleet"]):
             changed_s=before.crawler.changed_s if before and state is CrawlerState.JOINED else now_s,
         )
         member = Member(crawler=joined, **self._subnet(joined.address))
-        self._store.crawlers.put(member)
+        is_settled = before is not None and is_member and before.crawler.address == joined.address
+        with self._store.transaction():
+            self._store.crawlers.put(member)
+            if self._hierarchy is not None and not is_settled:
+                self._give_own(self._hierarchy, joined, now_s)
         return member
+
+    def _give_own(self, hierarchy: Hierarchy, crawler: Crawler, now_s: float) -> None:
+        """Delegate the subnet that a crawler stands in to it, unless another that stands there holds it."""
+        from ipmicra.app.delegate.new_edition import EDITION
+        from ipmicra.delegate.config import DelegatorConfig
+        from ipmicra.delegate.own_subnet import TAKEN, own_delegation
+        from ipmicra.delegate.subnets import key_of
+
+        key, own, account = own_delegation(hierarchy, crawler, now_s, DelegatorConfig().lifetime_s)
+        before = self._store.delegations.get(own.first, own.last)
+        if before is not None:
+            holder = self._store.crawlers.get(before.delegation.crawler)
+            is_present = holder is not None and holder.crawler.state in PRESENT
+            is_good = is_present and before.delegation.expires_s > now_s
+            if holder and is_good and key_of(hierarchy, holder.crawler.address) == key:
+                return
+            self._store.delegations.end_many([((own.first, own.last), TAKEN)], now_s)
+            self.taken.append(EndedDelegation(record=before, ended_s=now_s, reason=TAKEN))
+        record = DelegationRecord(delegation=own, location=crawler.location, account=account.tried)
+        self._store.delegations.put_many([record])
+        if self._store.meta.get(EDITION) is None:
+            self._store.meta.set(EDITION, hierarchy.content_hash)
 
     def _subnet(self, address: Address) -> dict[str, Address]:
         """Find the smallest subnet that holds an address; the root, which holds all, says nothing."""

@@ -60,14 +60,18 @@ def policy_variants(
     thresholds_ms: Sequence[float],
     prices_ms: Sequence[float],
     nearest: Sequence[int],
+    paper: PaperConfig | None = None,
 ) -> list[PolicyVariant]:
-    """Return the policy_variants of some policies; several settings make several of a policy."""
+    """Return the policy_variants of some policies; several settings make several of a policy.
+
+    `paper` has what is common to all thresholds of the paper's procedure.
+    """
     found: list[PolicyVariant] = []
     for name in names:
         if name == "predict":
             found += _predictors(prices_ms)
         elif name == "paper":
-            found += [_paper(threshold) for threshold in thresholds_ms]
+            found += [_paper(replace(paper or PaperConfig(), threshold_ms=one)) for one in thresholds_ms]
         elif name == "geo":
             found += [_geo(count) for count in nearest]
         else:
@@ -90,9 +94,9 @@ def _predict_at(price_ms: float) -> PolicyVariant:
     return PolicyVariant("predict", f"{price_ms:g} ms a probe", lambda _rng: Predict(config))
 
 
-def _paper(threshold_ms: float) -> PolicyVariant:
-    config = PaperConfig(threshold_ms=threshold_ms)
-    return PolicyVariant("paper", f"{threshold_ms:g} ms", lambda _rng: Paper(config))
+def _paper(config: PaperConfig) -> PolicyVariant:
+    beyond = ", beyond the organisation" if config.beyond_organisation else ""
+    return PolicyVariant("paper", f"{config.threshold_ms:g} ms{beyond}", lambda _rng: Paper(config))
 
 
 def _geo(nearest: int) -> PolicyVariant:

@@ -23,6 +23,7 @@ from sqlite_utils import Database
 
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
+from ipmicra.edge.store.delegations import origin_of, origin_row
 from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord
 from ipmicra.edge.store.schema import make_table
@@ -41,11 +42,14 @@ _RESULT = Shape(
         "evidence": str,
         "rtt_ms": float | None,
         "probes": int,
+        "origin_first": bytes | None,
+        "origin_last": bytes | None,
+        "measured_s": float | None,
     },
 )
 _ADD = (
     f"INSERT OR IGNORE INTO results (key_hash, batch, {_RESULT.names}) "  # noqa: S608 - our own names
-    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 "
+    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 "
     "WHERE NOT EXISTS (SELECT 1 FROM results WHERE key_hash = ?1 AND batch = ?2 AND host = ?3)"
 )
 _AT_ONCE = 500
@@ -78,7 +82,7 @@ def create_batches(database: Database) -> None:
 
 def append_results(database: Database) -> None:
     """Keep results in the order in which they come, found by batch and by the hash of their host."""
-    columns = f"batch, {_RESULT.names}"
+    columns = "batch, host, address, first, last, crawler, evidence, rtt_ms, probes"
     database.conn.create_function("key_hash", 1, key_hash, deterministic=True)
     database.execute(
         "CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, batch INTEGER NOT NULL, "
@@ -93,6 +97,33 @@ def append_results(database: Database) -> None:
     database.execute("ALTER TABLE appended RENAME TO results")
     database.execute("CREATE INDEX results_by_hash ON results (key_hash, batch)")
     database.execute("CREATE INDEX results_by_batch ON results (batch)")
+
+
+def add_result_origins(database: Database) -> None:
+    """Keep what a result rests on; results that were called probed and are another host's become inherited.
+
+    A site was probed if its crawler has a sample of its address. If not, its subnet's delegation says whose
+    sample it was; comes after `add_origins`.
+    """
+    database.conn.create_function("key_hash", 2, key_hash, deterministic=True)
+    for name, kind in (("origin_first", "BLOB"), ("origin_last", "BLOB"), ("measured_s", "FLOAT")):
+        database.execute(f"ALTER TABLE results ADD COLUMN {name} {kind}")
+    database.execute(
+        "UPDATE results SET evidence = 'inherited' WHERE evidence = 'probed' AND probes = 0 AND NOT EXISTS ("
+        "SELECT 1 FROM samples WHERE samples.address = results.address AND samples.crawler = results.crawler "
+        "AND samples.rtt_ms IS NOT NULL)"
+    )
+    for table, found in (
+        ("delegations", "d.key_hash = key_hash(results.first, results.last) AND "),
+        ("delegation_history", ""),
+    ):
+        database.execute(
+            "UPDATE results SET (origin_first, origin_last, measured_s) = "  # noqa: S608 - our own names
+            f"(SELECT d.origin_first, d.origin_last, d.measured_s FROM {table} AS d WHERE {found}"
+            "d.first = results.first AND d.last = results.last AND d.crawler = results.crawler "
+            "AND d.origin_first IS NOT NULL AND d.origin_first <> results.address LIMIT 1) "
+            "WHERE origin_first IS NULL AND probes = 0 AND evidence <> 'probed' AND first <> last"
+        )
 
 
 class BatchTable:
@@ -155,6 +186,7 @@ class ResultTable:
                 one.evidence.value,
                 one.rtt_ms,
                 one.probes,
+                *origin_row(one.inherited_from),
             )
             for one in results
         ]
@@ -220,6 +252,7 @@ def _rows_of(batch: int, table: AnsweredMany) -> Iterator[Row]:
         [settle.evidence.value for settle in table.settles],
         [settle.rtt_ms for settle in table.settles],
         repeat(0),
+        *[repeat(None)] * 3,
         strict=False,
     )
 
@@ -234,4 +267,5 @@ def _result_of(row: Row) -> Decision:
         evidence=Evidence(row[5]),
         rtt_ms=row[6],
         probes=row[7],
+        inherited_from=origin_of(*row[8:11]),
     )

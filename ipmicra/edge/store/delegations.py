@@ -22,11 +22,11 @@ from ipmicra.edge.store.keys import (
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import OWN, Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss
 
-_COLUMNS: dict[str, type] = {
+_FIRST_COLUMNS: dict[str, type] = {
     "first": bytes,
     "last": bytes,
     "crawler": str,
@@ -42,6 +42,16 @@ _COLUMNS: dict[str, type] = {
     "country": str,
     "account": str,
 }
+"""What migrations 7 and 16 made."""
+_ORIGIN_COLUMNS: dict[str, type] = {
+    "origin_first": bytes,
+    "origin_last": bytes,
+    "measured_s": float,
+    "checked_s": float,
+    "policy": str,
+}
+"""What `add_origins` added."""
+_COLUMNS = {**_FIRST_COLUMNS, **_ORIGIN_COLUMNS}
 _NAMES = ", ".join(_COLUMNS)
 _VALUES = ", ".join("?" * len(_COLUMNS))
 _CHANGES = ", ".join(f"{name} = ?" for name in _COLUMNS)
@@ -75,10 +85,10 @@ def create_delegations(database: Database) -> None:
     columns_text = _columns_text(_NEEDED)
     # One tree instead of two: a row is found by its bounds alone, and writing costs half.
     database.execute(f"CREATE TABLE delegations ({columns_text}, PRIMARY KEY (first, last)) WITHOUT ROWID")
-    columns = {"id": int, **_COLUMNS, "ended_s": float, "reason": str}
+    columns = {"id": int, **_FIRST_COLUMNS, "ended_s": float, "reason": str}
     needed = ("first", "last", *_NEEDED, "ended_s", "reason")
     make_table(database, "delegation_history", columns, key="id", needed=needed, index=("first", "last"))
-    _create_trigger(database)
+    _create_trigger(database, _FIRST_COLUMNS)
 
 
 def append_delegations(database: Database) -> None:
@@ -88,33 +98,55 @@ def append_delegations(database: Database) -> None:
     of a long list, and every run reads them.
     """
     database.conn.create_function("key_hash", 2, key_hash, deterministic=True)
-    columns_text = _columns_text(("first", "last", *_NEEDED))
+    columns_text, names = _columns_text(("first", "last", *_NEEDED)), ", ".join(_FIRST_COLUMNS)
     database.execute(
         f"CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, {columns_text})"
     )
     database.execute(
-        f"INSERT INTO appended (key_hash, {_NAMES}) "  # noqa: S608 - our own names
-        f"SELECT key_hash(first, last), {_NAMES} FROM delegations ORDER BY created_s, first, last"
+        f"INSERT INTO appended (key_hash, {names}) "  # noqa: S608 - our own names
+        f"SELECT key_hash(first, last), {names} FROM delegations ORDER BY created_s, first, last"
     )
     database.execute("DROP TABLE delegations")
     database.execute("ALTER TABLE appended RENAME TO delegations")
     database.execute("CREATE INDEX delegations_by_hash ON delegations (key_hash)")
     database.execute("CREATE INDEX wide_delegations ON delegations (first, last DESC) WHERE first <> last")
-    _create_trigger(database)
+    _create_trigger(database, _FIRST_COLUMNS)
+
+
+def add_origins(database: Database) -> None:
+    """Keep what each delegation rests on and which policy made it.
+
+    Of those that are there, the address that they were decided for is known, and that it was probed if there
+    is a round trip that took a probe. Only crawlers' own subnets were decided for no address. Which policy
+    decided the others was not written down.
+    """
+    for table in ("delegations", "delegation_history"):
+        for name, kind in _ORIGIN_COLUMNS.items():
+            database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {_SQL_TYPES[kind]}")
+    for table in ("delegations", "delegation_history"):
+        database.execute(
+            f"UPDATE {table} SET origin_first = address, origin_last = address, "  # noqa: S608 - our own names
+            "measured_s = CASE WHEN rtt_ms IS NOT NULL AND probes > 0 THEN created_s END "
+            "WHERE address IS NOT NULL AND (evidence <> 'inherited' OR (rtt_ms IS NOT NULL AND probes > 0))"
+        )
+        database.execute(f"UPDATE {table} SET policy = '{OWN}' WHERE address IS NULL")  # noqa: S608
+    database.execute("DROP TRIGGER delegations_replaced")
+    _create_trigger(database, _COLUMNS)
 
 
 def _columns_text(needed: Sequence[str]) -> str:
     return ", ".join(
-        f"{name} {_SQL_TYPES[kind]}{' NOT NULL' if name in needed else ''}" for name, kind in _COLUMNS.items()
+        f"{name} {_SQL_TYPES[kind]}{' NOT NULL' if name in needed else ''}"
+        for name, kind in _FIRST_COLUMNS.items()
     )
 
 
-def _create_trigger(database: Database) -> None:
-    old = ", ".join(f"OLD.{name}" for name in _COLUMNS)
+def _create_trigger(database: Database, columns: Iterable[str]) -> None:
+    names, old = ", ".join(columns), ", ".join(f"OLD.{name}" for name in columns)
     database.execute(
         "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations "  # noqa: S608 - our own names
         "WHEN OLD.created_s <> NEW.created_s OR OLD.crawler <> NEW.crawler BEGIN "
-        f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "
+        f"INSERT INTO delegation_history ({names}, ended_s, reason) "
         f"VALUES ({old}, NEW.created_s, '{REPLACED}'); END"
     )
 
@@ -161,10 +193,10 @@ class DelegationTable:
             found.update(self._connection.read(_BOUNDS, tuple, _among(part), part))
         return found
 
-    def renew_many(self, expiries: Iterable[tuple[Bounds, float]]) -> None:
-        """Extend delegations."""
-        sql = f"UPDATE delegations SET expires_s = ? {_FOUND}"  # noqa: S608 - our own names
-        rows = [(expires_s, *_key_of(*bounds)) for bounds, expires_s in expiries]
+    def renew_many(self, renewed: Iterable[Delegation]) -> None:
+        """Extend delegations, and note when they were last compared; the rest of them stays as it is."""
+        sql = f"UPDATE delegations SET expires_s = ?, checked_s = ? {_FOUND}"  # noqa: S608 - our own names
+        rows = [(one.expires_s, one.checked_s, *_key_of(one.first, one.last)) for one in renewed]
         self._connection.execute_many(sql, rows)
 
     def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None:
@@ -241,8 +273,23 @@ def _row_of(record: DelegationRecord, account: str) -> Row:
         packed_or_none(record.address),
         *placed,
         account,
+        *origin_row(one.origin),
+        one.checked_s,
+        one.policy,
         key_hash(*bounds),
     )
+
+
+def origin_row(origin: Origin | None) -> Row:
+    """Write what an answer rests on, in three columns."""
+    if origin is None:
+        return None, None, None
+    return *packed_many((origin.first, origin.last)), origin.measured_s
+
+
+def origin_of(first: bytes | None, last: bytes | None, measured_s: float | None) -> Origin | None:
+    """Read what an answer rests on."""
+    return None if first is None or last is None else Origin(unpacked(first), unpacked(last), measured_s)
 
 
 def _rows_of(table: AnsweredMany, explained: int) -> Iterator[Row]:
@@ -262,6 +309,8 @@ def _rows_of(table: AnsweredMany, explained: int) -> Iterator[Row]:
         addresses,
         *_columns_of(table.locations),
         [texts[id(account)] for account in table.accounts],
+        *[repeat(None)] * 4,
+        repeat(table.policy),
         [key_hash(address, address) for address in addresses],
         strict=False,
     )
@@ -292,6 +341,9 @@ def _record_of(row: Row) -> DelegationRecord:
             probes=row[5],
             created_s=row[6],
             expires_s=row[7],
+            origin=origin_of(*row[14:17]),
+            checked_s=row[17],
+            policy=row[18],
         ),
         address=unpacked_or_none(row[8]),
         location=place,
@@ -300,7 +352,7 @@ def _record_of(row: Row) -> DelegationRecord:
 
 
 def _brief_record_of(row: Row) -> DelegationRecord:
-    return _record_of((*row, ""))
+    return _record_of((*row[:13], "", *row[13:]))
 
 
 def _ended_of(row: Row) -> EndedDelegation:

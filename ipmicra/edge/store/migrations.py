@@ -10,10 +10,10 @@ from operator import itemgetter
 from sqlite_utils import Database
 
 from ipmicra.edge.store.assignments import create_assignments
-from ipmicra.edge.store.batches import append_results, create_batches
+from ipmicra.edge.store.batches import add_result_origins, append_results, create_batches
 from ipmicra.edge.store.connection import Connection, Shape
 from ipmicra.edge.store.crawlers import create_crawlers
-from ipmicra.edge.store.delegations import append_delegations, create_delegations
+from ipmicra.edge.store.delegations import add_origins, append_delegations, create_delegations
 from ipmicra.edge.store.grafts import create_grafts
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
@@ -54,6 +54,8 @@ MIGRATIONS = (
     Migration(number=15, name="results are appended", apply=append_results),
     Migration(number=16, name="delegations are appended", apply=append_delegations),
     Migration(number=17, name="views", apply=create_views),
+    Migration(number=18, name="origins of delegations", apply=add_origins),
+    Migration(number=19, name="origins of results", apply=add_result_origins),
 )
 
 

@@ -88,7 +88,7 @@ def test_keys_that_share_a_hash_are_told_apart() -> None:
         store.delegations.put_many(map(record, few))
         store.results.add_many(1, [decision(few[3], "c2")])
         store.delegations.put_many([record(few[3], "c2", 2.0)])
-        store.delegations.renew_many([((few[4], few[4]), 99.0)])
+        store.delegations.renew_many([replace(record(few[4]).delegation, expires_s=99.0)])
         store.delegations.end_many([((few[5], few[5]), "it expired")], 3.0)
         hosts = [str(one) for one in few[:2]]
         assert store.results.of(1, hosts) == {str(one): decision(one) for one in few[:2]}

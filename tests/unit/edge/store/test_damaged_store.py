@@ -145,6 +145,7 @@ def test_results_that_do_not_ascend_are_damage_and_not_read_for_ever(tmp_path: P
         store.connection.raw.create_function("reading", 0, lambda: next(readings))
         store.connection.execute("ALTER TABLE results RENAME TO kept")
         columns = "batch, reading() AS host, address, first, last, crawler, evidence, rtt_ms, probes"
-        store.connection.execute(f"CREATE TEMP VIEW results AS SELECT {columns} FROM kept")
+        origin = "origin_first, origin_last, measured_s"
+        store.connection.execute(f"CREATE TEMP VIEW results AS SELECT {columns}, {origin} FROM kept")
         with pytest.raises(StoreError, match="damaged"):
             counted(store.results.all(1))
