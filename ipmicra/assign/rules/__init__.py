@@ -1,0 +1,1 @@
+"""Vantage and rules: which crawlers may own a site, and from where it must be seen."""
