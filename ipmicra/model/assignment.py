@@ -6,12 +6,17 @@ from dataclasses import dataclass
 
 from ipmicra.model.address import Address
 
+TaskKey = tuple[str, str, int, int]
+"""Host, vantage, number of the piece, and number of pieces."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """A site, or a piece of one, with its crawler."""
 
     host: str
+    vantage: str = ""
+    """Where the site is seen from, if a rule asks for it; one with several vantages has an owner for each."""
     piece: int = 1
     """Number of the piece, from 1."""
     of: int = 1
@@ -28,5 +33,12 @@ class Assignment:
     """Pages found by the last crawl; None if unknown."""
     filters: tuple[str, ...] = ()
     """First-level directories of the piece, as `/news/`; `-/news/` is not part of the rest."""
+    rule: str = ""
+    """The rules that limited the choice: `rule 3`; empty if none did."""
     assigned_s: float = 0.0
     """Seconds since 1970, UTC."""
+
+    @property
+    def key(self) -> TaskKey:
+        """What identifies it among all assignments."""
+        return self.host, self.vantage, self.piece, self.of

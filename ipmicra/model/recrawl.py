@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ipmicra.model.assignment import TaskKey
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recrawl:
     """The schedule of a site, or of a piece of one; times in seconds since 1970, UTC."""
 
     host: str
+    vantage: str = ""
+    """Of its assignment; a site with several vantages is crawled once for each."""
     piece: int = 1
     """Number of the piece, from 1."""
     of: int = 1
@@ -29,12 +33,18 @@ class Recrawl:
     crawls: int = 0
     """Number of finished downloads."""
 
+    @property
+    def key(self) -> TaskKey:
+        """What identifies it, as its assignment."""
+        return self.host, self.vantage, self.piece, self.of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crawled:
     """What a crawler reports about a site or piece: that it began, or that it finished, with its pages."""
 
     host: str
+    vantage: str = ""
     piece: int | None = None
     """From 1; None for a whole site."""
     pages: int | None = None

@@ -173,10 +173,11 @@ def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms
     for row, task in enumerate(table.tasks):
         number = int(crawler[row])
         ms = float(expected_ms[row, number]) if number >= 0 else np.nan
-        host, piece, of = task.key
+        host, vantage, piece, of = task.key
         assignments.append(
             Assignment(
                 host=host,
+                vantage=vantage,
                 piece=piece,
                 of=of,
                 address=task.site.address,

@@ -68,20 +68,16 @@ def takeovers(
     2010). A site without an heir stays without one until it is asked for again.
     """
     there = {crawler.name for crawler in crawlers}
-    assigned = {_key(one) for one in assignments if one.crawler is not None}
+    assigned = {one.key for one in assignments if one.crawler is not None}
     findings = []
     for gone in sorted({one.crawler for one in before if one.crawler is not None} - there):
-        held = [_key(one) in assigned for one in before if one.crawler == gone]
+        held = [one.key in assigned for one in before if one.crawler == gone]
         orphans = held.count(False)
         findings.append(
             f"{gone} is gone: {held.count(True)} of its sites start again elsewhere"
             + (f", {orphans} were not asked for or have no heir" if orphans else "")
         )
     return findings
-
-
-def _key(one: Assignment) -> tuple[str, int, int]:
-    return one.host, one.piece, one.of
 
 
 def explain_load(

@@ -14,7 +14,7 @@ from ipmicra.assign.balance.demand import Demand
 from ipmicra.assign.balance.load import PageCounts, believed_pages, units_of
 from ipmicra.assign.balance.pieces import Piece, cut_site, directories_of
 from ipmicra.assign.overlay.kept import KeptOverlay
-from ipmicra.model.assignment import Assignment
+from ipmicra.model.assignment import Assignment, TaskKey
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 from ipmicra.model.types import NOBODY, Floats, Rows
@@ -34,8 +34,8 @@ class AssignProblem:
     backend: str = "balance"
     pages: Mapping[str, float] = field(default_factory=dict)
     """Pages of hosts, by the last crawl."""
-    piece_pages: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
-    """Pages of pieces (host, number, pieces in all), by the last crawl."""
+    piece_pages: Mapping[TaskKey, int] = field(default_factory=dict)
+    """Pages of pieces, by the last crawl."""
     urls: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Known URLs of hosts, by which large ones are cut into pieces; without any, earlier pieces stay."""
     pieces: PieceConfig = field(default_factory=PieceConfig)
@@ -55,11 +55,13 @@ class Task:
     piece: Piece | None = None
     pages: float | None = None
     """None if nothing is known."""
+    vantage: str = ""
 
     @property
-    def key(self) -> tuple[str, int, int]:
-        """Host, number and count of pieces: what identifies an assignment."""
-        return (self.site.host, self.piece.number, self.piece.of) if self.piece else (self.site.host, 1, 1)
+    def key(self) -> TaskKey:
+        """What identifies its assignment."""
+        number, of = (self.piece.number, self.piece.of) if self.piece else (1, 1)
+        return self.site.host, self.vantage, number, of
 
 
 class TaskTable:
@@ -115,7 +117,7 @@ class TaskTable:
     def _previous(self, before: Sequence[Assignment]) -> Rows | None:
         """Return the crawler that had each task, by number; None if none had any."""
         column = self._columns()
-        had = {(one.host, one.piece, one.of): column.get(one.crawler or "", NOBODY) for one in before}
+        had = {one.key: column.get(one.crawler or "", NOBODY) for one in before}
         if not had:
             return None
         return np.array([had.get(task.key, NOBODY) for task in self.tasks], dtype=np.int64)
@@ -136,7 +138,7 @@ def _tasks(problem: AssignProblem, *, is_cutting: bool) -> list[Task]:
         if is_cutting and 1 < len(pieces) <= problem.pieces.most:
             counted = problem.piece_pages
             tasks += [
-                Task(site=site, piece=one, pages=counted.get((site.host, one.number, one.of), one.pages))
+                Task(site=site, piece=one, pages=counted.get((site.host, "", one.number, one.of), one.pages))
                 for one in pieces
             ]
         else:

@@ -15,10 +15,8 @@ from ipmicra.assign.balance.recrawl import (
     submitted,
 )
 from ipmicra.edge.store.ports import StorePort
-from ipmicra.model.assignment import Assignment
+from ipmicra.model.assignment import Assignment, TaskKey
 from ipmicra.model.recrawl import Crawled, Recrawl
-
-Key = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,29 +41,35 @@ class ScheduleState:
 
 def note_crawled(store: StorePort, reports: Iterable[Crawled]) -> tuple[list[Recrawl], list[str]]:
     """Keep what crawlers report; return the schedules that changed, and what was refused."""
-    changed: dict[str, dict[int, Recrawl]] = {}
-    touched: set[tuple[str, int]] = set()
+    changed: dict[str, dict[tuple[str, int], Recrawl]] = {}
+    touched: set[tuple[str, tuple[str, int]]] = set()
     refused = []
     with store.transaction():
         for report in reports:
             if report.host not in changed:
-                changed[report.host] = {one.piece: one for one in store.recrawls.of(report.host)}
+                changed[report.host] = {
+                    (one.vantage, one.piece): one for one in store.recrawls.of(report.host)
+                }
             known = changed[report.host]
             wrong = _wrong(report, known)
             if wrong:
                 refused.append(f"{report.host}: {wrong}")
                 continue
-            piece = report.piece or 1
+            piece = report.vantage, report.piece or 1
             known[piece] = noted(known.get(piece), report)
             touched.add((report.host, piece))
         store.recrawls.put_many(one for pieces in changed.values() for one in pieces.values())
     return [changed[host][piece] for host, piece in sorted(touched)], refused
 
 
-def _wrong(report: Crawled, known: dict[int, Recrawl]) -> str | None:
+def _wrong(report: Crawled, schedules: dict[tuple[str, int], Recrawl]) -> str | None:
     """Return why a crawler's report cannot be accepted; None if it can."""
+    vantages = sorted({vantage for vantage, _ in schedules})
+    known = {piece: one for (vantage, piece), one in schedules.items() if vantage == report.vantage}
     ended, began = report.crawled_s, report.started_s
     checks = {
+        f"it is crawled from {', '.join(vantages)}: say which vantage": vantages not in ([], [""])
+        and report.vantage not in vantages,
         "neither its beginning nor its end is given": ended is None and began is None,
         "the number of its pages is missing": ended is not None
         and (report.pages is None or report.pages < 0),
@@ -81,12 +85,12 @@ def due_hosts(state: ScheduleState, now_s: float) -> list[str]:
     """Return the hosts that are due, earliest first, and then those whose crawler went before it was done."""
     due = due_s(state.schedule).tolist()
     rows = sorted((at, one.host) for at, one in zip(due, state.schedule, strict=True) if at <= now_s)
-    known = {(one.host, one.piece, one.of): one for one in state.schedule}
+    known = {one.key: one for one in state.schedule}
     taken_over = [
         one.host
         for one in state.before
         if one.crawler not in state.there
-        and next_step(known.get(_key(one)), now_s, is_taken_over=True) is not None
+        and next_step(known.get(one.key), now_s, is_taken_over=True) is not None
     ]
     return list(dict.fromkeys([*(host for _, host in rows), *taken_over]))
 
@@ -98,19 +102,19 @@ def turns_of(
     every_s: float | None,
 ) -> list[Turn]:
     """Return the step of each assignment: new and due ones are submitted, the others are left."""
-    by_host: dict[str, list[Recrawl]] = {}
+    seen: dict[tuple[str, str], list[Recrawl]] = {}
     for record in state.schedule:
-        by_host.setdefault(record.host, []).append(record)
-    had = {_key(one): one.crawler for one in state.before}
+        seen.setdefault((record.host, record.vantage), []).append(record)
+    had = {one.key: one.crawler for one in state.before}
     turns = []
     for one in assignments:
-        known = _schedule_of(one, by_host.get(one.host, []))
+        known = _schedule_of(one, seen.get((one.host, one.vantage), []))
         if known is not None and every_s is not None:
             known = replace(known, interval_s=every_s)
         if one.crawler is None:
             turns.append(Turn(step=None, recrawl=known))
             continue
-        former = had.get(_key(one), one.crawler)
+        former = had.get(one.key, one.crawler)
         step = next_step(
             known,
             now_s,
@@ -118,7 +122,13 @@ def turns_of(
             is_moved=former in state.there and former != one.crawler,
         )
         new = known or Recrawl(
-            host=one.host, piece=one.piece, of=one.of, interval_s=every_s, first_s=now_s, submitted_s=now_s
+            host=one.host,
+            vantage=one.vantage,
+            piece=one.piece,
+            of=one.of,
+            interval_s=every_s,
+            first_s=now_s,
+            submitted_s=now_s,
         )
         turns.append(Turn(step=step, recrawl=submitted(new, step, now_s)))
     return turns
@@ -135,11 +145,9 @@ def crawled_pages(schedule: Iterable[Recrawl]) -> dict[str, float]:
     return {one.host: one.pages for one in schedule if one.of == 1 and one.pages is not None}
 
 
-def crawled_pieces(schedule: Iterable[Recrawl]) -> dict[Key, int]:
+def crawled_pieces(schedule: Iterable[Recrawl]) -> dict[TaskKey, int]:
     """Return the pages of pieces, by the last crawl."""
-    return {
-        (one.host, one.piece, one.of): one.pages for one in schedule if one.of > 1 and one.pages is not None
-    }
+    return {one.key: one.pages for one in schedule if one.of > 1 and one.pages is not None}
 
 
 def delay_findings(turns: Sequence[Turn]) -> list[str]:
@@ -149,7 +157,3 @@ def delay_findings(turns: Sequence[Turn]) -> list[str]:
         return []
     hours = f"{least / 3600:.1f} to {most / 3600:.1f} h"
     return [f"a new page is seen after {hours} (mean of {sites} timed downloads)"]
-
-
-def _key(one: Assignment) -> Key:
-    return one.host, one.piece, one.of

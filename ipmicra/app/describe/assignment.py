@@ -20,6 +20,7 @@ def describe_assignment(one: Assignment) -> dict[str, Any]:
     """Describe an assignment."""
     return {
         "host": one.host,
+        "vantage": one.vantage or None,
         "piece": f"{one.piece}/{one.of}",
         "address": str(one.address),
         "crawler": one.crawler,
@@ -28,6 +29,7 @@ def describe_assignment(one: Assignment) -> dict[str, Any]:
         "pages": one.pages,
         "filters": list(one.filters),
         "backend": one.backend,
+        "rule": one.rule or None,
     }
 
 
@@ -39,7 +41,12 @@ def describe_turn(turn: Turn) -> dict[str, Any]:
 def describe_recrawl(one: Recrawl) -> dict[str, Any]:
     """Describe a schedule by itself."""
     piece = f"{one.piece}/{one.of}"
-    return {"host": one.host, "piece": piece, "pages": one.pages} | _describe_schedule(one)
+    return {
+        "host": one.host,
+        "vantage": one.vantage or None,
+        "piece": piece,
+        "pages": one.pages,
+    } | _describe_schedule(one)
 
 
 def _describe_schedule(one: Recrawl | None) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def noted(one: Recrawl | None, report: Crawled) -> Recrawl:
     A site that was never submitted counts as submitted when its download began.
     """
     at = [moment for moment in (report.started_s, report.crawled_s) if moment is not None]
-    one = one or Recrawl(host=report.host, first_s=min(at), submitted_s=min(at))
+    one = one or Recrawl(host=report.host, vantage=report.vantage, first_s=min(at), submitted_s=min(at))
     one = replace(one, interval_s=report.interval_s) if report.interval_s is not None else one
     if report.crawled_s is None:
         is_newer = one.started_s is None or at[0] > one.started_s
@@ -161,6 +161,7 @@ def recut(old: Sequence[Recrawl], piece: int, of: int) -> Recrawl | None:
     ends = [one.crawled_s for one in old]
     return Recrawl(
         host=old[0].host,
+        vantage=old[0].vantage,
         piece=piece,
         of=of,
         interval_s=old[0].interval_s,

@@ -14,7 +14,7 @@ from ipmicra.edge.files.tables import read_records
 from ipmicra.errors import InputError
 from ipmicra.model.recrawl import Crawled
 
-COLUMNS = ("host", "pages", "crawled", "piece", "started", "every")
+COLUMNS = ("host", "pages", "crawled", "piece", "started", "every", "vantage")
 """In this order where the first line names none; only `host` is needed, and one of the two times."""
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _INTERVAL = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([smhdw]?)", re.ASCII)
@@ -64,6 +64,7 @@ def read_crawled(path: Path) -> tuple[list[Crawled], list[str]]:
 def _report(given: Mapping[str, str]) -> Crawled:
     return Crawled(
         host=host_of(given.get("host", "")),
+        vantage=given.get("vantage", ""),
         pages=_count(given["pages"]) if "pages" in given else None,
         crawled_s=read_moment(given["crawled"]) if "crawled" in given else None,
         piece=_count(given["piece"]) if "piece" in given else None,

@@ -16,6 +16,7 @@ _ASSIGNMENT = Shape(
     "assignments",
     {
         "host": str,
+        "vantage": str,
         "piece": int,
         "of": int,
         "address": bytes,
@@ -26,9 +27,13 @@ _ASSIGNMENT = Shape(
         "pages": int | None,
         "filters": str,
         "assigned_s": float,
+        "rule": str,
     },
 )
-_PUT = f"INSERT OR REPLACE INTO assignments ({_ASSIGNMENT.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+_PUT = (
+    f"INSERT OR REPLACE INTO assignments ({_ASSIGNMENT.names}) "  # noqa: S608
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 def create_assignments(database: Database) -> None:
@@ -50,8 +55,22 @@ def create_assignments(database: Database) -> None:
     make_table(database, "assignments", columns, key=("host", "piece"), needed=needed)
 
 
+def add_vantages(database: Database) -> None:
+    """Let a site have an assignment for each vantage; earlier ones have none."""
+    columns = "host, piece, of, address, crawler, reason, backend, expected_ms, pages, filters, assigned_s"
+    database.execute(
+        "CREATE TABLE seen (host TEXT NOT NULL, vantage TEXT NOT NULL DEFAULT '', piece INTEGER NOT NULL, "
+        "of INTEGER NOT NULL, address BLOB NOT NULL, crawler TEXT, reason TEXT NOT NULL, "
+        "backend TEXT NOT NULL, expected_ms FLOAT, pages INTEGER, filters TEXT NOT NULL, "
+        "assigned_s FLOAT NOT NULL, rule TEXT NOT NULL DEFAULT '', PRIMARY KEY (host, vantage, piece))"
+    )
+    database.execute(f"INSERT INTO seen ({columns}) SELECT {columns} FROM assignments")  # noqa: S608
+    database.execute("DROP TABLE assignments")
+    database.execute("ALTER TABLE seen RENAME TO assignments")
+
+
 class AssignmentTable:
-    """Assignments by host and piece."""
+    """Assignments by host, vantage and piece."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
@@ -66,17 +85,19 @@ class AssignmentTable:
             self._connection.execute_many(_PUT, (_row_of(one) for one in kept))
 
     def all(self) -> list[Assignment]:
-        """Return all, by host and piece."""
-        return self._connection.read(_ASSIGNMENT, _assignment_of, "ORDER BY host, piece")
+        """Return all, by host, vantage and piece."""
+        return self._connection.read(_ASSIGNMENT, _assignment_of, "ORDER BY host, vantage, piece")
 
     def of(self, host: str) -> list[Assignment]:
-        """Return those of a host, by piece."""
-        return self._connection.read(_ASSIGNMENT, _assignment_of, "WHERE host = ? ORDER BY piece", (host,))
+        """Return those of a host, by vantage and piece."""
+        where = "WHERE host = ? ORDER BY vantage, piece"
+        return self._connection.read(_ASSIGNMENT, _assignment_of, where, (host,))
 
 
 def _row_of(one: Assignment) -> tuple[object, ...]:
     return (
         one.host,
+        one.vantage,
         one.piece,
         one.of,
         packed(one.address),
@@ -87,20 +108,23 @@ def _row_of(one: Assignment) -> tuple[object, ...]:
         one.pages,
         json.dumps(one.filters),
         one.assigned_s,
+        one.rule,
     )
 
 
 def _assignment_of(row: Row) -> Assignment:
     return Assignment(
         host=row[0],
-        piece=row[1],
-        of=row[2],
-        address=unpacked(row[3]),
-        crawler=row[4],
-        reason=row[5],
-        backend=row[6],
-        expected_ms=row[7],
-        pages=row[8],
-        filters=tuple(map(str, json.loads(row[9]))),
-        assigned_s=row[10],
+        vantage=row[1],
+        piece=row[2],
+        of=row[3],
+        address=unpacked(row[4]),
+        crawler=row[5],
+        reason=row[6],
+        backend=row[7],
+        expected_ms=row[8],
+        pages=row[9],
+        filters=tuple(map(str, json.loads(row[10]))),
+        assigned_s=row[11],
+        rule=row[12],
     )

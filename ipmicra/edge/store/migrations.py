@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
+from ipmicra.edge.store import assignments, recrawls
 from ipmicra.edge.store.assignments import create_assignments
 from ipmicra.edge.store.batches import add_result_origins, append_results, create_batches
 from ipmicra.edge.store.connection import Connection, Shape
@@ -56,6 +57,8 @@ MIGRATIONS = (
     Migration(number=17, name="views", apply=create_views),
     Migration(number=18, name="origins of delegations", apply=add_origins),
     Migration(number=19, name="origins of results", apply=add_result_origins),
+    Migration(number=20, name="assignments by vantage", apply=assignments.add_vantages),
+    Migration(number=21, name="schedules by vantage", apply=recrawls.add_vantages),
 )
 
 

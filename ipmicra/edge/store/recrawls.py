@@ -40,8 +40,22 @@ def create_recrawls(database: Database) -> None:
     database.execute(_TAKE)
 
 
+def add_vantages(database: Database) -> None:
+    """Let a site have a schedule for each vantage; earlier ones have none."""
+    columns = "host, piece, of, interval_s, first_s, submitted_s, started_s, crawled_s, pages, crawls"
+    database.execute(
+        "CREATE TABLE seen (host TEXT NOT NULL, vantage TEXT NOT NULL DEFAULT '', piece INTEGER NOT NULL, "
+        "of INTEGER NOT NULL, interval_s FLOAT, first_s FLOAT NOT NULL, submitted_s FLOAT NOT NULL, "
+        "started_s FLOAT, crawled_s FLOAT, pages INTEGER, crawls INTEGER NOT NULL, "
+        "PRIMARY KEY (host, vantage, piece))"
+    )
+    database.execute(f"INSERT INTO seen ({columns}) SELECT {columns} FROM recrawls")  # noqa: S608
+    database.execute("DROP TABLE recrawls")
+    database.execute("ALTER TABLE seen RENAME TO recrawls")
+
+
 class RecrawlTable:
-    """Schedules by host and piece."""
+    """Schedules by host, vantage and piece."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
@@ -56,12 +70,13 @@ class RecrawlTable:
             self._connection.execute_many(_PUT, (astuple(one) for one in kept))
 
     def all(self) -> list[Recrawl]:
-        """Return all, by host and piece."""
-        return self._connection.read(_RECRAWL, _recrawl_of, "ORDER BY host, piece")
+        """Return all, by host, vantage and piece."""
+        return self._connection.read(_RECRAWL, _recrawl_of, "ORDER BY host, vantage, piece")
 
     def of(self, host: str) -> list[Recrawl]:
-        """Return those of a host, by piece."""
-        return self._connection.read(_RECRAWL, _recrawl_of, "WHERE host = ? ORDER BY piece", (host,))
+        """Return those of a host, by vantage and piece."""
+        where = "WHERE host = ? ORDER BY vantage, piece"
+        return self._connection.read(_RECRAWL, _recrawl_of, where, (host,))
 
 
 def _recrawl_of(row: Row) -> Recrawl:

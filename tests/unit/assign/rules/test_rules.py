@@ -174,7 +174,9 @@ _crawlers = st.sampled_from(["fra", "ams", "country:JP", "country:DE", "region:e
 _conditions = st.sampled_from(
     ["any", "country=DE", "country=DE,FR", "suffix=.de", "suffix=.example.de", "host=www.*"]
 )
-_then = st.tuples(st.sampled_from(["only", "forbid"]), st.lists(_crawlers, min_size=1, max_size=2, unique=True))
+_then = st.tuples(
+    st.sampled_from(["only", "forbid"]), st.lists(_crawlers, min_size=1, max_size=2, unique=True)
+)
 
 
 @given(st.tuples(_conditions, _then), st.tuples(_conditions, _then))
