@@ -26,7 +26,12 @@ static void check(const Lookup *plain, Lookup *indexed, Wide address) {
         abort();
     if (indexed->wide.levels == 0 || indexed->table4 == NULL)
         return;
-    rows_of_wide(indexed, &address, 1, &other);
+    rows_of_wide(indexed, &address, 1, &other, PLAIN);
+    for (int by = BEST; by <= AVX512; by++) {
+        rows_of_wide(indexed, &address, 1, &row, (Instructions)by);
+        if (row != other)
+            abort();
+    }
     if (other >= plain->rows4 + plain->rows6)
         abort();
 }

@@ -217,6 +217,28 @@ def test_compiled_look_ups_of_both_families_mixed_agree_with_single_ones(
     assert (hierarchy.lookup_many(array_of(asked, 6)[picks]) == single[picks]).all()
 
 
+@at_most(12, phases=WITHOUT_SHRINKING)
+@given(seed=st.integers(0, 99), prefixes=st.integers(1, 700))
+def test_look_ups_do_not_depend_on_the_instructions_of_the_processor(seed: int, prefixes: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, 1 << 64, (prefixes, 2), np.uint64, endpoint=False)
+    words[:, 0] >>= rng.integers(
+        0, 64, prefixes, np.uint64
+    )  # crowded at the start of the space, as registries are
+    spelled = [IPv6Address(int(high) << 64 | int(low)) for high, low in words]
+    lengths = rng.integers(8, 129, prefixes)
+    text = "\n".join(f"inet6num: {each}/{length}\n" for each, length in zip(spelled, lengths, strict=True))
+    hierarchy = built(text)
+    ends = [[0, 0], [2**64 - 1, 2**64 - 1], [2**64 - 1, 0]]
+    near = np.concatenate((words, words + np.uint64(1), words - np.uint64(1), np.array(ends, np.uint64)))
+    asked = near[np.arange(kernels.WORTH_TABLE + 5) % len(near)]
+    single = [hierarchy.lookup(IPv6Address(int(high) << 64 | int(low))).row for high, low in near]
+    for instructions in range(4):
+        found = np.empty(len(asked), np.uint32)
+        hierarchy._finder.rows_of_wide(asked, found, instructions)
+        assert found[: len(near)].tolist() == single
+
+
 @given(registrations=many_registrations(), seed=st.integers(0, 99))
 def test_order_of_the_input_is_irrelevant(registrations: list[SlowRegistration], seed: int) -> None:
     shuffled = list(registrations)

@@ -8,16 +8,7 @@
  * table over the first 24 bits is made once: an entry is the row, marked, or the segment in which its /24 begins.
  *
  * IPv6. The file has the subnets in order. One look-up searches the last that starts at or before the address and
- * climbs to the first ancestor that holds it: about twenty steps. For more look-ups the tree is flattened into
- * segments as well, and every sixteenth start is put into an array of its own, every sixteenth of those into another,
- * and so on: a search compares an address with sixteen starts of each array, from the shortest to the longest. That
- * is five or six times for any hierarchy there is, nothing in it depends on the address but the place where the next
- * sixteen are, and only the last sixteen and the row are not in the cache. Bits of the address as an index, which
- * serve IPv4 so well, do not: registries use a few narrow stretches of the space and crowd in them, so that a table
- * is nearly empty, and finer tables inside of tables cost more waits for memory than they save.
- *
- * Nearly all subnets are /64s or wider, so the upper halves of addresses decide. Only where a start has a lower half
- * (FINE) are both compared.
+ * climbs to the first ancestor that holds it: about twenty steps. For more look-ups an index is made, see wide.c.
  *
  * Arrays go through in batches, one kind of step at a time: memory for all addresses of a batch is asked for before
  * the first is needed, so that the waits overlap.
@@ -32,9 +23,7 @@
 #ifndef TABLE_BITS /* the fuzzer makes smaller tables */
 #define TABLE_BITS 24
 #endif
-enum { BATCH = 64 };
 static const uint32_t DIRECT = (uint32_t)1 << 31;
-static const uint32_t FINE = (uint32_t)1 << 31;
 
 /* --- IPv4 */
 
@@ -113,7 +102,7 @@ static inline uint32_t finish_narrow(const Lookup *lookup, uint32_t entry, uint3
 }
 
 static void narrow_batch(const Lookup *lookup, const uint32_t *addresses, size_t size, uint32_t *rows) {
-    uint32_t entries[BATCH];
+    uint32_t entries[LOOK_UPS];
     for (size_t i = 0; i < size; i++)
         entries[i] = lookup->table4[addresses[i] >> (32 - TABLE_BITS)];
     for (size_t i = 0; i < size; i++)
@@ -126,19 +115,11 @@ static void narrow_batch(const Lookup *lookup, const uint32_t *addresses, size_t
 }
 
 void rows_of_narrow(const Lookup *lookup, const uint32_t *addresses, size_t count, uint32_t *rows) {
-    for (size_t start = 0; start < count; start += BATCH)
-        narrow_batch(lookup, addresses + start, count - start < BATCH ? count - start : BATCH, rows + start);
+    for (size_t start = 0; start < count; start += LOOK_UPS)
+        narrow_batch(lookup, addresses + start, count - start < LOOK_UPS ? count - start : LOOK_UPS, rows + start);
 }
 
 /* --- IPv6, one by one */
-
-static inline Wide first_of(const Lookup *lookup, size_t i) {
-    return (Wide){lookup->bounds6[i][0], lookup->bounds6[i][1]};
-}
-
-static inline Wide last_of(const Lookup *lookup, size_t i) {
-    return (Wide){lookup->bounds6[i][2], lookup->bounds6[i][3]};
-}
 
 /* Search the subnets themselves. */
 static Soundness row_in_tree(const Lookup *lookup, Wide address, uint32_t *row) {
@@ -160,186 +141,29 @@ static Soundness row_in_tree(const Lookup *lookup, Wide address, uint32_t *row) 
     return SOUND;
 }
 
-/* --- IPv6, by an index */
-
-static inline Wide behind(Wide address) { return (Wide){address.high + (address.low == UINT64_MAX), address.low + 1}; }
-
-static inline Wide start_of(const WideIndex *wide, size_t i) { return (Wide){wide->highs[0][i], wide->lows[i]}; }
-
-/* Append a segment, in place of one that starts at the same address; return whether starts still ascend. */
-static bool add_wide(WideIndex *wide, Wide start, size_t row) {
-    if (wide->count > 0) {
-        Wide last = start_of(wide, wide->count - 1);
-        if (last.high == start.high && last.low == start.low)
-            wide->count--;
-        else if (!is_at_most(last, start))
-            return false;
-    }
-    wide->highs[0][wide->count] = start.high;
-    wide->lows[wide->count] = start.low;
-    wide->rows[wide->count++] = (uint32_t)row;
-    return true;
-}
-
-/* Flatten the tree as nest.c does for IPv4; the end of the space needs no segment. */
-static Soundness flatten_wide(const Lookup *lookup, WideIndex *wide) {
-    size_t top = 0;
-    for (size_t i = 0; i < lookup->rows6; i++) {
-        Wide start = first_of(lookup, i);
-        if (i == 0 && (start.high | start.low) != 0)
-            return BAD_PARENTS;
-        while (top != 0 && !is_at_most(start, last_of(lookup, top))) {
-            Wide stop = behind(last_of(lookup, top));
-            uint32_t above = lookup->parent6[top];
-            if (above < lookup->rows4 || above - lookup->rows4 >= top)
-                return BAD_PARENTS;
-            top = above - lookup->rows4;
-            if (!(stop.high == start.high && stop.low == start.low) && !add_wide(wide, stop, top))
-                return BAD_PARENTS;
-        }
-        if (!add_wide(wide, start, i))
-            return BAD_PARENTS;
-        top = i;
-    }
-    while (top != 0) {
-        Wide stop = behind(last_of(lookup, top));
-        uint32_t above = lookup->parent6[top];
-        if (above < lookup->rows4 || above - lookup->rows4 >= top)
-            return BAD_PARENTS;
-        top = above - lookup->rows4;
-        if ((stop.high | stop.low) != 0 && !add_wide(wide, stop, top))
-            return BAD_PARENTS;
-    }
-    return SOUND;
-}
-
-/* Return how many keys a level has room for: whole groups. */
-static size_t room_of(size_t keys) { return (keys + FAN - 1) / FAN * FAN; }
-
-/* Fill the last group of a level with keys that no address but the last is larger than. */
-static void fill_level(WideIndex *wide, int level) {
-    for (size_t i = wide->sizes[level]; i < room_of(wide->sizes[level]); i++)
-        wide->highs[level][i] = UINT64_MAX;
-}
-
-/* Put every sixteenth key of each level into the next; return whether there was memory. */
-static bool add_levels(WideIndex *wide) {
-    wide->sizes[0] = wide->count;
-    fill_level(wide, 0);
-    for (wide->levels = 1; wide->sizes[wide->levels - 1] > FAN; wide->levels++) {
-        int level = wide->levels;
-        const uint64_t *below = wide->highs[level - 1];
-        wide->sizes[level] = room_of(wide->sizes[level - 1]) / FAN;
-        wide->highs[level] = make_room(room_of(wide->sizes[level]), sizeof **wide->highs);
-        if (wide->highs[level] == NULL)
-            return false;
-        for (size_t i = 0; i < wide->sizes[level]; i++)
-            wide->highs[level][i] = below[i * FAN];
-        fill_level(wide, level);
-    }
-    return true;
-}
-
-static void free_wide(WideIndex *wide) {
-    for (int level = 0; level < MOST_LEVELS; level++)
-        free(wide->highs[level]);
-    free(wide->lows);
-    free(wide->rows);
-    memset(wide, 0, sizeof *wide);
-}
-
-Soundness make_wide_index(Lookup *lookup) {
-    WideIndex wide = {.levels = 0};
-    size_t room = room_of(2 * lookup->rows6 + 2);
-    if (lookup->rows6 >= (size_t)1 << 30 || lookup->rows4 + lookup->rows6 >= FINE)
-        return NO_MEMORY; /* rows must leave the bit that marks fine starts, and keys fit the levels */
-    wide.highs[0] = make_room(room, sizeof **wide.highs);
-    wide.lows = make_room(room, sizeof *wide.lows);
-    wide.rows = make_room(room, sizeof *wide.rows);
-    bool has_room = wide.highs[0] != NULL && wide.lows != NULL && wide.rows != NULL;
-    Soundness soundness = has_room ? flatten_wide(lookup, &wide) : NO_MEMORY;
-    if (soundness == SOUND && !add_levels(&wide))
-        soundness = NO_MEMORY;
-    if (soundness == SOUND) {
-        for (size_t i = 0; i < wide.count; i++)
-            wide.rows[i] = (wide.rows[i] + (uint32_t)lookup->rows4) | (wide.lows[i] ? FINE : 0);
-        lookup->wide = wide;
-    } else {
-        free_wide(&wide);
-    }
-    return soundness;
-}
-
-/* Return the last key of a group that is at most `high`; the first one always is.
- *
- * The keys that fill the last group up are larger than any address but those that end in ones: for these the last
- * real key is the answer. */
-static inline size_t step_down(const WideIndex *wide, int level, size_t group, uint64_t high) {
-    const uint64_t *keys = wide->highs[level] + group * FAN;
-    size_t at = group * FAN - 1, last = wide->sizes[level] - 1;
-    for (size_t i = 0; i < FAN; i++)
-        at += keys[i] <= high;
-    return at < last ? at : last;
-}
-
-/* Return the row of the segment whose start has the last upper half that is not above an address's. */
-static inline uint32_t row_from(const WideIndex *wide, size_t at, Wide address) {
-    uint32_t row = wide->rows[at];
-    if (!(row & FINE))
-        return row;
-    size_t low = 0, high = at;
-    while (low < high) {
-        size_t middle = (low + high + 1) >> 1;
-        if (is_at_most(start_of(wide, middle), address))
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return wide->rows[low] & ~FINE;
-}
-
 Soundness row_of_wide(const Lookup *lookup, Wide address, uint32_t *row) {
     const WideIndex *wide = &lookup->wide;
     if (is_mapped(address))
         return row_of_narrow(lookup, (uint32_t)address.low, row);
     if (wide->levels == 0)
         return row_in_tree(lookup, address, row);
-    size_t at = 0;
-    for (int level = wide->levels - 1; level > 0; level--)
-        at = step_down(wide, level, at, address.high);
-    __builtin_prefetch(&wide->rows[at * FAN]);
-    *row = row_from(wide, step_down(wide, 0, at, address.high), address);
+    *row = row_in_index(wide, address);
     return SOUND;
 }
 
-/* Look up a batch of IPv6 addresses, level by level. */
-static void wide_batch(const WideIndex *wide, const Wide *addresses, size_t size, uint32_t *rows) {
-    size_t places[BATCH] = {0};
-    for (int level = wide->levels - 1; level > 0; level--)
-        for (size_t i = 0; i < size; i++) {
-            places[i] = step_down(wide, level, places[i], addresses[i].high);
-            __builtin_prefetch(&wide->highs[level - 1][places[i] * FAN]);
-            __builtin_prefetch(&wide->highs[level - 1][places[i] * FAN + FAN / 2]);
-            if (level == 1)
-                __builtin_prefetch(&wide->rows[places[i] * FAN]);
-        }
-    for (size_t i = 0; i < size; i++)
-        rows[i] = row_from(wide, step_down(wide, 0, places[i], addresses[i].high), addresses[i]);
-}
-
 /* Look up addresses of both families; both tables have to be made. A mixed batch is sorted by family first. */
-void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows) {
-    for (size_t start = 0; start < count; start += BATCH) {
+void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows, Instructions by) {
+    for (size_t start = 0; start < count; start += LOOK_UPS) {
         const Wide *batch = addresses + start;
-        size_t size = count - start < BATCH ? count - start : BATCH, narrow_count = 0, wide_count = 0;
-        Wide wides[BATCH];
-        uint32_t narrows[BATCH], found[BATCH];
-        uint8_t narrow_places[BATCH], wide_places[BATCH];
+        size_t size = count - start < LOOK_UPS ? count - start : LOOK_UPS, narrow_count = 0, wide_count = 0;
+        Wide wides[LOOK_UPS];
+        uint32_t narrows[LOOK_UPS], found[LOOK_UPS];
+        uint8_t narrow_places[LOOK_UPS], wide_places[LOOK_UPS];
         bool is_mixed = false;
         for (size_t i = 0; i < size; i++)
             is_mixed |= is_mapped(batch[i]);
         if (!is_mixed) {
-            wide_batch(&lookup->wide, batch, size, rows + start);
+            rows_in_index(&lookup->wide, batch, size, rows + start, by);
             continue;
         }
         for (size_t i = 0; i < size; i++) {
@@ -353,7 +177,7 @@ void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uin
         narrow_batch(lookup, narrows, narrow_count, found);
         for (size_t i = 0; i < narrow_count; i++)
             rows[start + narrow_places[i]] = found[i];
-        wide_batch(&lookup->wide, wides, wide_count, found);
+        rows_in_index(&lookup->wide, wides, wide_count, found, by);
         for (size_t i = 0; i < wide_count; i++)
             rows[start + wide_places[i]] = found[i];
     }

@@ -157,7 +157,8 @@ static Soundness make_tables(Lookup *lookup, bool is_wide) {
 
 static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
     PyObject *given, *out;
-    if (!PyArg_ParseTuple(args, "OO", &given, &out) || !is_open(self))
+    int by = BEST;
+    if (!PyArg_ParseTuple(args, "OO|i", &given, &out, &by) || !is_open(self))
         return NULL;
     Frame frame = {.count = 0};
     Array addresses = take_array(&frame, given, is_wide ? "u8" : "u4"), rows = take_array(&frame, out, "wu4");
@@ -174,7 +175,7 @@ static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
         if (is_few)
             soundness = find_few(&lookup, &addresses, is_wide, rows.data);
         else if (is_wide)
-            rows_of_wide(&lookup, addresses.data, addresses.rows, rows.data);
+            rows_of_wide(&lookup, addresses.data, addresses.rows, rows.data, (Instructions)by);
         else
             rows_of_narrow(&lookup, addresses.data, addresses.rows, rows.data);
         Py_END_ALLOW_THREADS
@@ -198,7 +199,7 @@ static PyObject *finder_rows_of_wide(PyObject *object, PyObject *args) {
 static PyMethodDef finder_methods[] = {
     {"row_of", finder_row_of, METH_O, "Return the row of the narrowest subnet that holds an address given as text."},
     {"rows_of_narrow", finder_rows_of_narrow, METH_VARARGS, "Write the rows of IPv4 addresses: uint32, out."},
-    {"rows_of_wide", finder_rows_of_wide, METH_VARARGS, "Write the rows of both families: (n, 2) uint64, out."},
+    {"rows_of_wide", finder_rows_of_wide, METH_VARARGS, "Write the rows of both families: (n, 2) uint64, out; tests choose instructions: 1 plain, 2 AVX2, 3 AVX-512."},
     {"close", finder_close, METH_NOARGS, "Release the file."},
     {NULL, NULL, 0, NULL},
 };
