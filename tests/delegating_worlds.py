@@ -25,7 +25,10 @@ def site_address(number: int) -> IPv4Address:
 
 
 def split_world(sites: int, crawlers: int, step_ms: float = STEP_MS) -> LoopbackWorld:
-    """Put subnet s next to crawler s modulo their number; the others are a step farther each."""
+    """Put subnet s next to crawler s modulo their number; the others are a step farther each.
+
+    Crawlers stand in a row, a step apart.
+    """
     names = [f"c{i}" for i in range(crawlers)]
     fleet = tuple(
         Crawler(name=name, address=ip_address(f"198.51.99.{i + 1}")) for i, name in enumerate(names)
@@ -35,6 +38,10 @@ def split_world(sites: int, crawlers: int, step_ms: float = STEP_MS) -> Loopback
         for i, name in enumerate(names):
             far = (i - number // PER_SUBNET) % crawlers
             rtt_ms[name, site_address(number)] = 4.0 + step_ms * far
+    for i, name in enumerate(names):
+        for k, other in enumerate(fleet):
+            if i != k:
+                rtt_ms[name, other.address] = 4.0 + step_ms * abs(i - k)
     places = tuple(Site(str(site_address(i)), site_address(i)) for i in range(sites))
     return LoopbackWorld(crawlers=fleet, sites=places, rtt_ms=rtt_ms)
 

@@ -8,7 +8,7 @@ crawler resolves by itself. A sample then names an address that was not known be
 tell whose it is is to probe such hosts one after another.
 
 Probes from crawlers go through `OrderDesk`: the budget is charged in the store before an order is sent. The
-budget of this command counts over all runs, so `_open_budget` raises its limit by what this run may spend.
+budget of this command counts over all runs, so `open_budget` raises its limit by what this run may spend.
 Probes from this machine use the agent's own service, with its rules for addresses and ports, and their
 samples are not stored.
 """
@@ -41,7 +41,8 @@ from ipmicra.model.site import Site
 events = EventLog("probe")
 HERE = "here"
 """Name under which samples taken from this machine are shown."""
-ALL = "all"
+ALL, LANDMARKS = "all", "landmarks"
+"""Names that stand for crawlers: those with an agent, and those of them that place sites best."""
 BUDGET = "ipmicra probe"
 """Name of the budget of single probes: each run starts it anew."""
 
@@ -72,6 +73,10 @@ class ProbeOptions:
     """Prefixes that this machine may probe although they are not public."""
     is_resolved_there: bool = False
     """Let each crawler resolve names by itself."""
+    landmarks: int = 20
+    """How many crawlers `landmarks` stands for at most."""
+    announce: Callable[[str], None] = lambda _message: None
+    """Is told what the probes cost before they are sent."""
     dns: DnsConfig = field(default_factory=DnsConfig)
 
 
@@ -103,9 +108,15 @@ def probe_targets(fleet: Fleet, store: StorePort, texts: Sequence[str], options:
 async def _probe_targets(
     fleet: Fleet, store: StorePort, texts: Sequence[str], options: ProbeOptions
 ) -> ProbeReport:
-    members = chosen_members(fleet, options.crawlers)
+    members = members_of(fleet, store, options)
     report = ProbeReport()
     sites = await _sites(store, texts, options, report)
+    if LANDMARKS in options.crawlers:
+        addresses = len({site.address for site in sites})
+        options.announce(
+            f"{addresses * len(members):,} probes: {addresses:,} addresses from {len(members)} landmarks "
+            f"({', '.join(members)})"
+        )
     events.info(
         "probing_begun",
         "{sites} sites from {crawlers} crawlers",
@@ -113,12 +124,12 @@ async def _probe_targets(
         crawlers=len(members) or 1,
         unresolved=len(report.unresolved),
     )
-    _open_budget(store, options)
+    open_budget(store, options)
     left = options.budget
     for group in _together(sites):
         hosts = {site.address: [one.host for one in same] for site, same in group}
         probes = [_probe(name, site) for site, _ in group for name in members or (HERE,)]
-        async for sample in _samples(fleet, store, members, probes, replace(options, budget=left)):
+        async for sample in samples_of(fleet, store, members, probes, replace(options, budget=left)):
             for host in hosts.get(sample.address) or next(iter(hosts.values())):
                 report.samples.append((host, sample))
         left = None if left is None else max(0, left - len(probes))
@@ -137,11 +148,21 @@ def _probe(crawler: str, site: Site) -> Probe:
     )
 
 
-def _open_budget(store: StorePort, options: ProbeOptions) -> None:
+def open_budget(store: StorePort, options: ProbeOptions) -> None:
     """Allow as many probes as were named beyond those of earlier runs."""
     name, budget = options.desk.budget, options.budget
     spent = store.budget.open(name, None).spent
     store.budget.open(name, None if budget is None else spent + budget)
+
+
+def members_of(fleet: Fleet, store: StorePort, options: ProbeOptions) -> dict[str, Member]:
+    """Return the crawlers that probe; `landmarks` stands for those whose samples place sites best."""
+    if LANDMARKS not in options.crawlers:
+        return chosen_members(fleet, options.crawlers)
+    from ipmicra.app.fleet.landmarks import landmarks_of
+
+    named = [name for name in options.crawlers if name != LANDMARKS]
+    return chosen_members(fleet, named) | landmarks_of(chosen_members(fleet, [ALL]), store, options.landmarks)
 
 
 def chosen_members(fleet: Fleet, names: Sequence[str]) -> dict[str, Member]:
@@ -188,13 +209,14 @@ async def _sites(
     return sites
 
 
-async def _samples(
+async def samples_of(
     fleet: Fleet,
     store: StorePort,
     members: dict[str, Member],
     probes: list[Probe],
     options: ProbeOptions,
 ) -> AsyncIterator[Sample]:
+    """Yield the samples of probes as they come, by the members' agents or, without members, from here."""
     if not members:
         async for sample in _samples_from_here(probes, options):
             yield sample

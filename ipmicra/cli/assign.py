@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.completion import BACKENDS, one_of
+from ipmicra.cli.completion import BACKENDS, SPLITTING_SCHEMES, one_of
 from ipmicra.cli.options import (
     TARGETS_HELP,
     Format,
@@ -22,8 +22,10 @@ from ipmicra.cli.output import DONE_IN_PART, print_rows, say
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
+    from ipmicra.app.assign.assign import AssignRequest
     from ipmicra.app.assign.backends import AssignReport
     from ipmicra.app.assign.run import Noted
+    from ipmicra.app.home import Home
 
 COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages", "step")
 CRAWLED_COLUMNS = ("host", "piece", "pages", "crawls", "crawled", "due")
@@ -77,6 +79,42 @@ DueOption = Annotated[
     bool,
     typer.Option("--due", help="Assign the sites that are due now, and print only what has to be done."),
 ]
+SchemeOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(SPLITTING_SCHEMES),
+        help="Zones (can, lbi…): how they are split: MP, DL, MPP, NH, GH, NS, or two of them as in MP_30_NH. "
+        "[default: as before; MP]",
+    ),
+]
+DimensionsOption = Annotated[
+    int | None,
+    typer.Option(help="Zones: dimensions of coordinate space. [default: as before; 3]"),
+]
+MovedOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Zones: share of known coordinates outside the bounds of the space, from which λ follows. "
+        "[default: as before; 0.05]",
+    ),
+]
+OverloadOption = Annotated[
+    float | None,
+    typer.Option(
+        help="lbi…: sites by capacity above which a crawler without --max-pieces hands on. [default: 11]",
+    ),
+]
+HopsOption = Annotated[
+    int | None,
+    typer.Option(help="lbi…: times that a site is handed on at most. [default: 3]"),
+]
+WeightOption = Annotated[
+    float | None,
+    typer.Option(
+        help="lbi…: what distance counts beside load, 0 to 1. [default: 0; lbi-rtt: 0.5]",
+    ),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Do not save anything.")]
 
 
@@ -92,6 +130,12 @@ def assign(
     crawled: CrawledOption = None,
     due: DueOption = False,
     dry_run: DryRunOption = False,
+    scheme: SchemeOption = None,
+    dimensions: DimensionsOption = None,
+    moved: MovedOption = None,
+    overload: OverloadOption = None,
+    hops: HopsOption = None,
+    distance_weight: WeightOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -105,17 +149,15 @@ def assign(
     The evenness says how much load counts against nearness, and the output what that costs; another one
     than before assigns the sites anew, which --dry-run lets you try.
 
+    can and lbi… assign by zones, after `ipmicra crawler measure`; reasons say what coordinates rest on.
+
     Sites that are new or due must be submitted to their crawler: see the column `step`. Crawlers report what
     they have done through --crawled, which also sets the pages that count as load. --due is for a timer.
     """
     from ipmicra.app.assign.assign import AssignRequest
-    from ipmicra.app.assign.run import Assigning, seconds_of
+    from ipmicra.app.assign.problem import ZoneWishes
+    from ipmicra.app.assign.run import seconds_of
 
-    print_format = chosen(output_format, as_json)
-    if crawled is not None and dry_run:
-        raise InputError("--crawled and --dry-run exclude each other: reports of crawlers are always saved")
-    if not seeds and not due and crawled is None:
-        raise InputError("nothing to assign: name seeds, or --due for what is due, or --crawled FILE")
     request = AssignRequest(
         backend=backend,
         evenness=evenness,
@@ -125,11 +167,32 @@ def assign(
         is_kept=not dry_run,
         every_s=seconds_of(every),
         is_due_only=due,
+        zones=ZoneWishes(
+            scheme=scheme,
+            dimensions=dimensions,
+            moved=moved,
+            overload=overload,
+            hops=hops,
+            distance_weight=distance_weight,
+        ),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file)
-    with Assigning.open(home, seeds or [], request) as assigning:
+    _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
+
+
+def _run(
+    home: Home, seeds: list[str], request: AssignRequest, crawled: Path | None, print_format: Format
+) -> None:
+    """Take note of what was crawled, assign what was asked for, and print both."""
+    from ipmicra.app.assign.run import Assigning
+
+    if crawled is not None and not request.is_kept:
+        raise InputError("--crawled and --dry-run exclude each other: reports of crawlers are always saved")
+    if not seeds and not request.is_due_only and crawled is None:
+        raise InputError("nothing to assign: name seeds, or --due for what is due, or --crawled FILE")
+    with Assigning.open(home, seeds, request) as assigning:
         noted = assigning.note_crawled(crawled) if crawled is not None else None
-        if noted and not seeds and not due:
+        if noted and not seeds and not request.is_due_only:
             _print_noted(noted, print_format)
             raise typer.Exit(DONE_IN_PART if noted.refused else 0)
         report, unresolved = assigning.assign()

@@ -60,5 +60,6 @@ def crawlers(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def crawlers_or_all(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete to a crawler, or to `all`."""
-    return [*(["all"] if "all".startswith(incomplete) else []), *crawlers(ctx, incomplete)]
+    """Complete to a crawler, or to `all` or `landmarks`."""
+    words = [word for word in ("all", "landmarks") if word.startswith(incomplete)]
+    return [*words, *crawlers(ctx, incomplete)]

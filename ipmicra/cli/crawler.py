@@ -8,23 +8,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import crawlers
+from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
+    AuthorityOption,
+    CertificateOption,
     Format,
     FormatOption,
     HierarchyOption,
     JsonOption,
+    KeyOption,
+    SamplesOption,
     StoreOption,
+    TimeoutOption,
+    TokenOption,
     chosen,
     home_of,
 )
 from ipmicra.cli.output import print_object, print_records, print_table, say, say_some
+from ipmicra.cli.probe import print_samples
 from ipmicra.model.address import range_text
+from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
     from ipmicra.app.fleet.fleet import Fleet
 
 crawler = typer.Typer(
-    name="crawler", help="Manage the fleet: add, list and remove crawlers.", no_args_is_help=True
+    name="crawler", help="Manage the fleet: add, list, measure and remove crawlers.", no_args_is_help=True
 )
 
 MOST_SAID = 20
@@ -158,6 +167,64 @@ def import_(
         members = fleet.import_file(file)
         _say_taken(fleet)
     _print([describe_member(member) for member in members], print_format)
+
+
+@crawler.command()
+def measure(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]",
+            autocompletion=crawlers,
+            help="Crawlers to measure from and to the rest of the fleet; default: all.",
+        ),
+    ] = None,
+    missing: Annotated[
+        bool, typer.Option("--missing", help="Leave out pairs that were measured before.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Port to probe; default: 443, then 80. A refusal is an answer."),
+    ] = None,
+    samples: SamplesOption = 3,
+    timeout_ms: TimeoutOption = 2000,
+    first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
+    probe_budget: Annotated[int | None, typer.Option(min=0, help="Most probes to send in all.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would cost.")] = False,
+    token_file: TokenOption = None,
+    ca: AuthorityOption = None,
+    client_cert: CertificateOption = None,
+    client_key: KeyOption = None,
+    store: StoreOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let crawlers measure the round trips between them.
+
+    Network coordinates (`ipmicra assign --backend can`, `lbi`) are computed from them. Each agent probes the
+    addresses of the other crawlers; the number of probes is shown first. Repeated measurements are kept, and
+    their median counts.
+    """
+    need_service()
+    from ipmicra.app.fleet.fleet import Fleet
+    from ipmicra.app.fleet.measuring import measure_fleet, plan_mutual
+    from ipmicra.app.probe import BUDGET, ProbeOptions, agent_access, probe_config
+
+    print_format = chosen(output_format, as_json)
+    with home_of(context, store=store).open_store() as opened:
+        fleet = Fleet(opened)
+        plan = plan_mutual(fleet, opened, names or (), port=port, only_missing=missing)
+        say(plan.cost())
+        if dry_run:
+            return
+        options = ProbeOptions(
+            desk=probe_config(samples, timeout_ms, first_rung, BUDGET),
+            access=agent_access(token_file, ca, client_cert, client_key),
+            budget=probe_budget,
+        )
+        report = measure_fleet(fleet, opened, plan, options)
+    print_samples(report, print_format)
 
 
 def _say_taken(fleet: Fleet) -> None:

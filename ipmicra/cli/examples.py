@@ -39,6 +39,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "crawler list": ("ipmicra crawler list --all",),
     "crawler remove": ("ipmicra crawler remove fra ath",),
     "crawler import": ("ipmicra crawler import fleet.toml",),
+    "crawler measure": (
+        "ipmicra crawler measure --dry-run",
+        "ipmicra crawler measure fra --token-file token",
+    ),
     "agent": (
         "openssl rand -hex 32 > token && ipmicra agent --token-file token",
         "ipmicra agent --listen 0.0.0.0:8470 --tls-cert c.pem --tls-key k.pem \\\n    --token-file token",
@@ -46,6 +50,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "probe": (
         "ipmicra probe example.org",
         "ipmicra probe sites.txt --from all --token-file token --format csv",
+        "ipmicra probe sites.txt --from landmarks --token-file token",
     ),
     "delegate": (
         "ipmicra delegate sites.txt --token-file token --format csv > sites.csv",
@@ -55,6 +60,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "assign": (
         "ipmicra assign sites.txt --pages pages.csv",
         "ipmicra assign sites.txt --backend lbi --dry-run --json",
+        "ipmicra assign sites.txt --backend can --scheme NS",
     ),
     "report": (
         "ipmicra report sites.csv --crawlers crawlers.csv -o report.html",

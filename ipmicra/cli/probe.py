@@ -44,7 +44,8 @@ Crawlers = Annotated[
         "--from",
         metavar="CRAWLER",
         autocompletion=crawlers_or_all,
-        help="Crawler to probe from, or all; repeatable. Default: this machine.",
+        help="Crawler to probe from, all, or landmarks (those that place sites best); repeatable. "
+        "Default: this machine.",
     ),
 ]
 AllowedPrefixes = Annotated[
@@ -52,6 +53,7 @@ AllowedPrefixes = Annotated[
     typer.Option(metavar="PREFIX", help="Probe this prefix from here although it is not public; repeatable."),
 ]
 Budget = Annotated[int | None, typer.Option(min=0, help="Most probes to send in all; never exceeded.")]
+LandmarksOption = Annotated[int, typer.Option(min=1, help="Most crawlers that --from landmarks chooses.")]
 ResolveThere = Annotated[
     bool, typer.Option("--resolve-there", help="Let each crawler resolve names itself, and time it.")
 ]
@@ -65,6 +67,7 @@ def probe(
     timeout_ms: TimeoutOption = 2000,
     first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
     probe_budget: Budget = None,
+    landmarks: LandmarksOption = 20,
     resolve_there: ResolveThere = False,
     allow: AllowedPrefixes = None,
     token_file: TokenOption = None,
@@ -77,7 +80,8 @@ def probe(
 ) -> None:
     """Measure round trips to targets, from crawlers or from here.
 
-    DNS, TCP, TLS and the first byte are timed separately. Samples of crawlers are kept in the store.
+    DNS, TCP, TLS and the first byte are timed separately. Samples of crawlers are kept in the store. With
+    --from landmarks sites get the samples that fix their network coordinates; the cost is shown first.
     """
     need_service()
     from ipmicra.app.probe import BUDGET, ProbeOptions, agent_access, probe_config, probe_home
@@ -90,11 +94,14 @@ def probe(
         budget=probe_budget,
         allowed=tuple(allow or ()),
         is_resolved_there=resolve_there,
+        landmarks=landmarks,
+        announce=say,
     )
-    _print(probe_home(home_of(context, store=store), targets, options), print_format)
+    print_samples(probe_home(home_of(context, store=store), targets, options), print_format)
 
 
-def _print(report: ProbeReport, print_format: Format) -> None:
+def print_samples(report: ProbeReport, print_format: Format) -> None:
+    """Print samples, what has none, and end with the exit code that fits."""
     from ipmicra.app.describe.fleet import describe_sample
 
     records = [describe_sample(target, sample) for target, sample in report.samples]

@@ -71,8 +71,11 @@ def row_of_key(tree: SubnetTree, key: int) -> int:
 
 def bounds_of(tree: SubnetTree, key: int) -> tuple[Address, Address]:
     """Return first and last address of a key."""
-    if key >= 0:
-        return tree.bounds(key)
+    return tree.bounds(key) if key >= 0 else slice_bounds(key)
+
+
+def slice_bounds(key: int) -> tuple[Address, Address]:
+    """Return first and last address of a slice's or a single address's key, for which no tree is needed."""
     number, form = divmod(-1 - key, 1 << _SHIFT)
     family, below = _FORMS[form]
     first = number << below

@@ -157,7 +157,10 @@ def test_a_seed_that_is_no_host_is_told_and_the_rest_is_done(home: Path) -> None
 def test_mistakes_are_told_with_the_next_step(home: Path, tmp_path: Path) -> None:
     for words, told in (
         (("--backend", "magic"), "lbi-split"),
-        (("--backend", "can"), "ipmicra probe"),
+        (("--backend", "can"), "ipmicra crawler measure"),
+        (("--backend", "can", "--scheme", "XX"), "MP_30_NH"),
+        (("--scheme", "MP"), "--backend can"),
+        (("--backend", "can", "--overload", "5"), "--backend lbi"),
         (("--pages", tmp_path / "none.csv"), "there is no file"),
         (("--urls", tmp_path / "none.txt"), "there is no file"),
     ):

@@ -38,6 +38,9 @@ CALLS: dict[str, Call] = {
     "crawler remove": lambda at: f"--home {at.folder} crawler remove ath",
     "crawler import": lambda at: f"--home {at.folder} crawler import {at.folder}/world/crawlers.csv",
     "probe": lambda at: f"--home {at.home} probe {_url(at)} --from all --first-rung head --samples 1",
+    "crawler measure": lambda at: (
+        f"--home {at.home} crawler measure --port {at.internet.port} --first-rung head --samples 1"
+    ),
     "delegate": lambda at: (
         f"--home {at.home} delegate {at.folder}/seeds.txt --first-rung head --samples 1 --location none"
     ),

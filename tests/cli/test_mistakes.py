@@ -106,6 +106,11 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {dump} crawler list", 1, "{dump}"),
         (f"--home {NOWHERE} crawler list", 1, NOWHERE),
     ],
+    "crawler measure": [
+        ("--home {home} crawler measure nobody", 2, "nobody"),
+        ("--home {folder}/none crawler measure", 2, "fewer than two crawlers"),
+        ("--home {home} crawler measure --port 0", 2, "0"),
+    ],
     "crawler remove": [
         ("--home {home} crawler remove nobody", 2, "nobody"),
         ("--home {home} crawler remove", 2, "NAME"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ipmicra.app.assign.backends import AssignReport, assign, check_backend
 from ipmicra.app.assign.expected_trips import StoredExpectations
-from ipmicra.app.assign.problem import AssignProblem
+from ipmicra.app.assign.problem import AssignProblem, ZoneWishes
 from ipmicra.app.assign.recrawl import (
     ScheduleState,
     crawled_pages,
@@ -22,8 +22,10 @@ from ipmicra.app.assign.recrawl import (
     due_hosts,
     turns_of,
 )
-from ipmicra.app.assign.round_trips import KnownRoundTrips
+from ipmicra.app.assign.round_trips import KnownRoundTrips, MedianRoundTrips, RoundTrips
 from ipmicra.app.assign.trade import chosen_evenness, keep_trade
+from ipmicra.app.assign.whereabouts import StoredWhereabouts
+from ipmicra.app.assign.zones import OVERLAYS, check_wishes
 from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.edge.dns.bulk import find_sites
@@ -57,6 +59,7 @@ class AssignRequest:
     """How often these sites are crawled; None leaves that as it is."""
     is_due_only: bool = False
     """Also take the sites that are due, and report only those with something to do."""
+    zones: ZoneWishes = field(default_factory=ZoneWishes)
     dns: DnsConfig = field(default_factory=DnsConfig)
 
 
@@ -71,6 +74,7 @@ def assign_seeds(
     With a hierarchy, the delegator's model estimates round trips where nothing was measured.
     """
     check_request(request)
+    check_wishes(request.zones, request.backend)
     evenness = chosen_evenness(store, request.evenness)
     now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
     overlay, damaged = _kept_overlay(store)
@@ -80,6 +84,7 @@ def assign_seeds(
     state = ScheduleState(schedule=schedule, before=before, there={one.name for one in crawlers})
     due = due_hosts(state, now_s) if request.is_due_only else []
     sites, unresolved = find_sites([*request.texts, *due], store, request.dns)
+    about = StoredWhereabouts(store, hierarchy, clock) if request.backend in OVERLAYS else None
     learning = (
         None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock)
     )
@@ -87,7 +92,7 @@ def assign_seeds(
         AssignProblem(
             sites=sites,
             crawlers=crawlers,
-            trips=KnownRoundTrips(samples=store.samples, delegated=_delegated(store, sites)),
+            trips=_trips(store, sites, request.backend),
             expectations=learning,
             before=before,
             backend=request.backend,
@@ -98,11 +103,13 @@ def assign_seeds(
             urls=urls,
             pieces=PieceConfig(most=request.pieces),
             overlay=overlay,
+            zones=request.zones,
+            whereabouts=about,
         )
     )
     report.turns = turns_of(report.assignments, state, now_s, request.every_s)
     if request.is_kept:
-        _keep(store, report, now_s)
+        _keep(store, report, about, now_s)
         if request.backend == "balance":
             keep_trade(store, evenness.value, report.trade, now_s)
     report.findings += [*damaged, *evenness.findings, *delay_findings(report.turns)]
@@ -126,9 +133,11 @@ def only_due(report: AssignReport) -> AssignReport:
     )
 
 
-def _keep(store: StorePort, report: AssignReport, now_s: float) -> None:
-    """Store assignments, schedules and zones together."""
+def _keep(store: StorePort, report: AssignReport, about: StoredWhereabouts | None, now_s: float) -> None:
+    """Store assignments, schedules, zones and the round trips of subnets together."""
     with store.transaction():
+        if about is not None:
+            about.ledger.save()
         store.assignments.put_many([replace(one, assigned_s=now_s) for one in report.assignments])
         store.recrawls.put_many(turn.recrawl for turn in report.turns if turn.recrawl is not None)
         if report.overlay is not None:
@@ -142,6 +151,14 @@ def _kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
         return (KeptOverlay.from_bytes(saved) if saved is not None else None), []
     except CorruptStateError as error:
         return None, [f"{error}: zones are computed again, so more sites may move than necessary"]
+
+
+def _trips(store: StorePort, sites: list[Site], backend: str) -> RoundTrips:
+    """Return the round trips that a backend works from: zones take medians and leave delegations apart."""
+    if backend in OVERLAYS:
+        rejected = frozenset((one.crawler, one.address) for one in store.track_records.rejected())
+        return MedianRoundTrips(samples=store.samples, rejected=rejected)
+    return KnownRoundTrips(samples=store.samples, delegated=_delegated(store, sites))
 
 
 def _delegated(store: StorePort, sites: list[Site]) -> dict[Address, tuple[str, float]]:

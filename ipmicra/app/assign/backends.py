@@ -15,25 +15,17 @@ from numpy.typing import NDArray
 from ipmicra.app.assign.findings import fleet_findings, page_findings, takeovers, trip_findings
 from ipmicra.app.assign.problem import AssignProblem, TaskTable
 from ipmicra.app.assign.recrawl import Turn
-from ipmicra.app.assign.round_trips import FleetCoordinates, fleet_coordinates
+from ipmicra.app.assign.round_trips import fleet_coordinates
 from ipmicra.app.assign.trade import trade_findings, trade_of
+from ipmicra.app.assign.zones import OVERLAYS, assign_in_zones
 from ipmicra.assign.balance.auction.assigner import assign_sites
-from ipmicra.assign.balance.config import LBI_RTT, LbiConfig
 from ipmicra.assign.balance.demand import AssignedSites
-from ipmicra.assign.balance.lbi import assign_by_zones
 from ipmicra.assign.balance.trade import Trade
-from ipmicra.assign.overlay.kept import KeptOverlay, Standing
+from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.types import NOBODY, Floats, Rows
 
-OVERLAYS: dict[str, LbiConfig | None] = {
-    "can": None,
-    "lbi": LbiConfig(),
-    "lbi-rtt": LBI_RTT,
-    "lbi-split": LbiConfig(),
-}
-"""Backends that answer from the overlay, with how they balance."""
 BACKENDS = (*OVERLAYS, "balance")
 CUTTING = {"lbi-split", "balance"}
 """Backends that cut large sites into pieces."""
@@ -117,35 +109,10 @@ def _by_auction(table: TaskTable) -> AssignReport:
 
 def _by_zones(table: TaskTable) -> AssignReport:
     """Assign by the overlay, whose zones are those of the call before as far as the fleet is the same."""
-    problem = table.problem
-    found = fleet_coordinates(problem.trips, problem.crawlers, table.known_ms)
-    if found is None:
-        raise InputError(
-            f"{problem.backend} needs round trips between at least four crawlers: "
-            "`ipmicra probe ADDRESS... --from all` with the crawlers' own addresses"
-        )
-    expected = found.expected_ms()
-    same = [one for one in problem.before if one.backend == problem.backend]
-    assigned, overlay = assign_by_zones(
-        table.demand(expected, same), *_standing(table, found), OVERLAYS[problem.backend], problem.overlay
-    )
-    reasons = _reasons(table, assigned, ("owner of its zone", "owns its zone"))
-    report = _report(table, assigned.crawler, reasons, expected)
-    report.moved_load, report.overlay = assigned.moved_load, overlay
+    found = assign_in_zones(table)
+    report = _report(table, found.crawler, found.reasons, found.expected_ms)
+    report.moved_load, report.overlay, report.findings = found.moved_load, found.zones, found.findings
     return report
-
-
-def _standing(table: TaskTable, found: FleetCoordinates) -> tuple[Standing, Standing]:
-    """Return where crawlers and tasks stand; tasks of one address stand in one place."""
-    names = [crawler.name for crawler in table.problem.crawlers]
-    return (
-        Standing(names=names, points=found.crawler_points, is_known=np.ones(len(names), bool)),
-        Standing(
-            names=[str(task.site.address) for task in table.tasks],
-            points=found.site_points(),
-            is_known=np.asarray(np.isfinite(found.samples_ms).any(axis=1)),
-        ),
-    )
 
 
 def _reasons(table: TaskTable, assigned: AssignedSites, words: tuple[str, str]) -> list[str]:

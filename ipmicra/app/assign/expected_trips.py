@@ -44,7 +44,7 @@ class StoredExpectations:
         if not np.isnan(known_ms).any():
             return known_ms  # nothing to estimate, so nothing to learn from thousands of samples
         heard = self._heard()
-        places = _Places(self.store, self.hierarchy)
+        places = StoredPlaces(self.store, self.hierarchy)
         trips = ExpectedTrips(self.hierarchy, crawlers)
         for address, samples in heard.items():
             trips.learn(address, places.of_address(address), _measured(samples))
@@ -81,14 +81,15 @@ def _is_lost(sample: Sample | None) -> bool:
     return sample is not None and sample.rtt_ms is None and sample.loss in ON_THE_PATH
 
 
-class _Places:
+class StoredPlaces:
     """Where sites are: as their delegations say, which may be nowhere, else by the heuristics of `locate`.
 
     A delegation without a location and without a round trip says nothing: policies that ask nobody, such as
     `hash`, do not locate their sites.
     """
 
-    def __init__(self, store: StorePort, hierarchy: Hierarchy) -> None:
+    def __init__(self, store: StorePort, hierarchy: Hierarchy | None) -> None:
+        """Read the places of all delegations; without a hierarchy host names are the only other clue."""
         self._store, self._hierarchy = store, hierarchy
         self._by_address: dict[Address, Location | None] = {}
         self._by_bounds: dict[Bounds, Location | None] = {}

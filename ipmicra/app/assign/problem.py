@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipmicra.app.assign.round_trips import Expectations, RoundTrips
+from ipmicra.app.assign.whereabouts import Whereabouts
 from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.balance.demand import Demand
 from ipmicra.assign.balance.load import PageCounts, believed_pages, units_of
@@ -18,6 +19,28 @@ from ipmicra.model.assignment import Assignment, TaskKey
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 from ipmicra.model.types import NOBODY, Floats, Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneWishes:
+    """Options of backends with an overlay; None leaves an option as it is."""
+
+    scheme: str | None = None
+    """How zones are split; by default as before, MP for new zones."""
+    dimensions: int | None = None
+    """Of coordinate space; by default as before, 3 for new zones."""
+    moved: float | None = None
+    """Share of the known coordinates outside the bounds of the space, from which λ follows; 0.05."""
+    overload: float | None = None
+    """Relative task load above which a crawler without a limit of its own is overloaded; OT, 11."""
+    hops: int | None = None
+    """Times that a task is forwarded at most; TTL, 3."""
+    distance_weight: float | None = None
+    """What distance counts beside load when a neighbour is chosen; 0 for LBI, 0.5 for LBI_RTT."""
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Return the options that were given, of those named."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +68,9 @@ class AssignProblem:
     """Whether the report says what the evenness costs, which takes an auction for each point."""
     overlay: KeptOverlay | None = None
     """Zones of the call before, from which backends with an overlay continue."""
+    zones: ZoneWishes = field(default_factory=ZoneWishes)
+    whereabouts: Whereabouts | None = None
+    """Tells backends with an overlay where sites are that have too few samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
+from statistics import median
 from typing import Protocol
 
 import numpy as np
 
+from ipmicra.assign.coordinate.config import UpdateConfig
 from ipmicra.assign.coordinate.coordinates import Coordinates
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
@@ -69,6 +72,52 @@ class KnownRoundTrips:
         if name in column and np.isnan(row[column[name]]):
             row[column[name]] = rtt_ms
         return row
+
+
+class AllSamples(Protocol):
+    """The part of a store that knows every sample of an address."""
+
+    def of(self, address: Address) -> list[Sample]:
+        """Return the samples of an address, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MedianRoundTrips:
+    """Medians of repeated measurements, from which coordinates are made [Xu et al. 2010, section 3]."""
+
+    samples: AllSamples
+    rejected: frozenset[tuple[str, Address]] = frozenset()
+    """Crawlers and addresses whose samples cannot be true."""
+    remembered: int = UpdateConfig().remembered
+
+    def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
+        """Return the median round trip of the last probes of each pair; lost ones do not count."""
+        column = {crawler.name: number for number, crawler in enumerate(crawlers)}
+        found = np.full((len(addresses), len(crawlers)), np.nan)
+        rows: dict[Address, Floats] = {}
+        for number, address in enumerate(addresses):
+            if address not in rows:
+                rows[address] = self._row(address, column)
+            found[number] = rows[address]
+        return found
+
+    def _row(self, address: Address, column: Mapping[str, int]) -> Floats:
+        row = np.full(len(column), np.nan)
+        probes: dict[str, list[Sample]] = {}
+        for sample in self.samples.of(address):
+            if sample.crawler in column and sample.rtt_ms is not None:
+                probes.setdefault(sample.crawler, []).append(sample)
+        for name, taken in probes.items():
+            if (name, address) not in self.rejected:
+                row[column[name]] = median_ms(taken[-self.remembered :]) or np.nan
+        return row
+
+
+def median_ms(probes: Sequence[Sample]) -> float | None:
+    """Return the median of all round trips of some probes; None if there is none that can be."""
+    trips = [ms for one in probes if one.rtt_ms is not None for ms in one.all_ms or (one.rtt_ms,)]
+    usable = [ms for ms in trips if 0 < ms < inf]
+    return median(usable) if usable else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ Theory of operation
 A site lies at its network coordinate; the crawler in whose zone that is owns it. Zones follow geography, not
 load, so owners may be overloaded. LBI corrects that when a task is inserted, and only then:
 
-- While the holder's relative task load is above the threshold, it compares the relative page load of its
+- While the holder's relative task load is above its threshold (equation 4: the pieces it takes at most by its
+  capacity, or 11 where it does not say), it compares the relative page load of its
   neighbours with its own (with `distance_weight`, also their distance to the site) and hands the task to the
   best. After `hops` steps the last one must take it.
 - A task stays with its crawler, however loads change: LBI never moves a task later. The exception is a
@@ -21,6 +22,7 @@ Zones are kept between calls by `overlay/kept.py`; otherwise every call would dr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,43 +30,70 @@ from numpy.typing import NDArray
 from ipmicra.assign.balance.config import LbiConfig
 from ipmicra.assign.balance.demand import AssignedSites, Demand
 from ipmicra.assign.balance.load import relative
-from ipmicra.assign.overlay.kept import KeptOverlay, Standing
+from ipmicra.assign.overlay.config import ZoneConfig
+from ipmicra.assign.overlay.kept import KeptOverlay, Standing, drawn
 from ipmicra.model.types import NOBODY, Floats, Rows
 
 _LEAST = 1e-9
 """Kept from zero: loads and distances are weighed relative to their mean."""
 
 
-def assign_by_zones(
-    demand: Demand,
-    crawlers: Standing,
-    sites: Standing,
-    lbi: LbiConfig | None,
-    kept: KeptOverlay | None = None,
-) -> tuple[AssignedSites, KeptOverlay]:
-    """Assign sites, in their order, to the owners of their zones; with `lbi` overloaded ones forward.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zoning:
+    """How sites are assigned by zones."""
 
-    Rows of `sites` are those of the demand, and rows with the same name stand in the same place. With `kept`,
-    zones are those of the call before, changed by who left and joined since. Crawlers without capacity take
-    no part; at least one must have some. The zones are returned for the next call.
+    lbi: LbiConfig | None = None
+    """None leaves all sites to the owners of their zones."""
+    thresholds: Floats | None = None
+    """The crawlers' own (equation 4), instead of the one that `lbi` has for all."""
+    config: ZoneConfig = field(default_factory=ZoneConfig)
+    kept: KeptOverlay | None = None
+    """Zones of the call before."""
+    history: Callable[[], Standing] | None = None
+    """Returns what else is known to stand where, from which bounds are learnt."""
+
+    def history_of(self, crawlers: Rows) -> Callable[[], Standing] | None:
+        """Return the history as some of the crawlers see it."""
+        ask = self.history
+        return None if ask is None else lambda: ask().towards(crawlers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneAnswer:
+    """Who takes which site, and by which way."""
+
+    assigned: AssignedSites
+    zones: KeptOverlay
+    """For the next call."""
+    paths: tuple[tuple[int, ...], ...]
+    """Of each site: the crawlers from the owner of its zone to the one that takes it."""
+
+
+def assign_by_zones(demand: Demand, crawlers: Standing, sites: Standing, how: Zoning) -> ZoneAnswer:
+    """Assign sites, in their order, to the owners of their zones; with LBI overloaded ones forward.
+
+    Rows of `sites` are those of the demand, and rows with the same name stand in the same place. Zones of the
+    call before are changed by who left and joined since. Crawlers without capacity take no part; at least one
+    must have some.
     """
-    there = np.flatnonzero(demand.units > 0)
-    fleet, places = crawlers.taken(there), sites.distinct()
+    there, kept = np.flatnonzero(demand.units > 0), how.kept
     former = kept.owners(sites.names) if kept is not None else [None] * len(sites.names)
-    if kept is None or not kept.carry(fleet, places):
-        kept = KeptOverlay.begin(fleet, places)
+    places = sites.distinct().towards(there)
+    zones = drawn(kept, crawlers.taken(there), places, how.config, how.history_of(there))
     column = {crawlers.names[row]: row for row in there.tolist()}
-    owner = np.array([column[name or ""] for name in kept.owners(sites.names)], dtype=np.int64)
-    taker = owner
-    if lbi is not None:
+    owner = np.array([column[name or ""] for name in zones.owners(sites.names)], dtype=np.int64)
+    paths: list[tuple[int, ...]] = [(one,) for one in owner.tolist()]
+    if how.lbi is not None:
         before = np.array([column.get(name or "", NOBODY) for name in former], dtype=np.int64)
-        around = _Around(kept, crawlers.names, column)
-        taker = _inserted(demand, owner, _stays(demand, owner, before), sites.names, around, lbi)
+        around = _Around(zones, crawlers.names, column)
+        paths = _inserted(demand, owner, _stays(demand, owner, before), sites.names, around, how)
+    taker = np.array([path[-1] for path in paths], dtype=np.int64)
     no_limit = np.full(len(demand.units), np.inf)
-    return AssignedSites.of(demand, taker, owner, no_limit), kept
+    assigned = AssignedSites.of(demand, taker, owner, no_limit)
+    return ZoneAnswer(assigned=assigned, zones=zones, paths=tuple(paths))
 
 
-def forwarded(
+def forwarded(  # noqa: PLR0913 - what a crawler knows when a task arrives
     first: int,
     task_load: NDArray[np.generic],
     page_load: Floats,
@@ -72,15 +101,18 @@ def forwarded(
     *,
     config: LbiConfig,
     distance: Callable[[Rows], Floats] | None = None,
+    thresholds: Floats | None = None,
 ) -> list[int]:
     """Return the crawlers that a task passes, from the owner of its zone to the one that takes it.
 
     Loads are relative to capacity, one per crawler. A crawler hands a task on while it is overloaded and a
     neighbour is better off than itself; after `config.hops` steps the last one must take it. `distance` (from
-    crawlers to the site, in milliseconds) is needed where the config gives distance a weight.
+    crawlers to the site, in milliseconds) is needed where the config gives distance a weight. `thresholds`
+    are the crawlers' own, in place of the one that the config has for all.
     """
     path = [first]
-    while len(path) <= config.hops and task_load[path[-1]] > config.threshold:
+    limits = np.full(len(task_load), config.threshold) if thresholds is None else thresholds
+    while len(path) <= config.hops and task_load[path[-1]] > limits[path[-1]]:
         around = np.append(neighbours(path[-1]), path[-1])
         scores = page_load[around]
         if config.distance_weight and distance is not None:
@@ -160,14 +192,15 @@ class _Around:
 
 
 def _inserted(
-    demand: Demand, owner: Rows, stays: Rows, sites: Sequence[str], around: _Around, lbi: LbiConfig
-) -> Rows:
-    """Insert what does not stay, in its order; overloaded owners hand on."""
+    demand: Demand, owner: Rows, stays: Rows, sites: Sequence[str], around: _Around, how: Zoning
+) -> list[tuple[int, ...]]:
+    """Insert what does not stay, in its order, overloaded owners handing on; return the way of each site."""
     count, stay = len(demand.units), stays >= 0
+    lbi = how.lbi or LbiConfig()
     held_sites, held_load = _held(demand)
     held = held_sites + np.bincount(stays[stay], minlength=count)
     held_pages = held_load + np.bincount(stays[stay], demand.load[stay], count)
-    taker = stays.copy()
+    paths: list[tuple[int, ...]] = [(one,) for one in stays.tolist()]
     for task in np.flatnonzero(~stay).tolist():
         site = sites[task]
         path = forwarded(
@@ -177,8 +210,9 @@ def _inserted(
             around.beside,
             config=lbi,
             distance=lambda crawlers, site=site: around.distance(site, crawlers),  # type: ignore[misc]
+            thresholds=how.thresholds,
         )
         held[path[-1]] += 1
         held_pages[path[-1]] += demand.load[task]
-        taker[task] = path[-1]
-    return taker
+        paths[task] = tuple(path)
+    return paths

@@ -37,15 +37,22 @@ def units_of(capacities: Sequence[Capacity]) -> Floats:
     return np.where(is_bounded, found, most or 1.0)
 
 
-def threshold_of(capacity: Capacity, config: LbiConfig) -> float:
+def threshold_of(capacity: Capacity, config: LbiConfig, share: float | None = None) -> float:
     """Return the relative task load above which a crawler is overloaded (equation 4).
 
     A contributor's own limit of pieces decides where there is one, and never falls below the connections.
+    `share` is the crawler's capacity as `units_of` counts it in its fleet.
     """
-    share = units(capacity)
+    share = units(capacity) if share is None else share
     if capacity.max_pieces is None or not share:
         return config.threshold
     return max(capacity.max_pieces, capacity.connections or 0) / share
+
+
+def thresholds_of(capacities: Sequence[Capacity], config: LbiConfig) -> Floats:
+    """Return the thresholds of a fleet."""
+    shares = zip(capacities, units_of(capacities).tolist(), strict=True)
+    return np.array([threshold_of(capacity, config, share) for capacity, share in shares])
 
 
 def relative(amounts: ArrayLike, capacity_units: ArrayLike) -> Floats:

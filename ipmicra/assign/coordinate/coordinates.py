@@ -140,6 +140,12 @@ class Coordinates:
         """Estimate the round trips of subnets to all crawlers; NaN where nothing at all is known."""
         return self._book.predict([int(row) for row in np.asarray(subnets)], lineage_of)
 
+    def subnet_points(
+        self, subnets: ArrayLike, *, lineage_of: Callable[[int], Sequence[int]] | None = None
+    ) -> Floats:
+        """Return coordinates of subnets in the first embedding; NaN for those without a sample."""
+        return self._book.points([int(row) for row in np.asarray(subnets)], lineage_of)
+
     def to_bytes(self) -> bytes:
         """Save: a versioned, checksummed form that `from_bytes` reads."""
         return saved.to_bytes(self.method, self._blend, self._book)

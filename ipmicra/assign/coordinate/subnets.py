@@ -67,6 +67,15 @@ class SubnetBook:
                 found[number] = self._inherited(subnet, lineage_of, width)
         return found
 
+    def points(self, subnets: Sequence[int], lineage_of: LineageOf | None) -> Floats:
+        """Return where subnets with samples are in the first embedding; NaN for the others."""
+        found = np.full((len(subnets), self._blend.members[0].crawlers.points.shape[1]), np.nan)
+        self._place([subnet for subnet in subnets if subnet in self.samples], lineage_of)
+        for number, subnet in enumerate(subnets):
+            if subnet in self.samples:
+                found[number] = self._places[subnet][0]
+        return found
+
     def restore(self, samples: Samples) -> None:
         """Restore what was saved; lineages are learnt again as they are passed."""
         self.samples = samples

@@ -53,6 +53,8 @@ class World:
     site to those that measured it."""
     today: Rows | None = None
     """Crawler that each site has today, -1 if unknown; None if not given."""
+    mutual_ms: NDArray[np.floating] | None = None
+    """(crawler, crawler): round trips to the crawlers' addresses, NaN where unknown; None if not given."""
 
     def __repr__(self) -> str:
         """Say how large it is."""

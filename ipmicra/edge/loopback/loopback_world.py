@@ -51,7 +51,7 @@ class LoopbackWorld:
     crawlers: tuple[Crawler, ...]
     sites: tuple[Site, ...]
     rtt_ms: Mapping[tuple[str, Address], float]
-    """By crawler and address; a pair that is missing is never answered."""
+    """By crawler and address, of a site or of another crawler; a pair that is missing is never answered."""
     faults: Mapping[Address, Fault] = field(default_factory=dict)
     slow_ms: float = 200.0
     loss: float = 0.3
@@ -59,8 +59,13 @@ class LoopbackWorld:
     """Decides which requests are lost."""
 
     def addresses(self) -> dict[Address, IPv4Address]:
-        """Return the loopback address of each site's address: from 127.64.0.1 on, in order."""
+        """Return the loopback address of each site's address: from 127.64.0.1 on, in order.
+
+        Crawlers to which there is a round trip follow; they answer as sites do.
+        """
         unique = dict.fromkeys(site.address for site in self.sites)
+        reached = {address for _, address in self.rtt_ms}
+        unique |= dict.fromkeys(one.address for one in self.crawlers if one.address in reached)
         if len(unique) > MAX_SITES or len(self.crawlers) > MAX_CRAWLERS:
             raise InputError(f"on loopback {MAX_SITES:,} addresses and {MAX_CRAWLERS} crawlers are the most")
         first = int(IPv4Address("127.64.0.1"))
@@ -84,4 +89,11 @@ def load_world(folder: Path) -> LoopbackWorld:
         for j, site in enumerate(world.sites)
         if isfinite(world.rtt_ms[i, j])
     }
+    if world.mutual_ms is not None:
+        rtt_ms |= {
+            (one.name, other.address): float(world.mutual_ms[i, j])
+            for i, one in enumerate(world.crawlers)
+            for j, other in enumerate(world.crawlers)
+            if isfinite(world.mutual_ms[i, j])
+        }
     return LoopbackWorld(crawlers=world.crawlers, sites=world.sites, rtt_ms=rtt_ms)

@@ -14,7 +14,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `meta` | words by key | `get(key)`, `set(key, value)` |
 | `crawlers` | the fleet: crawlers, each with its own subnet | `put`, `get`, `all`, `set_state`, `history` |
 | `sites` | sites with their pinned address | `put_many`, `get`, `all`, `at(address)`, `forget` |
-| `samples` | every sample, with all round trips | `add_many`, `of(address, …)`, `latest`, `newest`, `count` |
+| `samples` | every sample | `add_many`, `of(address, …)`, `latest`, `newest`, `after`, `count` |
 | `names` | answers of the DNS until they expire | `get_many(names, now_s)`, `put_many`, `prune` |
 | `budget` | orders, paid for | `open`, `reserve`, `answer`, `release`, `unanswered`, `answered`, `state` |
 | `delegations` | who holds which subnet | `put_many`, `renew_many`, `end_many`, `get`, `all`, `history` |
@@ -24,6 +24,7 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `grafts` | registrations asked for one by one | `put`, `all` |
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 | `recrawls` | when sites or pieces were crawled and are due | `put_many`, `all`, `of(host)` |
+| `subnet_trips` | the last round trips of subnets | `put_many`, `of(subnets)`, `newest`, `clear` |
 | `states` | coordinates and overlays, by `to_bytes` | `get`, `put`, `forget` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4

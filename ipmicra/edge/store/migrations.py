@@ -22,6 +22,7 @@ from ipmicra.edge.store.probes import create_budget, create_marks, create_sample
 from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
+from ipmicra.edge.store.subnet_trips import create_subnet_trips
 from ipmicra.edge.store.views import create_views
 from ipmicra.errors import StoreError
 
@@ -59,6 +60,7 @@ MIGRATIONS = (
     Migration(number=19, name="origins of results", apply=add_result_origins),
     Migration(number=20, name="assignments by vantage", apply=assignments.add_vantages),
     Migration(number=21, name="schedules by vantage", apply=recrawls.add_vantages),
+    Migration(number=22, name="subnet trips", apply=create_subnet_trips),
 )
 
 

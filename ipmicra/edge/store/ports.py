@@ -137,6 +137,19 @@ class Graft:
         return self.handle is not None or self.name is not None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubnetTrips:
+    """The last round trips from a crawler to the sites of a subnet."""
+
+    first: Address
+    last: Address
+    crawler: str
+    last_ms: tuple[float, ...]
+    """Oldest first; each is the median of one probe."""
+    taken_s: float
+    """When the last one was taken; seconds since 1970, UTC."""
+
+
 class MetaPort(Protocol):
     """Words by key."""
 
@@ -172,6 +185,7 @@ class SamplesPort(Protocol):
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]: ...
     def latest(self, address: Address) -> dict[str, Sample]: ...
     def newest(self, count: int, since_s: float = 0.0) -> list[Sample]: ...
+    def after(self, mark: int, count: int) -> tuple[int, list[Sample]]: ...
     def count(self) -> int: ...
 
 
@@ -273,6 +287,15 @@ class PiecesPort(Protocol[T]):
     def of(self, host: str) -> list[T]: ...
 
 
+class SubnetTripsPort(Protocol):
+    """The last round trips of subnets."""
+
+    def put_many(self, trips: Iterable[SubnetTrips]) -> None: ...
+    def of(self, subnets: Sequence[Bounds]) -> list[SubnetTrips]: ...
+    def newest(self, count: int) -> list[SubnetTrips]: ...
+    def clear(self) -> None: ...
+
+
 class StatesPort(Protocol):
     """Saved states of coordinates and overlays."""
 
@@ -300,6 +323,7 @@ class StorePort(Protocol):
     assignments: PiecesPort[Assignment]
     states: StatesPort
     recrawls: PiecesPort[Recrawl]
+    subnet_trips: SubnetTripsPort
 
     transaction: Callable[[], AbstractContextManager[None]]
     """Do all or nothing; inside another transaction, be part of that."""

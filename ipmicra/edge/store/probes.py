@@ -28,23 +28,22 @@ from ipmicra.model.sample import ImplausibleSample, Loss, Rung, Sample, Timings
 
 _BUDGET = Shape("budgets", {"total": int | None, "spent": int})
 _ORDER = Shape("orders", {"id": str, "crawler": str, "address": bytes | None, "reserved_s": float})
-_SAMPLE = Shape(
-    "samples",
-    {
-        "crawler": str,
-        "address": bytes,
-        "rtt_ms": float | None,
-        "loss": str | None,
-        "rung": str | None,
-        "all_ms": bytes,
-        "dns_ms": float | None,
-        "tcp_ms": float | None,
-        "tls_ms": float | None,
-        "first_byte_ms": float | None,
-        "detail": str,
-        "taken_s": float,
-    },
-)
+_COLUMNS = {
+    "crawler": str,
+    "address": bytes,
+    "rtt_ms": float | None,
+    "loss": str | None,
+    "rung": str | None,
+    "all_ms": bytes,
+    "dns_ms": float | None,
+    "tcp_ms": float | None,
+    "tls_ms": float | None,
+    "first_byte_ms": float | None,
+    "detail": str,
+    "taken_s": float,
+}
+_SAMPLE = Shape("samples", _COLUMNS)
+_NUMBERED = Shape("samples", {"id": int, **_COLUMNS})
 _ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
 _PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
 """For the usual numbers of round trips."""
@@ -206,6 +205,14 @@ class SampleTable:
         """Return the last samples of all addresses, oldest first: so many at most, from a time on."""
         rest = "WHERE taken_s >= ? ORDER BY id DESC LIMIT ?"
         return self._connection.read(_SAMPLE, _sample_of, rest, (since_s, count))[::-1]
+
+    def after(self, mark: int, count: int) -> tuple[int, list[Sample]]:
+        """Return the samples that came after a mark, oldest first, so many at most; and the next mark."""
+        rest = "WHERE id > ? ORDER BY id LIMIT ?"
+        rows = self._connection.read(
+            _NUMBERED, lambda row: (row[0], _sample_of(row[1:])), rest, (mark, count)
+        )
+        return (rows[-1][0] if rows else mark), [sample for _, sample in rows]
 
     def count(self) -> int:
         """Count all samples."""

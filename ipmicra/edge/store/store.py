@@ -19,6 +19,7 @@ from ipmicra.edge.store.probes import BudgetTable, SampleTable, TrackRecordTable
 from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
+from ipmicra.edge.store.subnet_trips import SubnetTripsTable
 from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
 
 
@@ -45,6 +46,7 @@ class Store(StorePort):
         self.assignments = AssignmentTable(connection)
         self.states = StateTable(connection)
         self.recrawls = RecrawlTable(connection)
+        self.subnet_trips = SubnetTripsTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

@@ -64,6 +64,7 @@ def invent_world(hierarchy: Hierarchy, config: DemoConfig) -> DemoWorld:
         _round_trips(config, rng, crawlers, places),
         tuple(places),
         tuple(place.country for place in places),
+        mutual_ms=_mutual(config, crawlers),
     )
     pages = np.exp(rng.normal(np.log(config.pages_median), config.pages_spread, len(sites)))
     return DemoWorld(world, np.maximum(1, pages).astype(np.int64))
@@ -175,3 +176,13 @@ def _round_trips(
     points = np.array([(one.latitude, one.longitude) for one in [*numbers, *stations]])
     at = np.arange(len(numbers), len(points))
     return round_trips(config.plan, rng, points, cities, at).astype(np.float64).round(3)
+
+
+def _mutual(config: DemoConfig, crawlers: tuple[Crawler, ...]) -> NDArray[np.float64]:
+    """Return round trips between crawlers in ms, the same both ways; sites do not depend on the draws."""
+    rng = np.random.default_rng([config.seed, len(crawlers)])
+    places = [crawler.location for crawler in crawlers if crawler.location is not None]
+    found = _round_trips(config, rng, crawlers, places)
+    mutual = np.triu(found, 1) + np.triu(found, 1).T
+    np.fill_diagonal(mutual, np.nan)
+    return mutual

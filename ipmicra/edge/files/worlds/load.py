@@ -35,6 +35,7 @@ from ipmicra.model.crawler import Crawler
 from ipmicra.model.foreign_text import csv_text
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
 
 def read_world(files: WorldFiles) -> WorldRecords:
@@ -63,7 +64,7 @@ def _read_folder(folder: Path) -> WorldRecords:
     sites = list(_placed(folder / SITES))
     world = WorldRecords(name=folder.name, crawlers=crawlers, sites=sites, rtt_ms={}, findings=findings)
     names = {row.name for row in crawlers}
-    addresses = {record["address"] for _, record in sites}
+    addresses = {record["address"] for _, record in sites} | {str(row.address) for row in crawlers}
     known: dict[str, Address] = {}
     for where, record in _placed(folder / ROUND_TRIPS):
         text, value = record["address"], read_number(record["rtt_ms"])
@@ -123,7 +124,14 @@ def load_world(
         countries=countries,
         measured=measured,
         today=today if records.today else None,
+        mutual_ms=_mutual(records, crawlers),
     )
+
+
+def _mutual(records: WorldRecords, crawlers: Sequence[Crawler]) -> Floats | None:
+    """Return the round trips between crawlers; None if no file has any."""
+    found, _ = records.matrix([one.name for one in crawlers], [one.address for one in crawlers])
+    return None if np.isnan(found).all() else found
 
 
 def _crawlers(records: WorldRecords, findings: list[str]) -> tuple[Crawler, ...]:
@@ -176,6 +184,13 @@ def save_world(world: World, folder: Path, pages: Sequence[int]) -> None:
         for j, site in enumerate(world.sites)
         if isfinite(world.rtt_ms[i, j])
     ]
+    if world.mutual_ms is not None:
+        pairs += [
+            (one.name, other.address, f"{world.mutual_ms[i, j]:.3f}")
+            for i, one in enumerate(world.crawlers)
+            for j, other in enumerate(world.crawlers)
+            if isfinite(world.mutual_ms[i, j])
+        ]
     degrees = ("latitude", "longitude", "country")
     _write(folder / CRAWLERS, ("name", "address", *degrees), crawlers)
     _write(folder / SITES, ("host", "address", *degrees, "pages"), sites)

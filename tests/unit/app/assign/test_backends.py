@@ -157,8 +157,9 @@ def test_every_backend_assigns_every_site(backend: str) -> None:
 
 
 def test_overlay_backends_say_what_they_need() -> None:
-    with pytest.raises(InputError, match="round trips between"):
-        assigned([site(1)], backend="can", crawlers=CRAWLERS[:3])
+    unmeasured = LineWorld(frozenset(range(1, 7)))
+    with pytest.raises(InputError, match=r"round trips between .* 0 of 15 pairs: `ipmicra crawler measure`"):
+        assigned([site(40)], unmeasured, backend="can")
 
 
 # --- bad input
