@@ -20,6 +20,7 @@ METHODS = (
     *("can", "balance"),
 )
 GRAINS = ("host", "address", "subnet")
+PLACES_TO_RESOLVE = ("here", "agents")
 LOCATIONS = ("world", "country", "locate", "none")
 REGISTRIES = ("afrinic", "apnic", "arin", "lacnic", "ripe", "iana")
 HEURISTICS = ("loc", "airport", "city", "institution", "known", "registry", "latency")

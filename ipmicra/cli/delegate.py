@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.completion import POLICIES, one_of
+from ipmicra.cli.completion import PLACES_TO_RESOLVE, POLICIES, one_of
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     TARGETS_HELP,
@@ -118,6 +118,21 @@ AnycastOption = Annotated[
 GraftOption = Annotated[
     bool, typer.Option("--graft", help="Ask registries (RDAP) for addresses outside the hierarchy.")
 ]
+ResolveOption = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        autocompletion=one_of(PLACES_TO_RESOLVE),
+        help="Where names are resolved: here, or agents, for names that answer differently in places.",
+    ),
+]
+NearOption = Annotated[
+    float,
+    typer.Option(
+        metavar="MS",
+        help="With --resolve-at agents: a host is near everywhere if round trips differ by no more.",
+    ),
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only estimate the number of probes; send none.")
 ]
@@ -144,6 +159,8 @@ def delegate(
     geofeed: GeofeedOption = None,
     anycast: AnycastOption = None,
     graft: GraftOption = False,
+    resolve_at: ResolveOption = "here",
+    near_ms: NearOption = 10.0,
     dry_run: DryRunOption = False,
     samples: SamplesOption = 3,
     timeout_ms: TimeoutOption = 2000,
@@ -177,6 +194,8 @@ def delegate(
         locating,
         probe_budget=probe_budget,
         grafts=graft,
+        resolve_at=resolve_at,
+        near_ms=near_ms,
         desk=probe_config(samples, timeout_ms, first_rung),
         access=agent_access(token_file, ca, client_cert, client_key),
     )

@@ -131,9 +131,14 @@ def host(content: Object, name: str) -> str | None:
     value = content.get(name)
     if value is None:
         return None
-    if not isinstance(value, str) or not _HOST.fullmatch(value) or not value.isascii():
+    if not isinstance(value, str) or not is_host_name(value):
         raise MessageError(f"{name} must be a host name of ASCII letters, digits, `-`, `_` and dots")
     return value.rstrip(".").lower()
+
+
+def is_host_name(value: str) -> bool:
+    """Return whether a text is a host name that messages may carry."""
+    return value.isascii() and _HOST.fullmatch(value) is not None
 
 
 def port(content: Object, name: str) -> int | None:

@@ -108,6 +108,16 @@ def honest(request: dict[str, Any], **changes: object) -> bytes:
     )
 
 
+def names_seen(request: dict[str, Any], seen: dict[str, str]) -> bytes:
+    """Answer a request for names with addresses of one's own choice."""
+    lines = [
+        {"version": 1, "kind": "name", "name": name, "status": "found", "addresses": [seen[name]]}
+        for name in request["names"]
+    ]
+    end = {"version": 1, "kind": "end", "count": len(lines)}
+    return HEAD + b"".join(json.dumps(line).encode() + b"\n" for line in [*lines, end])
+
+
 # --- agents that answer everything but orders to probe
 
 

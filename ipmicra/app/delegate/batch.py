@@ -229,6 +229,8 @@ class Batch:
             if site.host in known:
                 self._decided(known[site.host])
         new = [one for one in sites if one.host not in known]
+        if session.scattered is not None:
+            new = session.scattered.take(new)
         if session.grafter is not None:
             self._outside += [one for one in new if key_of(session.tree, one.address) < 0]
             new = [one for one in new if key_of(session.tree, one.address) >= 0]
@@ -269,6 +271,8 @@ class Batch:
             await session.until(lambda: not driver.pending)
         driver.flush()
         self.report.notes += _kept_answers(driver.machine.holdings.by_others, self.options.policy)
+        if session.scattered is not None:
+            self.report.notes += session.scattered.lines()
         self._show(session)
         self._is_finished = self.report.stopped is None and not driver.pending
 

@@ -135,9 +135,10 @@ class Delegator:
 
     async def _arrive(self, site: Site) -> None:
         session = self._session
-        if session.grafter is not None:
-            await session.grafter.graft(site.address)
-        session.driver.arrive(site)
+        for one in [site] if session.scattered is None else session.scattered.take([site]):
+            if session.grafter is not None:
+                await session.grafter.graft(one.address)
+            session.driver.arrive(one)
 
     async def _watch_over(self) -> None:
         """Hand an error to everybody who waits."""

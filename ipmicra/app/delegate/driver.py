@@ -154,6 +154,8 @@ class WriteQueue:
     records: dict[str, TrackRecord] = field(default_factory=dict)
     """The last record of each crawler whose samples were checked."""
     rejected: list[ImplausibleSample] = field(default_factory=list)
+    beside: Callable[[float], object] = lambda _now_s: None
+    """Called in each transaction: writes what must be kept together with the decisions."""
 
     @property
     def rows(self) -> int:
@@ -206,6 +208,7 @@ class WriteQueue:
             self.store.results.add_answered(self.batch, tables)
             self.store.track_records.put_many(self.records.items())
             self.store.track_records.reject_many(self.rejected)
+            self.beside(now_s)
         written = self.decisions
         self.delegations, self.ended, self.renewed = {}, {}, {}
         self.decisions, self.answered, self.records, self.rejected = [], 0, {}, []
@@ -328,7 +331,7 @@ class Driver:
         if isinstance(action, Delegated):
             self.keep(action)
         elif isinstance(action, Assigned):
-            self._answer(action.decision)
+            self.answer(action.decision)
         elif isinstance(action, AnsweredMany):
             self.pending -= len(action)
             self.writes.answer(action)
@@ -354,7 +357,8 @@ class Driver:
             )
         )
 
-    def _answer(self, decision: Decision) -> None:
+    def answer(self, decision: Decision) -> None:
+        """Keep the answer for a site, to be handed on once it is written."""
         self.pending -= 1
         self.writes.decisions.append(decision)
         if len(self.writes.decisions) + len(self.writes.delegations) >= self.config.flush_rows:

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.delegate.missing_registrations import grafted
-from ipmicra.app.delegate.options import EXAMPLES, DelegateOptions
+from ipmicra.app.delegate.options import AGENTS, EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
 from ipmicra.delegate.policies.registry import probe_cost
 from ipmicra.delegate.ports import Scope
@@ -20,6 +20,9 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
+
+if TYPE_CHECKING:
+    from ipmicra.app.delegate.plan_views import NamePlan
 
 TELL_EVERY = 5_000
 FEW = 20
@@ -43,10 +46,12 @@ class Plan:
     expected_probes: int = 0
     missing: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
+    names: NamePlan | None = None
+    """What names cost if agents resolve them; their hosts are among the sites, not among the subnets."""
 
     def record(self) -> dict[str, Any]:
         """Describe it as JSON does."""
-        return {
+        record = {
             "sites": self.sites,
             "subnets": self.subnets,
             "subnets_held": self.held,
@@ -55,6 +60,12 @@ class Plan:
             "expected_probes": self.expected_probes,
             "missing": self.missing,
         }
+        if self.names is not None:
+            record["hosts_to_resolve"] = self.names.unknown
+            record["hosts_scattered"] = self.names.apart + self.names.answered
+            record["name_questions"] = self.names.questions.total()
+            record["name_requests"] = self.names.requests
+        return record
 
 
 def plan_batch(
@@ -80,12 +91,19 @@ async def _plan(
 ) -> Plan:
     participants = choose_participants(store.crawlers.all(), options)
     asked = [one for one in participants.crawlers if one.state is not CrawlerState.LEFT]
-    plan = Plan(crawlers=sum(one.agent_url is not None or not options.needs_agents for one in asked))
+    asked = [one for one in asked if one.agent_url is not None or not options.needs_agents]
+    plan = Plan(crawlers=len(asked))
+    sites = resolve_seeds(texts, store, options.dns, is_pinning=False)
+    if options.resolve_at == AGENTS:
+        from ipmicra.app.delegate.plan_views import NamePlan
+
+        plan.names = NamePlan(store, asked)
+        sites = plan.names.sites(texts)
     tree, is_single = grafted(hierarchy, store, time.time()), options.make_policy().scope is Scope.SITE
     keys: set[int] = set()
     hosts: set[int] = set()
     read = 0
-    async for found in resolve_seeds(texts, store, options.dns, is_pinning=False):
+    async for found in sites:
         if isinstance(found, UnresolvedSeed):
             plan.missing += 1
             if len(plan.examples) < EXAMPLES:
@@ -99,6 +117,8 @@ async def _plan(
     plan.sites, plan.subnets = len(hosts), len(keys)
     plan.held = _held(store, tree, keys)
     _count(plan, store, options)
+    if plan.names is not None:
+        plan.sites += plan.names.hosts
     return plan
 
 
@@ -122,9 +142,11 @@ def _held(store: StorePort, tree: SubnetTree, keys: set[int]) -> int:
 def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:
     """Count the worst case and the mean case, both within the budget."""
     free = plan.subnets - plan.held
+    apart, most = (plan.names.unknown + plan.names.apart, plan.names.most_probes) if plan.names else (0, 0)
     cost = probe_cost(options.policy, crawlers=plan.crawlers, nearest=options.nearest)
     count, probes = store.delegations.probes()
     mean = cost.expected if cost.is_fixed or count < ENOUGH else min(float(plan.crawlers), probes / count)
-    most, budget = free * cost.most, options.probe_budget
+    most += free * cost.most
+    budget = options.probe_budget
     plan.most_probes = most if budget is None else min(most, budget)
-    plan.expected_probes = min(plan.most_probes, round(free * mean))
+    plan.expected_probes = min(plan.most_probes, round((free + apart) * mean))

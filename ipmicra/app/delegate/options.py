@@ -20,6 +20,8 @@ EXAMPLES = 20
 """Missing seeds that are named; all are counted."""
 LOCATE, DNS, NOWHERE = "locate", "dns", "none"
 """Words for `--location`; anything else is a file."""
+HERE, AGENTS = "here", "agents"
+"""Words for `--resolve-at`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,11 @@ class DelegateOptions:
     """List of prefixes that are in many places."""
     grafts: bool = False
     """Ask the registries for addresses that the hierarchy lacks."""
+    resolve_at: str = HERE
+    """`here` asks the DNS of this machine, `agents` that of each crawler: names may answer differently."""
+    near_ms: float = 10.0
+    """A site that crawlers see at different addresses is near everywhere if their round trips differ by no
+    more than this: about what two places in one country differ by."""
     desk: DeskConfig = field(default_factory=DeskConfig)
     access: AgentAccess = field(default_factory=AgentAccess)
     dns: DnsConfig = field(default_factory=DnsConfig)
@@ -92,6 +99,7 @@ class DelegateOptions:
             raise InputError("thresholds and prices are milliseconds above 0")
         if not 0 <= self.recheck_percent < inf:
             raise InputError(f"--recheck {self.recheck_percent} is no percentage; 0 measures nothing again")
+        self._check_resolving()
         if self.probe_budget is not None and self.probe_budget >= 1 << 63:
             raise InputError(
                 f"a probe budget of {self.probe_budget} cannot be stored: leave it out for no limit"
@@ -103,6 +111,14 @@ class DelegateOptions:
                 f"--table and --geofeed add to --location {LOCATE} or {DNS}, not to {self.location}"
             )
 
+    def _check_resolving(self) -> None:
+        if self.resolve_at not in {HERE, AGENTS}:
+            raise InputError(f"--resolve-at {self.resolve_at}: names are resolved {HERE} or at {AGENTS}")
+        if self.resolve_at == AGENTS and not self.needs_agents:
+            raise InputError(f"policy {self.policy} asks nobody, so --resolve-at {AGENTS} has no use for it")
+        if not 0 <= self.near_ms < inf:
+            raise InputError("--near-ms is a number of milliseconds, 0 or more")
+
     @property
     def setting(self) -> str:
         """What makes a batch another one: the policy with its numbers."""
@@ -110,7 +126,8 @@ class DelegateOptions:
         known = [str(path.absolute()) for path in (*self.tables, *self.geofeeds)]
         flags = {"again": self.again, "beyond": self.beyond_organisation}
         wanted = [word for word, is_set in flags.items() if is_set]
-        words = [*map(str, numbers), self.location, *known, *wanted]
+        resolving = [] if self.resolve_at == HERE else [self.resolve_at, str(self.near_ms)]
+        words = [*map(str, numbers), self.location, *known, *wanted, *resolving]
         return f"{self.policy} {' '.join(words)}"
 
     def delegator_config(self, begun_s: float) -> DelegatorConfig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ipmicra.app.delegate.driver import Driver
@@ -18,6 +18,7 @@ from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Delegation
+from ipmicra.model.sample import Sample
 
 NOBODY = "no crawler can be asked: add one with `ipmicra crawler add NAME ADDRESS --agent-url URL`"
 ALL_SILENT = "no agent answers: start them with `ipmicra agent`, or look at `ipmicra crawler list`"
@@ -97,6 +98,16 @@ def _is_taken(own: Delegated, stored: Delegation, joined_s: dict[str, float]) ->
     return own.delegation.crawler != stored.crawler and joined_s[own.delegation.crawler] > stored.created_s
 
 
+def believed_samples(store: StorePort, most: int, since_s: float) -> Iterator[Sample]:
+    """Return the newest samples with a round trip, oldest first; those that cannot be true are left out."""
+    rejected = {(one.crawler, one.address) for one in store.track_records.rejected()}
+    for sample in store.samples.newest(most, since_s):
+        if sample.rtt_ms is None or not int(sample.address):
+            continue
+        if (sample.crawler, sample.address) not in rejected:
+            yield sample
+
+
 def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: set[Pair]) -> int:
     """Let the policy learn from samples of earlier runs; return how many.
 
@@ -104,12 +115,9 @@ def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: s
     the probe queue returns them again when their site arrives, and they are learnt from then.
     """
     now_s = driver.clock()
-    rejected = {(one.crawler, one.address) for one in store.track_records.rejected()}
     count = 0
-    for sample in store.samples.newest(driver.config.taught, since_s):
+    for sample in believed_samples(store, driver.config.taught, since_s):
         pair = sample.crawler, sample.address
-        if sample.rtt_ms is None or pair in rejected or not int(sample.address):
-            continue
         if pair in unfinished and not driver.machine.is_settled(sample.address, now_s):
             continue
         driver.machine.handle(SampleReturned(None, sample, now_s))

@@ -27,7 +27,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import aiohttp
 
@@ -36,13 +36,14 @@ from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
-from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.options import AGENTS, DelegateOptions
 from ipmicra.app.delegate.place_queue import PlaceQueue
 from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue
 from ipmicra.app.delegate.restoring import (
     ALL_SILENT,
     NOT_AUTHENTICATED,
     Participants,
+    believed_samples,
     choose_participants,
     restore_machine,
     teach_policy,
@@ -63,6 +64,9 @@ from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
+
+if TYPE_CHECKING:
+    from ipmicra.app.delegate.scattered_sites import ScatteredSites
 
 events = EventLog("delegate")
 UNREACHABLE = CrawlerState.UNREACHABLE
@@ -91,6 +95,8 @@ class Session:
     driver: Driver = field(init=False)
     tree: SubnetTree = field(init=False)
     grafter: Grafter | None = field(init=False, default=None)
+    scattered: ScatteredSites | None = field(init=False, default=None)
+    """Set if names are resolved at agents."""
     carrying: CarryingReport = field(init=False)
     notes: list[str] = field(init=False, default_factory=list)
     """What the user should know."""
@@ -198,9 +204,9 @@ class Session:
                 clock=self.clock,
             )
         )
-        self.driver.probes = ProbeQueue(
-            desk, self.store, self.options.driving, self.driver.sampled, self.driver.fail
-        )
+        self.scattered = self._make_scattered() if self.options.resolve_at == AGENTS else None
+        on_sample = self.driver.sampled if self.scattered is None else self.scattered.sampled
+        self.driver.probes = ProbeQueue(desk, self.store, self.options.driving, on_sample, self.driver.fail)
         async for _ in desk.recover():
             self.recovered += 1
         asked = {
@@ -210,6 +216,25 @@ class Session:
         }
         self.driver.probes.know(asked)
         return asked
+
+    def _make_scattered(self) -> ScatteredSites:
+        """Resolve names at agents from now on; what crawlers measured before counts."""
+        from ipmicra.app.delegate.scattered_sites import ScatteredSites
+        from ipmicra.edge.coordinator.names import NameDesk
+
+        made = ScatteredSites(
+            store=self.store,
+            driver=self.driver,
+            desk=NameDesk(self._agents, self._http, self.options.access, clock=self.clock),
+            margin_ms=self.options.near_ms,
+            batch_s=self.batch.started_s,
+            lifetime_s=self._config.lifetime_s,
+            clock=self.clock,
+        )
+        self.driver.writes.beside = made.write
+        since_s = self.clock() - self._config.lifetime_s
+        made.learn(believed_samples(self.store, self.options.driving.taught, since_s))
+        return made
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -312,6 +337,8 @@ class Session:
 
     def parts(self, texts: Iterable[str]) -> AsyncIterator[list[Site | UnresolvedSeed]]:
         """Resolve seeds as `sites` does, as many at a time as are ready."""
+        if self.scattered is not None:
+            return self.scattered.parts(texts)
         resolver = BulkResolver(self._names, self.store.names, self.store.sites, clock=self.clock)
         return resolver.resolve_parts(texts)
 

@@ -38,12 +38,16 @@ def _describe_origin(origin: Origin | None) -> dict[str, Any]:
 
 def describe_explanation(explanation: Explanation) -> dict[str, Any]:
     """Describe why a site has its crawler."""
+    from ipmicra.app.explain.views import describe_views  # not needed for plain answers
+
     return {
         "host": explanation.site.host,
         "address": str(explanation.site.address),
         "crawler": explanation.decided.delegation.crawler if explanation.decided else None,
         "evidence": explanation.decided.delegation.evidence.value if explanation.decided else None,
         "delegation": _describe_record(explanation.decided) if explanation.decided else None,
+        "answers_differ": explanation.is_scattered,
+        "views": describe_views(explanation),
         "lineage": [
             {
                 "subnet": level.subnet.label,

@@ -9,6 +9,7 @@ from typing import Any
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.new_edition import EDITION
+from ipmicra.app.explain.views import samples_seen
 from ipmicra.app.fleet.fleet import PRESENT
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
@@ -18,6 +19,7 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.delegation import Decision
+from ipmicra.model.name import View
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.subnet import Subnet
@@ -47,6 +49,10 @@ class Explanation:
     """The last of each crawler, of the site's address."""
     load: tuple[dict[str, Any], ...]
     """Why each piece of the site is assigned where it is; empty before `ipmicra assign`."""
+    views: tuple[View, ...]
+    """What crawlers see of the host, by crawler; empty if its name was resolved here alone."""
+    is_scattered: bool
+    """Whether they see different things, so that the answer holds for the site alone."""
     is_current: bool
     """Whether the hierarchy is the one that was delegated."""
     now_s: float
@@ -64,7 +70,9 @@ def explain_site(
     site = _find_site(store, text, dns or DnsConfig())
     tree = grafted(hierarchy, store, now_s)
     result = store.results.latest(site.host)
-    decided = _decided(store, tree, site, result)
+    scattered = _scattered(store, site, result)
+    decided = scattered or _decided(store, tree, site, result)
+    views = tuple(store.views.of([site.host]).get(site.host, {}).values())
     bounds = _bounds(decided) if decided else bounds_of(tree, key_of(tree, site.address))
     return Explanation(
         site=site,
@@ -75,8 +83,12 @@ def explain_site(
         decided=decided,
         result=result,
         history=tuple(store.delegations.history(*bounds)),
-        samples=tuple(store.samples.latest(site.address).values()),
+        samples=tuple(
+            samples_seen(store, views) if scattered else store.samples.latest(site.address).values()
+        ),
         load=_load(store, site.host),
+        views=views,
+        is_scattered=scattered is not None,
         is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},
         now_s=now_s,
     )
@@ -110,6 +122,17 @@ def _decided(
         if found is not None:
             return found
     return None
+
+
+def _scattered(store: StorePort, site: Site, result: Decision | None) -> DelegationRecord | None:
+    """Find the answer for a site that crawlers see at different addresses, if its last answer was that."""
+    found = store.site_answers.get(site.host)
+    if found is None or result is None:
+        return None
+    one = found.delegation
+    if (result.first, result.last, result.crawler) != (one.first, one.last, one.crawler):
+        return None
+    return DelegationRecord(delegation=one, address=one.first, account=found.account)
 
 
 def _bounds(record: DelegationRecord) -> Bounds:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
+from ipmicra.app.explain.views import render_known, render_views
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.address import range_text
@@ -26,6 +27,9 @@ _EXPECTED = dict.fromkeys((Evidence.COORDINATE, Evidence.GEOLOCATED), " as expec
 def render(explanation: Explanation) -> Iterator[str]:
     """Write an explanation for people, line by line."""
     yield from _headline(explanation)
+    if explanation.views:
+        yield from ("", "What crawlers see")
+        yield from render_views(explanation)
     yield from ("", "Where it is")
     yield from _lineage(explanation)
     if explanation.decided is not None:
@@ -80,7 +84,12 @@ def _headline(explanation: Explanation) -> Iterator[str]:
     distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away{_EXPECTED.get(one.evidence, '')}"
     subnet = range_text(one.first, one.last)
     yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
-    yield f"So does all of {subnet}, since {time_text(one.created_s)} and until {time_text(one.expires_s)}."
+    life = f"since {time_text(one.created_s)} and until {time_text(one.expires_s)}"
+    if explanation.is_scattered:
+        yield "Its name answers differently in different places, so the answer is for it alone,"
+        yield f"{life}."
+    else:
+        yield f"So does all of {subnet}, {life}."
     if explanation.result is not None and explanation.result.crawler != one.crawler:
         yield f"When it was last delegated itself, {explanation.result.crawler} got it."
 
@@ -103,6 +112,9 @@ def _level(level: Level) -> str:
 
 def _known(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
     place = record.location
+    if explanation.is_scattered:  # what is in many places has no location
+        yield from render_known(explanation)
+        return
     if place is not None:
         land = f", {place.country}" if place.country else ""
         point = f"{place.latitude:.2f}, {place.longitude:.2f}{land}"

@@ -112,7 +112,7 @@ class BulkResolver:
         """Return the same, as many at a time as are ready."""
         waiting: deque[Found | _Waiting] = deque()
         try:
-            for part in _parts(texts, self.config.cached_at_once):
+            for part in in_parts(texts, self.config.cached_at_once):
                 waiting.extend(self._begin(part))
                 yield await self._ready(waiting, self.config.window)
             while waiting:
@@ -201,7 +201,8 @@ def _site_of(seed: Seed, address: Address) -> Site:
     return Site(host=seed.host, address=address, scheme=seed.scheme, port=seed.port)
 
 
-def _parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def in_parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Cut texts into lists of a size; the last one may be shorter."""
     source = iter(texts)
     return iter(lambda: list(islice(source, size)), [])
 

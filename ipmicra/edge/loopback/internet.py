@@ -6,29 +6,58 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
 from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.coordinator.agent_client import AgentAccess
+from ipmicra.edge.dns.bulk import Asking, NamesOnDemand
+from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.edge.loopback.servers import SiteServers
 from ipmicra.errors import IpmicraError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.name import NameAnswer, NameStatus
 
 NO_HURRY = PolitenessConfig(interval_s=0.0)
 """Sites of our own need no politeness."""
+NAMES_S = 3_600.0
+"""How long names of a world hold."""
 START_S = 60.0
 """How long agents may take to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldNames:
+    """Stands in for a resolver: knows the names of a world."""
+
+    addresses: Mapping[str, Address]
+
+    async def ask(self, name: str) -> NameAnswer:
+        """Return the address of a site by its name."""
+        address, expires_s = self.addresses.get(name), time.time() + NAMES_S
+        if address is None:
+            return NameAnswer(name=name, status=NameStatus.NXDOMAIN, expires_s=expires_s)
+        return NameAnswer(name=name, status=NameStatus.FOUND, addresses=(address,), expires_s=expires_s)
 
 
 class LoopbackInternet:
     """Runs a world; use as a context."""
 
-    def __init__(self, world: LoopbackWorld, politeness: PolitenessConfig = NO_HURRY) -> None:
-        """Choose a token for the agents."""
+    def __init__(
+        self,
+        world: LoopbackWorld,
+        politeness: PolitenessConfig = NO_HURRY,
+        dns: Mapping[str, tuple[str, int]] | None = None,
+    ) -> None:
+        """Choose a token for the agents; those of crawlers in `dns` resolve names at the server there.
+
+        All others know the names of the world's sites, and no others.
+        """
         self.world = world
         self.token = secrets.token_hex(16)
         self.access = AgentAccess(token=self.token)
@@ -36,6 +65,7 @@ class LoopbackInternet:
         self.agents: dict[str, AgentServer] = {}
         self._places = world.addresses()
         self._politeness = politeness
+        self._dns = dns or {}
         self._threads: list[tuple[threading.Thread, Callable[[], None]]] = []
 
     @property
@@ -99,11 +129,17 @@ class LoopbackInternet:
             raise IpmicraError("the sites of the loopback world did not start")
 
     def _run_agents(self) -> None:
+        sockets = AsyncExitStack()
         for crawler in self.world.crawlers:
-            self.agents[crawler.name] = make_server(self.settings(crawler.name), translate=self._places.get)
+            self.agents[crawler.name] = make_server(
+                self.settings(crawler.name),
+                translate=self._places.get,
+                names=self._names_at(crawler.name, sockets),
+            )
 
         async def serve() -> None:
-            await asyncio.gather(*(agent.serve() for agent in self.agents.values()))
+            async with sockets:
+                await asyncio.gather(*(agent.serve() for agent in self.agents.values()))
             for agent in self.agents.values():
                 for connection in agent.server_state.connections:  # of an agent that did not finish in time
                     connection.transport.abort()
@@ -120,6 +156,12 @@ class LoopbackInternet:
             if time.monotonic() > deadline or not self._threads[-1][0].is_alive():
                 raise IpmicraError("the agents of the loopback world did not start")
             time.sleep(0.01)
+
+    def _names_at(self, crawler: str, sockets: AsyncExitStack) -> Asking:
+        place = self._dns.get(crawler)
+        if place is not None:
+            return NamesOnDemand(DnsConfig(servers=(place,)), sockets)
+        return WorldNames({site.host: site.address for site in self.world.sites})
 
     def _start(self, target: Callable[[], None], stop: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, daemon=True)
