@@ -12,6 +12,7 @@ import csv
 import json
 import tarfile
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,20 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.location_tables import packed
-from ipmicra.locate.gazetteer import Gazetteer, Place
+from ipmicra.locate.gazetteer import Area, Gazetteer, Place
+from ipmicra.locate.places import city_in
 from ipmicra.locate.spelling import folded
-from ipmicra.locate.vocabulary import ALIASES, GENERIC_COUNTRY_DOMAINS
+from ipmicra.locate.vocabulary import ALIASES, GENERIC_COUNTRY_DOMAINS, SOFT_CITY_WORDS
+from ipmicra.model.geo import km_between
 
 FEWEST_PEOPLE = 15_000
+FEWEST_FOR_SURE = 500_000
+"""People in a city that is meant rather than a person of its name."""
 CITY_KM = 40.0
+SAME_PLACE_KM = 100.0
+"""Cities in the names of one institution that are farther apart are several seats."""
+RIVAL_SHARE = 1 / 3
+"""People of another city of the same name, as a share of the larger one's, from which neither is meant."""
 LONGEST_NAME_WORDS = 4
 COUNTRY_SPELLINGS = {
     "usa": "US",
@@ -100,71 +109,92 @@ class Finder:
 
     def find(self, domain: str, names: list[str], country: str) -> Institution | None:
         """Find the most specific place: city in the name, city in the domain, state, country."""
-        city = next(
-            (
-                city
-                for name in names
-                if (city := self._city(name.split(), country) or self._seat(name, country))
-            ),
-            None,
-        )
-        city = city or self._city(domain.replace(".", "-").split("-"), country)
+        states = [state for name in names if (state := self._gazetteer.region_names.get(self._state(name)))]
+        region = states[0][1] if states and states[0][0] == country else ""
+        region = domain.split(".")[-2].upper() if domain.endswith(".us") else region  # `k12.pa.us`
+        named = [
+            city
+            for name in names
+            if (city := self._city(name.split(), country, region) or self._seat(name, country, region))
+        ]
+        area = self._gazetteer.regions.get((country, region)) or self._gazetteer.countries.get(country)
+        if named and any(km_between(named[0], city) > SAME_PLACE_KM for city in named):
+            return self._of_area(domain, area)  # several seats: `Berlin, Hamburg, Iserlohn`
+        city = named[0] if named else self._city(domain.replace(".", "-").split("-"), country, region)
         if city:
             return Institution(domain, city.name, country, city.latitude, city.longitude, CITY_KM)
-        states = [state for name in names if (state := self._gazetteer.region_names.get(self._state(name)))]
-        area = self._gazetteer.regions[states[0]] if states and states[0][0] == country else None
-        area = area or self._gazetteer.countries.get(country)
-        return (
-            Institution(domain, "", country, area.latitude, area.longitude, area.radius_km) if area else None
-        )
+        return self._of_area(domain, area)
 
-    def _seat(self, name: str, country: str) -> Place | None:
+    def _of_area(self, domain: str, area: Area | None) -> Institution | None:
+        if area is None:
+            return None
+        return Institution(domain, "", area.country, area.latitude, area.longitude, area.radius_km)
+
+    def _seat(self, name: str, country: str, region: str) -> Place | None:
         """Read `University of Bath`, whose city is a word."""
         _head, is_of, seat = name.partition("University of ")
-        found = (
-            [place for place in self._gazetteer.cities_named(folded(seat)) if place.country == country]
-            if is_of
-            else []
-        )
-        return found[0] if found and found[0].population >= FEWEST_PEOPLE else None
+        return self._place(folded(seat), country, region) if is_of else None
+
+    def _place(self, key: str, country: str, region: str) -> Place | None:
+        """Find the city of a name: in the state that the institution names, else the only large one."""
+        found = [place for place in self._gazetteer.cities_named(key) if place.country == country]
+        found = [place for place in found if place.population >= FEWEST_PEOPLE]
+        found.sort(key=lambda place: place.is_other_name)
+        near = next((place for place in found if region and place.region == region), None)
+        if near or not found:
+            return near
+        rivals = [place for place in found if place.population > found[0].population * RIVAL_SHARE]
+        is_ambiguous = any(km_between(found[0], place) > SAME_PLACE_KM for place in rivals)
+        return None if is_ambiguous else found[0]
 
     def _state(self, name: str) -> str:
         return next((key for key in self._gazetteer.region_names if key in folded(name)), "")
 
-    def _city(self, parts: list[str], country: str) -> Place | None:
+    def _city(self, parts: list[str], country: str, region: str) -> Place | None:
         for count in range(LONGEST_NAME_WORDS, 0, -1):
             for i in range(len(parts) - count + 1):
                 key = folded("".join(parts[i : i + count]))
                 if len(key) < 4 or key in GENERIC_WORDS or self._gazetteer.is_word(key):
                     continue
-                for place in self._gazetteer.cities_named(key):
-                    if place.country == country and place.population >= FEWEST_PEOPLE:
-                        return place
+                place = self._place(key, country, region)
+                if place and not self._is_person(key, place, region):
+                    return place
         return None
+
+    def _is_person(self, key: str, place: Place, region: str) -> bool:
+        """Return whether a name is rather a founder's, as of many towns in countries with states."""
+        is_well_known = place.population >= FEWEST_FOR_SURE or place.region == region
+        return key in SOFT_CITY_WORDS and place.region != "" and not is_well_known
 
 
 def read_own(gazetteer: Gazetteer, path: Path) -> Iterator[Institution]:
-    """Read the hand-written list."""
+    """Read the hand-written list; a row without a city is an institution all over the country."""
     for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        found = [
-            place for place in gazetteer.cities_named(folded(row["city"])) if place.country == row["country"]
-        ]
-        if not found:
-            raise SystemExit(f"{row['domain']}: no city {row['city']} in {row['country']}")
-        yield Institution(
-            row["domain"], found[0].name, row["country"], found[0].latitude, found[0].longitude, CITY_KM
-        )
+        domain, country = row["domain"], row["country"]
+        if not row["city"]:
+            area = gazetteer.countries[country]
+            yield Institution(domain, "", country, area.latitude, area.longitude, area.radius_km)
+            continue
+        city = city_in(gazetteer, folded(row["city"]), country, row["region"])
+        if city is None or row["region"] not in {"", city.region}:
+            raise SystemExit(f"{domain}: no city {row['city']} in {country} {row['region']}")
+        yield Institution(domain, city.name, country, city.latitude, city.longitude, CITY_KM)
 
 
 def write_institutions(folder: Path, gazetteer: Gazetteer, path: Path) -> int:
     """Write the table and return the number of domains."""
     finder, found = Finder(gazetteer), {}
-    for domain, names, stated in [*read_swot(folder), *read_hipo(folder)]:
-        country = finder.country(domain, stated)
-        place = (
-            finder.find(domain, names, country) if country and domain.isascii() and "." in domain else None
-        )
-        if place and (domain not in found or place.radius_km < found[domain].radius_km):
+    names: dict[str, list[str]] = defaultdict(list)
+    stated: dict[str, set[str]] = defaultdict(set)
+    for domain, own, country in [*read_swot(folder), *read_hipo(folder)]:
+        names[domain] += own
+        stated[domain] |= {country} - {""}
+    for domain, own in names.items():
+        if len(stated[domain]) > 1 or not domain.isascii() or "." not in domain:
+            continue  # an institution in two countries is nowhere
+        code = finder.country(domain, next(iter(stated[domain]), ""))
+        place = finder.find(domain, own, code) if code else None
+        if place:
             found[domain] = place
     found |= {row.domain: row for row in read_own(gazetteer, Path(__file__).with_name("institutions.csv"))}
     rows = [found[domain] for domain in sorted(found)]

@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.bench import Bench
 from benchmarks.data import NO_WORLD, world_folder
 from benchmarks.measure import children_time, run, side_by_side
+from benchmarks.real_names import NO_NAMES, Judge, RealName, read_names
 from benchmarks.results import Row, Target, against, rate, timed
 from ipmicra.edge.files.locations import read_crawler_places, read_samples
 from ipmicra.edge.geodata.places import load_gazetteer, load_institutions, load_registered_domain
@@ -42,7 +43,7 @@ def measure_locating(bench: Bench) -> list[Row]:
         )
     )
     bench.say("locating host names")
-    return [*_accuracy(locator), *_speed(bench, locator), *_world()]
+    return [*_accuracy(locator), *_real_names(locator), *_speed(bench, locator), *_world()]
 
 
 def _accuracy(locator: Locator) -> list[Row]:
@@ -72,6 +73,49 @@ def _accuracy(locator: Locator) -> list[Row]:
             )
             found.append(row)
     return found
+
+
+def _real_names(locator: Locator) -> list[Row]:
+    """Count right and wrong votes on real names: those the rules were developed on, and those held back."""
+    names, judge = read_names(), Judge(locator.tables)
+    if not names:
+        return [Row(what="real host names", missing=NO_NAMES)]
+    parts = {
+        "developed on": [name for name in names if name.is_developed_on],
+        "held back": [name for name in names if not name.is_developed_on],
+    }
+    found = []
+    for part, own in parts.items():
+        counts = judge.count(own)
+        figures = (
+            f"{len(own)} names",
+            f"{counts.right} right, {counts.wrong} wrong",
+            f"{counts.telling} tell a place",
+        )
+        found += [
+            _share(f"real host names, {part}: precision", counts.precision, 97.0, figures),
+            _share(f"real host names, {part}: recall where the place is told", counts.recall, 85.0, figures),
+        ]
+    developed, held = (judge.count_readings(own) for own in parts.values())
+    first = [RealName(host, _location(truth)) for host, truth in rows("written_first")]
+    for reading, fates in judge.count_readings(first).items():
+        right, wrong = (one + other for one, other in zip(developed[reading], fates, strict=True))
+        seen = f"held back: {held[reading][0]} right, {held[reading][1]} wrong"
+        if right + wrong:
+            figures = (f"{right} right, {wrong} wrong", "real names and `written_first`", seen)
+            found.append(
+                _share(f"reading `{reading}`: precision", 100 * right / (right + wrong), None, figures)
+            )
+    return found
+
+
+def _share(what: str, value: float, least: float | None, figures: tuple[str, ...]) -> Row:
+    target = Target(sense="≥", limit=least) if least else None
+    return Row(what=what, value=value, unit="%", target=target, figures=figures, is_exact=True)
+
+
+def _location(truth: tuple[float, float] | None) -> Location | None:
+    return Location(latitude=truth[0], longitude=truth[1], radius_km=0.0) if truth else None
 
 
 def _speed(bench: Bench, locator: Locator) -> list[Row]:

@@ -24,10 +24,10 @@ class NameConfig:
     """An international airport of a large city that is no hub."""
     airport: float = 1.0
     """An airport with a city of `fewest_for_airport` around."""
-    large_metro: int = 300_000
+    large_metro: int = 100_000
     """People around a large airport."""
     fewest_for_airport: int = 100_000
-    """People around an airport; below, a code has no points of its own."""
+    """People around an airport; the codes of smaller ones are not looked for, unless they are hubs."""
     abbreviation: float = 2.5
     """What operators are known to write for a city."""
     long_abbreviation: float = 3.0
@@ -36,6 +36,8 @@ class NameConfig:
     """Country and code of a place in it, in the manner of UN/LOCODE."""
     clli: float = 2.0
     """Four letters of a city and its state or country, in the manner of CLLI."""
+    clli_reason: float = 5.0
+    """How many times larger a city counts whose words, or first three letters, the four letters begin."""
     truncated: float = 3.0
     """The first six or more letters of a city of `fewest_for_truncated`."""
     prefix: float = 1.0
@@ -56,6 +58,14 @@ class NameConfig:
     """Another city of the same name is not much smaller, and nothing indicates the country."""
     rival_share: float = 1 / 3
     """People of such a city as a share of the larger one's."""
+    namesake_share: float = 0.1
+    """People of a city as a share of those of another that bears its name only in another spelling."""
+    shortest_unique: int = 5
+    """Letters of a town's name from which it counts by itself, if no other place has it."""
+    joined: float = 1.5
+    """Its words are joined by hyphens, as those of the city are by spaces: `fort-myers`."""
+    edge: float = 1.0
+    """A code with a number, or one of a hub, begins or ends its label: `mad07s09-in-f3`, `cdn-lax`."""
     digits: float = 1.0
     """A number follows: `fra2`."""
     role: float = 1.0
@@ -66,6 +76,8 @@ class NameConfig:
     """It fills its label, except for a number."""
     agreement: float = 2.0
     """The country indicated by another part, the top-level domain or the registration is the same."""
+    home: float = 1.0
+    """Only the holder's home country is the same; large holders have machines abroad."""
     region: float = 2.0
     """So is the state or province, on top."""
     soft: float = -1.0
@@ -73,6 +85,12 @@ class NameConfig:
     soft_city: float = -1.25
     word: float = -2.5
     """It is also an ordinary word."""
+    fewest_points_for_seat: float = 2.0
+    """Points of a city in a registered name, which need not be large if the country agrees."""
+    fewest_for_seat: int = 25_000
+    """People in such a city."""
+    fewest_for_lone_seat: int = 50_000
+    """People in such a city where nothing indicates the country and no other place has the name."""
     same_place_km: float = 100.0
     """Tokens whose places are closer mean the same place."""
     airport_radius_km: float = 50.0

@@ -8,6 +8,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from ipmicra.locate.hostname import HostName
+from ipmicra.locate.readings import WEIGHTS, Reading
 from ipmicra.model.location import Heuristic, Hint, Location
 
 
@@ -48,14 +49,17 @@ class InstitutionTable:
     def hint(self, name: HostName) -> Hint | None:
         """Return the vote for the longest suffix; never a public suffix alone."""
         text = name.text
-        if ".".join(text.rsplit(".", 2)[-2:]) not in self._ends:
+        if text[text.rfind(".", 0, max(text.rfind("."), 0)) + 1 :] not in self._ends:
             return None
         least = len(name.domain) + sum(len(label) + 1 for label in name.suffix)
         while text and len(text) >= least:
             place = self._own.get(text) or self._packaged(text)
             if place is not None:
                 return Hint(
-                    heuristic=Heuristic.INSTITUTION, location=place, evidence=f"`{text}` in `{name.text}`"
+                    heuristic=Heuristic.INSTITUTION,
+                    location=place,
+                    evidence=f"`{text}` in `{name.text}`",
+                    weight=1.0 if text in self._own else WEIGHTS[Reading.INSTITUTION],
                 )
             _label, _dot, text = text.partition(".")
         return None

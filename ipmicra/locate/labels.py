@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
-from ipmicra.locate.tokens import CODE_LENGTH, Meaning, TokenReader
+from ipmicra.locate.readings import Meaning
+from ipmicra.locate.tokens import CODE_LENGTH, TokenReader
 
 _NUMBERS = re.compile(r"\d+")
 _PIECES = re.compile(r"[-_]+")
 _RUNS = re.compile(r"[a-z]+|0")
-_ROLE_FIRST = re.compile(f"(?:{'|'.join(words.LEADING_ROLES)})([a-z]+)$")
-_ROLE_LAST = re.compile(f"([a-z]+?)(?:{'|'.join(words.LEADING_ROLES)})$")
+_ROLE_FIRST = re.compile(f"({'|'.join(words.GLUED_ROLES)})([a-z]+)$")
+_ROLE_LAST = re.compile(f"([a-z]+?)({'|'.join(words.GLUED_ROLES)})$")
 _MOST_KEPT = 1 << 17
 _NOTHING: frozenset[str] = frozenset()
 _MOST_JOINED = 3
@@ -24,6 +25,8 @@ _CITY_LENGTH = 5
 _PLAIN_RUNS = 2
 """Letters and a number."""
 _CLLI_LENGTH = 6
+_LONG_ROLE = 4
+"""Letters of a role that is no chance beginning of a word: what is glued to it may be a code."""
 _TELLS_NOTHING = frozenset(
     """
     ae ar be br bb ce cr er et fe ge gi gr gw hu in ip ir it lo mx ns pe po pr ps se so sr st sw te
@@ -41,6 +44,17 @@ class Candidate:
     meanings: tuple[Meaning, ...]
     points: float
     has_adjacent_role: bool
+    is_whole: bool
+    """It fills its label, except for a number."""
+    is_edge: bool
+    """It begins or ends a label of several pieces."""
+    is_last: bool
+    """It ends the label."""
+    has_number: bool
+    is_joined: bool
+    """It is spread over pieces: `fort-myers`."""
+    is_doubtful: bool
+    """It may be a chance part of a word, so that the country must agree."""
 
 
 @dataclass(slots=True)
@@ -89,15 +103,7 @@ class LabelReader:
         pieces = [_piece(text) for text in _PIECES.split(shape) if text]
         candidates = self._candidates(pieces)
         area = shape.upper() if shape.isalpha() and len(shape) == 2 else words.COUNTRY_WORDS.get(shape, "")  # noqa: PLR2004
-        hints = (
-            _NOTHING
-            if not candidates
-            else frozenset(
-                _country(piece.lead)
-                for piece in pieces
-                if len(piece.lead) == 2 and not piece.has_number  # noqa: PLR2004
-            )
-        )
+        hints = _hints(pieces) if candidates else _NOTHING
         return Label(
             candidates=tuple(candidates),
             has_role=any(_is_role(piece) for piece in pieces),
@@ -116,8 +122,8 @@ class LabelReader:
                 found += self._candidate(token, pieces, i, count)
                 i += count
                 continue
-            for token in _tokens(pieces[i]):
-                found += self._candidate(token, pieces, i, 1)
+            for token, is_doubtful in _tokens(pieces[i]):
+                found += self._candidate(token, pieces, i, 1, is_doubtful=is_doubtful)
             i += 1
         return found
 
@@ -126,7 +132,7 @@ class LabelReader:
         for count in range(min(_MOST_JOINED, len(pieces) - i), 1, -1):
             part = pieces[i : i + count]
             token = "".join([piece.lead for piece in part])
-            if len(token) <= _CITY_LENGTH or not self._tokens.is_large_city(token):
+            if len(token) <= _CITY_LENGTH or not self._tokens.is_city(token):
                 continue
             if all(len(piece.lead) > 1 for piece in part) and not any(
                 piece.has_number for piece in part[:-1]
@@ -134,7 +140,9 @@ class LabelReader:
                 return token, count
         return None
 
-    def _candidate(self, token: str, pieces: list[_Piece], i: int, count: int) -> list[Candidate]:
+    def _candidate(
+        self, token: str, pieces: list[_Piece], i: int, count: int, *, is_doubtful: bool = False
+    ) -> list[Candidate]:
         meanings = self._tokens.meanings(token)
         if not meanings:
             return []
@@ -143,13 +151,32 @@ class LabelReader:
         points = 0.0
         if last.has_number or (behind and behind.runs == ("0",)):
             points += config.digits
-        if len(pieces) == count and len(last.runs) <= _PLAIN_RUNS:
-            points += config.whole_label
+        is_whole = len(pieces) == count and len(last.runs) <= _PLAIN_RUNS
+        points += config.whole_label * is_whole
+        points += config.joined * (count > 1)
         beside = [pieces[k] for k in (i - 1, i + count) if 0 <= k < len(pieces)]
         has_role = (last.lead != token and count == 1) or any(map(_is_machine, beside))
+        is_last = i + count == len(pieces)
+        is_edge = len(pieces) > count and (i == 0 or is_last)
         most = points + (config.adjacent_role if has_role else config.role) + config.agreement
+        most += config.edge * is_edge
         likely = tuple(meaning for meaning in meanings if meaning.points + most >= config.enough)
-        return [Candidate(token, likely, points, has_role)] if likely else []
+        if not likely:
+            return []
+        return [
+            Candidate(
+                token=token,
+                meanings=likely,
+                points=points,
+                has_adjacent_role=has_role,
+                is_whole=is_whole,
+                is_edge=is_edge,
+                is_last=is_last,
+                has_number=last.has_number,
+                is_joined=count > 1,
+                is_doubtful=is_doubtful,
+            )
+        ]
 
 
 def _piece(text: str) -> _Piece:
@@ -157,23 +184,45 @@ def _piece(text: str) -> _Piece:
     return _Piece(runs[0] if runs and runs[0] != "0" else "", runs, "0" in runs)
 
 
-def _tokens(piece: _Piece) -> list[str]:
-    """Return the tokens of a piece that may be places: its first letters, or what a role is glued to."""
+def _hints(pieces: list[_Piece]) -> frozenset[str]:
+    """Return the countries and states in a label, unless the letters may mean anything: `-in-`."""
+    return frozenset(
+        _country(piece.lead)
+        for piece in pieces
+        if len(piece.lead) == 2 and not piece.has_number and piece.lead not in _TELLS_NOTHING  # noqa: PLR2004
+    )
+
+
+def _tokens(piece: _Piece) -> list[tuple[str, bool]]:
+    """Return what may be a place in a piece, and whether it may be a chance part of a word."""
     runs, lead = piece.runs, piece.lead
-    if (
-        not lead
-        or len(runs) > _MOST_RUNS
-        or (len(runs) > _PLAIN_RUNS and len(lead) < _CLLI_LENGTH and len(runs[2]) > 1)
-    ):
-        # `cr1fra2`: the code follows a role and its number
-        return (
-            [runs[2]] if len(runs) in {3, 4} and lead in words.ROLES and len(runs[2]) == CODE_LENGTH else []
-        )
-    if len(lead) <= _CITY_LENGTH - 1:
-        return [lead]
-    found = (_ROLE_FIRST.match(lead), _ROLE_LAST.match(lead))
-    rests = [match[1] for match in found if match]
-    return [lead, *(rest for rest in rests if rest in words.HUBS or len(rest) > _CITY_LENGTH)]
+    if not lead or len(runs) > _MOST_RUNS:
+        return []
+    if len(runs) > _PLAIN_RUNS and len(runs[2]) > 1:
+        if (
+            _is_glue(lead) and len(runs[2]) >= CODE_LENGTH
+        ):  # `cr1fra2`: the code follows a role and its number
+            return [(runs[2], False)]
+        if not _is_glue(runs[2]) and len(lead) < _CLLI_LENGTH:
+            return []
+    return [(lead, False)] if len(lead) < _CITY_LENGTH else [(lead, False), *_unglued(lead)]
+
+
+def _unglued(lead: str) -> list[tuple[str, bool]]:
+    """Return what a role is glued to, in front or behind: `stbarcelona`, `fracore`, `speedtestdelhi`."""
+    first, last = _ROLE_FIRST.match(lead), _ROLE_LAST.match(lead)
+    pairs = [(first[1], first[2])] if first else []
+    pairs += [(last[2], last[1])] if last else []
+    found = []
+    for role, rest in pairs:
+        is_long = len(role) >= _LONG_ROLE and len(rest) >= CODE_LENGTH
+        if is_long or len(rest) > CODE_LENGTH or rest in words.HUBS:
+            found.append((rest, not is_long and len(rest) <= _CITY_LENGTH and rest not in words.HUBS))
+    return found
+
+
+def _is_glue(letters: str) -> bool:
+    return letters in words.ROLES or letters in words.ACCESS or letters in words.GLUED_ROLES
 
 
 def _is_role(piece: _Piece) -> bool:

@@ -161,8 +161,8 @@ class Locator:
         return read
 
     def _of_name(self, name: HostName, registered: str | None) -> list[Hint]:
-        hints = self._names.hints(name, registered)
         institution = self.tables.institutions.hint(name)
+        hints = self._names.hints(name, registered, institution.location if institution else None)
         return [*hints, institution] if institution else hints
 
     def _of_loc(self, records: Sequence[LocRecord], findings: list[str]) -> Hint | None:

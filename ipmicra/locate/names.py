@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
+from ipmicra.locate.domains import Domain, DomainReader
 from ipmicra.locate.gazetteer import Gazetteer, Place
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.labels import Candidate, Label, LabelReader
-from ipmicra.locate.tokens import Meaning, TokenReader
+from ipmicra.locate.readings import CODES, WEIGHTS, Meaning, Reading
+from ipmicra.locate.tokens import TokenReader
 from ipmicra.model.geo import km_between
-from ipmicra.model.location import Heuristic, Hint
+from ipmicra.model.location import Heuristic, Hint, Location
 
-_UNITED_STATES = frozenset({"edu", "gov", "mil"})
+_CLLI_CITY = 4
+"""Letters of a city in codes in the manner of CLLI."""
+_DOMAIN = -1
+"""The registered domain as a label: what stands in front of it says more of a machine."""
 
 
 @dataclass(slots=True)
@@ -25,6 +29,16 @@ class Scored:
     points: float
     label: int
     """Number of the label, from the left."""
+
+    @property
+    def reading(self) -> Reading:
+        """How it was understood."""
+        return Reading.SEAT if self.label == _DOMAIN else self.meaning.reading
+
+    @property
+    def strength(self) -> float:
+        """Points, weighted by how often such a reading was right."""
+        return self.points * WEIGHTS[self.reading]
 
 
 @dataclass(slots=True)
@@ -39,11 +53,11 @@ class Context:
     """Country of the top-level domain."""
     registered: str | None
     """Country of the registration."""
+    homes: frozenset[str]
+    """Countries of the domain's holder: these speak for a place, never against one."""
 
-    @property
-    def tells_country(self) -> bool:
-        """Whether anything at all is known."""
-        return bool(self.areas or self.top or self.registered)
+    tells_country: bool
+    """Anything at all is known."""
 
     def agreement(self, place: Place) -> bool | None:
         """Return whether what is known speaks for a place (True), against it (False) or neither (None).
@@ -58,7 +72,12 @@ class Context:
         known = [country for country in (self.top, self.registered) if country]
         if any(country != place.country for country in known):
             return False
-        return True if known else None
+        return True if known or place.country in self.homes else None
+
+    def is_only_home(self, place: Place) -> bool:
+        """Return whether a place's country is known from the domain's holder alone."""
+        is_named = place.country in self.areas or (place.region and place.region in self.areas)
+        return not (is_named or self.top or self.registered)
 
 
 class NameReader:
@@ -71,30 +90,52 @@ class NameReader:
         self._areas = self._countries | {code for _country, code in gazetteer.regions}
         self._tokens = TokenReader(gazetteer, self._config)
         self._labels = LabelReader(self._tokens, self._config)
+        self._domains = DomainReader(gazetteer, self._tokens, self._config)
 
-    def hints(self, name: HostName, registered: str | None = None) -> list[Hint]:
-        """Return the votes of airport and city; `registered` is the registration's country, if known."""
+    def hints(
+        self, name: HostName, registered: str | None = None, institution: Location | None = None
+    ) -> list[Hint]:
+        """Return the votes of airport and city."""
+        return [self._hint(one, name.text) for one in self.read(name, registered, institution)]
+
+    def read(
+        self, name: HostName, registered: str | None = None, institution: Location | None = None
+    ) -> list[Scored]:
+        """Return at most one airport and one city, with how they were understood.
+
+        `registered` is the registration's country, if known. A city in the domain of a known institution must
+        be where that is: `wayne.edu` is in Detroit.
+        """
         labels = [self._labels.read(label) for label in name.host]
-        top = self._country_of(name)
-        # A registered name counts only where the country agrees: others need not be read.
-        domain = self._labels.read(name.domain).candidates if top else ()
-        if not domain and not [label for label in labels if label.candidates]:
+        domain = self._domains.read(name)
+        if not domain.seats and not any(label.candidates or label.area for label in labels):
             return []
-        context = self._context(labels, top, registered)
-        has_role = any(label.has_role for label in labels)
-        scored = [
+        has_role = domain.is_network or any(label.has_role for label in labels)
+        context = self._context(labels, domain, registered)
+        scored = self._of_labels(name.host, labels, context, has_role)
+        seat = self._of_domain(domain, context, has_role) if domain.seats else None
+        if seat and (institution is None or self._is_near(seat.meaning.place, institution)):
+            scored.append(seat)
+        return self._chosen(scored)
+
+    def _of_labels(
+        self,
+        host: list[str],
+        labels: list[Label],
+        context: Context,
+        has_role: bool,  # noqa: FBT001
+    ) -> list[Scored]:
+        every = [*labels, *self._split_codes(host, labels)] if context.areas else labels
+        return [
             best
-            for number, label in enumerate(labels)
+            for number, label in enumerate(every)
             for candidate in label.candidates
             if (best := self._best(candidate, context, has_role, number))
         ]
-        if domain:
-            scored += self._of_domain(name, domain, context, len(labels))
-        return [self._hint(one, name.text) for one in self._chosen(scored)]
 
     # --- what speaks for a candidate
 
-    def _context(self, labels: list[Label], top: str | None, registered: str | None) -> Context:
+    def _context(self, labels: list[Label], domain: Domain, registered: str | None) -> Context:
         areas: set[str] = set()
         firm: set[str] = set()
         for label in labels:
@@ -103,17 +144,17 @@ class NameReader:
                 areas.add(label.area)
                 if label.area_is_firm:
                     firm.add(label.area)
-        return Context(areas, firm, top, registered if registered in self._countries else None)
+        known = registered if registered in self._countries else None
+        tells = bool(areas or domain.country or known or domain.homes)
+        return Context(areas, firm, domain.country, known, domain.homes, tells)
 
-    def _country_of(self, name: HostName) -> str | None:
-        """Return the country of the top-level domain, if it indicates one: `.co` does not, `.com.co` does."""
-        top = name.suffix[-1] if name.suffix else name.domain
-        if top in _UNITED_STATES:
-            return "US"
-        if len(top) != 2 or (top in words.GENERIC_COUNTRY_DOMAINS and len(name.suffix) == 1):  # noqa: PLR2004
-            return None
-        country = words.ALIASES.get(top, top.upper())
-        return country if country in self._countries else None
+    def _split_codes(self, host: list[str], labels: list[Label]) -> list[Label]:
+        """Read codes in the manner of CLLI whose state is a label of its own: `blng.mt`."""
+        return [
+            self._labels.read(host[i - 1] + host[i])
+            for i in range(1, len(labels))
+            if labels[i].area in self._areas and len(host[i - 1]) == _CLLI_CITY and host[i - 1].isalpha()
+        ]
 
     def _best(self, candidate: Candidate, context: Context, has_role: bool, label: int) -> Scored | None:  # noqa: FBT001
         """Weigh a candidate's meanings; the first of equals is the larger place."""
@@ -124,40 +165,44 @@ class NameReader:
         elif has_role:
             around += config.role
         best: Scored | None = None
-        tells_country = context.tells_country
         for meaning in candidate.meanings:
-            agreement = context.agreement(meaning.place) if tells_country else None
-            if agreement is False or (meaning.needs_agreement and not agreement):
+            agreement = context.agreement(meaning.place) if context.tells_country else None
+            needs = meaning.needs_agreement or candidate.is_doubtful
+            if agreement is False or (
+                needs and not agreement and not _can_stand_alone(meaning, candidate, has_role)
+            ):
                 continue
             points = meaning.points + around
             if agreement:
-                points += config.agreement
-                if meaning.place.region and meaning.place.region in context.areas:
-                    points += config.region
+                points += self._agreed(meaning.place, context)
             elif meaning.is_ambiguous:
                 points += config.ambiguous
             if best is None or points > best.points:
                 best = Scored(candidate.token, meaning, points, label)
-        return best if best and best.points >= config.enough else None
+        return best if best and self._is_enough(best, candidate) else None
 
-    def _of_domain(
-        self, name: HostName, candidates: tuple[Candidate, ...], context: Context, label: int
-    ) -> list[Scored]:
-        """Read the registered name: a city that is all of it, or stands beside a word such as `uni`."""
-        pieces = set(name.domain.replace("_", "-").split("-"))
-        found = []
-        for candidate in candidates:
-            is_whole = pieces == {candidate.token} or name.domain.replace("-", "") == candidate.token
-            if not is_whole and not pieces & words.INSTITUTION_WORDS:
+    def _agreed(self, place: Place, context: Context) -> float:
+        """Return the points for a country that agrees, and for a state that does."""
+        config = self._config
+        points = config.home if context.homes and context.is_only_home(place) else config.agreement
+        return points + config.region if place.region and place.region in context.areas else points
+
+    def _is_enough(self, best: Scored, candidate: Candidate) -> bool:
+        config = self._config
+        if best.points >= config.enough:
+            return True
+        is_site = candidate.is_edge and _is_site_code(best.meaning, candidate, config)
+        return is_site and best.points + config.edge >= config.enough
+
+    def _of_domain(self, domain: Domain, context: Context, has_role: bool) -> Scored | None:  # noqa: FBT001
+        """Find the holder's city: the country must agree, or it is a network's and well known."""
+        for seat in domain.seats:
+            if seat.is_part and not has_role:
                 continue
-            for meaning in candidate.meanings:
-                is_city = meaning.heuristic is Heuristic.CITY and meaning.points >= self._config.enough - 1.5
-                if is_city and len(candidate.token) > 3 and context.agreement(meaning.place):  # noqa: PLR2004
-                    found.append(
-                        Scored(candidate.token, meaning, meaning.points + self._config.agreement, label)
-                    )
-                    break
-        return [one for one in found if one.points >= self._config.enough]
+            agreement = context.agreement(seat.meaning.place)
+            if agreement or (agreement is None and has_role and seat.is_lone):
+                return Scored(seat.token, seat.meaning, self._config.enough, _DOMAIN)
+        return None
 
     # --- which of them count
 
@@ -168,23 +213,26 @@ class NameReader:
         airport = self._strongest([one for one in scored if one.meaning.heuristic is Heuristic.AIRPORT])
         city = self._strongest([one for one in scored if one.meaning.heuristic is Heuristic.CITY])
         if airport and city and not self._same(airport, city):
-            return [city] if city.points >= airport.points else [airport]
+            return [city] if city.strength >= airport.strength else [airport]
         return [one for one in (airport, city) if one]
 
     def _strongest(self, scored: list[Scored]) -> Scored | None:
-        """Choose by points, then the label nearest to the domain; two equals in one label cancel out."""
+        """Choose by strength, then the label nearest to the domain; two equals in one label cancel out."""
         if len(scored) < 2:  # noqa: PLR2004 - nothing to choose
             return scored[0] if scored else None
-        best = max(scored, key=lambda one: (one.points, one.label))
+        best = max(scored, key=lambda one: (one.strength, one.label))
         rivals = [
             one
             for one in scored
-            if one.points == best.points and one.label == best.label and not self._same(one, best)
+            if one.strength == best.strength and one.label == best.label and not self._same(one, best)
         ]
         return None if rivals else best
 
     def _same(self, one: Scored, other: Scored) -> bool:
-        return km_between(one.meaning.place, other.meaning.place) < self._config.same_place_km
+        return self._is_near(one.meaning.place, other.meaning.place)
+
+    def _is_near(self, one: Place, other: Place | Location) -> bool:
+        return km_between(one, other) < self._config.same_place_km
 
     def _hint(self, scored: Scored, name: str) -> Hint:
         meaning = scored.meaning
@@ -192,4 +240,19 @@ class NameReader:
             heuristic=meaning.heuristic,
             location=meaning.location,
             evidence=f"`{scored.token}` in `{name}`",
+            weight=WEIGHTS[scored.reading],
         )
+
+
+def _can_stand_alone(meaning: Meaning, candidate: Candidate, has_role: bool) -> bool:  # noqa: FBT001
+    """Return whether a town counts without the country's agreement: spelled out, the only one of its name."""
+    is_spelled = candidate.is_joined or (candidate.is_whole and has_role)
+    return meaning.is_unique and is_spelled and not candidate.is_doubtful
+
+
+def _is_site_code(meaning: Meaning, candidate: Candidate, config: NameConfig) -> bool:
+    """Return whether a code at a label's edge is a site's: with a number, or that of a hub at the end."""
+    if meaning.reading not in CODES:
+        return False
+    is_plain_hub = meaning.reading is Reading.HUB and meaning.points >= config.hub
+    return candidate.has_number or (is_plain_hub and candidate.is_last)

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 HUBS = frozenset(
     """
-    abj abv acc add ade akl ala alg ams anc ank arn asu ath atl auh aus bah bak bcn beg ber bey bfs bgi
-    bgo bgy bhm bhx bjs bjx bkk blq blr bna bne bod bog bom bos bru bts bud bue buf bur bwi cai can cbr
-    ccs ccu cdg cgk cgn cgy chc chi chs cle clt cmb cmh cmn cnf cph cpt ctu ctx cun cvg cwb dac dal dar
-    dbv dca del den dfw dkr dme doh dsm dtw dub dur dus dxb ebb edi ein esb ewr eze fco fih fln for fra
-    fuk gdl gdn got gru gsp gua gum gva gyd gye ham han hel hgh hkg hkt hnd hnl hou hyd iad iah icn iev
-    ind isb ist itm jax jed jfk jhb jib jkt jnb kbp kef khh khi kin kiv kix kja klu krk ktm ktw kul kun
-    kwi kwl lad las lax lba lca led lej lga lgw lhe lhr lim lin lis lju lon los lpl ltn lun luq lux lys
-    maa mad man mar mci mco mct mde mdw mel mem mex mfm mga mia mil mkc mke mla mle mnl mow mpm mrs msp
-    mst msy mty muc mvd mxp nag nap nbo nce ngo nqz nrt nue nyc oak okc oma ont opo ord orf ory osa osl
-    oslo otp par pbm pdx per phl phx pit pnh pnq poa pos poz prg ptp ptr pty qro ric rix rob rom ruh sac
-    san sao sat sdq sea sel sfo sgn sha sin sjc sjj sjo sju skg skp slc sof ssa stl stn sto str suf sup
-    svg svo svq svx syd szx tia tlh tll tls tlv tpa tpe trd trn tsa tun tyo uio ulb urt vce vie vix vlc
-    vno vvi was waw wdh wlg wro xna yeg yhz yow yqb yqr yul yvr ywg yxe yyc yyj yyz zag zaz zrh
+    abj abq abv acc add akl ala alg ams anc ank arn asu ath atl auh aus bah bcn bdl beg ber bey bfs
+    bgi bgo bgy bhm bhx bjs bkk blq blr bna bne bod bog bom bos bru bsb bts bud bue buf bur bwi cai
+    can cbr ccs ccu cdg cgk cgn cgy chc chi chs cle clt cmb cmh cmn cnf cph cpt ctu cun cvg cwb dac
+    dal dar dbv dca del den dfw dkr dme doh dps dsm dtw dub dur dus dxb ebb edi ein esb ewr eze fco
+    fih fll fln for fra fuk gdl gdn gla got gru gsp gua gum gva gyd gye ham han hel hgh hkg hkt hnd
+    hnl hou hyd iad iah icn iev ind isb ist itm jax jed jfk jib jkt jnb kbp kef khh khi kin kix kja
+    klu krk ktm ktw kul kun kwi kwl lad las lax lba lca led lej lga lgw lhe lhr lim lin lis lju lon
+    los lpl ltn lun lux lys maa mad man mar mci mco mct mde mdw mel mem mex mfm mga mia mil mkc mke
+    mla mle mnl mow mpm mrs msp mst msy mty muc mvd mxp nag nap nbo nce ncl ngo nqz nrt nue nuq nyc
+    oak okc oma ont opo ord orf ork ory osa osl otp par pdx pek per phl phx pit pnq poa pos poz prg
+    ptp pty pvg qro rdu ric rix rom ruh sac san sao sat scl sdf sdq sea sel sfo sgn sha sin sjc sjj
+    sjo sju skg skp slc smf snn sof ssa stl stn sto str svg svo svq svx syd szx tia tlh tll tls tlv
+    tnr tpa tpe trd trn tun tus tyo uio vce vie vix vlc vno vvi was waw wdh wlg wro xna yeg yhz yow
+    yqb yqr yul yvr ywg yxe yyc yyj yyz zag zaz zrh
     """.split()
 )
 """Codes that operators write often: airports and cities where networks meet."""
@@ -58,12 +59,13 @@ NEVER_CODES = frozenset(
 
 SOFT_CODES = frozenset(
     """
-    ada ade ala alg amy ana anc ann asa ash ava bah bai bel ben bey bob bom bud bur can cap cha cle cwb
-    dal dan dar dax del den der die doh dub dur eva eve for gal ham han hel ian ida ind isa ist ivy jan
-    jay jib jim joe jon jos kai kay ken kim kin kun lad lea lee leo les lev lia lim liz los lou lux mad
-    mae man mar max may mel mem mia mil min mst nag nan nap ned nia oak pam par pat per pit ray ria ric
-    rob rom ron roy sac sal sam sao sea sel sia sid sin sky sof str sue ted tia tim uma una van via vie
-    was win zoe
+    ada ade ala alg amy ana anc ann asa ash aus ava bah bai bel ben bey bob bom bud bur can cap cha
+    cle clt cwb dac dal dan dar dax del den der die dkr doh dps dsm dub dur edi esb eva eve for gal
+    ham han hel ian ida ind isa ist ivy jan jay jib jim joe jon jos kai kay ken kim kin kun lad lea
+    lee leo les lev lia lim liz los lou lun lux mad mae man mar max may mdw mel mem mia mil min msp
+    mst nag nan nap ned ngo nia oak ord pam par pat per pit ptp pty ray ria ric rob rom ron roy sac
+    sal sam sao sat sea sel sia sid sin sky smf sof stn str sue svg ted tia tim trn uma una van
+    via vie vlc was win zoe
     """.split()
 )
 """Codes of hubs that are also words or abbreviations: they need one more reason."""
@@ -81,6 +83,11 @@ ALIASES = {"uk": "GB", "en": "GB"}
 
 COUNTRY_WORDS = {"usa": "US", "deu": "DE", "gbr": "GB", "nsw": "AU", "qld": "AU", "vic": "AU", "tas": "AU"}
 """Three letters that indicate a country when they stand alone in a label."""
+
+NO_COUNTRY_NAMES = frozenset(
+    "chad cuba georgia guam iran iraq jersey jordan korea mali niger oman peru togo".split()
+)
+"""Names of countries that are also other words, or parts of them, in the names of companies."""
 
 CLLI_COUNTRIES = {
     "en": "GB",
@@ -118,47 +125,64 @@ ROLES = frozenset(
 ACCESS = frozenset(
     """
     abo access adsl bb bras broadband business cable cache catv client clients cpe cust customer customers
-    dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon hfc host hosts hsd hsi isp lightspeed link
-    lte mobile node nodes oca ping pool pools pop ppp pppoe res residential speedtest srv static test user
-    users vdsl vpn wifi wireless xdsl
+    dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon hfc host hosts hsd hsi iperf isp lightspeed
+    link lte mirror mobile node nodes oca ookla ping pool pools pop ppp pppoe res residential spd spdtest
+    speed speedtest spt srv static test user users vdsl vpn wifi wireless xdsl
     """.split()
 )
 """What lines of customers and servers in many places are called."""
 
-LEADING_ROLES = ("core", "edge", "rtr", "bb", "gw", "cr", "br", "pop", "ix", "dc", "sw", "pe", "fw", "vpn")
-"""Roles that are glued to a code without a hyphen: `corefra1`, `fracore1`."""
+GLUED_ROLES = (
+    "speedtest", "speedtst", "spdtest", "testspeed", "speedo", "speed", "ookla", "iperf", "server", "cache",
+    "proxy", "bras", "core", "edge", "node", "host", "test", "mlab", "anchor", "rtr", "srv", "cdn", "vps",
+    "vpn", "pop", "spd", "spt", "bb", "gw", "cr", "br", "ix", "dc", "sw", "pe", "fw", "st", "sp", "ns", "lg",
+)  # fmt: skip
+"""Roles that are glued to a code or city without a hyphen, the longest first: `corefra1`, `stbarcelona`."""
 
 ABBREVIATIONS = {
     short: city
     for line in """
-    albuquerque US: albq; amsterdam NL: amst asd; ashburn US: asb asbn ash; atlanta US: atla atln
-    bangalore IN: bglr; barcelona ES: bcl; beauharnois CA: bhs; belgrade RS: blg; berlin DE: bln
-    boston US: bost; brasilia BR: bsa; brisbane AU: bris; brussels BE: brs bxl; bucharest RO: buh
-    budapest HU: buda; buenosaires AR: bsas; chennai IN: chen chn; chicago US: cgcil chcg chgo
-    cleveland US: clev; cologne DE: kln; copenhagen DK: kbn; curitiba BR: ctba; dallas US: dall dlls dls
-    delhi IN: ndl; denver US: denv dnvr; dubai AE: dbx dbxuae; dublin IE: dbln dln
-    dusseldorf DE: ddf dssd; elpaso US: elpa; falkenstein DE: fsn; fortaleza BR: fla
-    frankfurt DE: ffm fft fkt frnkge; fremont US: fmt; geneva CH: gnv gnva; gothenburg SE: gbg
-    hamburg DE: hbg; helsinki FI: hls hsk; hongkong HK: hgk hkngcn hnk newt newthk; houston US: hous
-    johannesburg ZA: jhb joh; kansascity US: kscy; kazan RU: kzn; kualalumpur MY: kslrml; lisbon PT: lsb
+    ahmedabad IN: ahm; albuquerque US: albq; amsterdam NL: amst asd; ashburn US: asb asbn ash
+    atlanta US: atla atln; baltimore US: balt; bandung ID: bdg; bangalore IN: bglr; barcelona ES: bcl
+    beauharnois CA: bhs; belgrade RS: blg; belohorizonte BR: bhz; berlin DE: bln; boston US: bost
+    brasilia BR: bsa; brisbane AU: bris; brussels BE: brs bxl; bucharest RO: buh; budapest HU: buda
+    buenosaires AR: bsas; calgary CA: clgr; capetown ZA: ctn; cebucity PH: cbu; chennai IN: chen chn
+    chicago US: cgcil chcg chgo; cincinnati US: cinc; cleveland US: clev; cologne DE: kln
+    columbus US: clmb; copenhagen DK: kbn; curitiba BR: ctba; dallas US: dall dlls dls; delhi IN: ndl
+    denpasar ID: bali; denver US: denv dnvr; detroit US: dtrt; dnipro UA: dnp; dubai AE: dbx dbxuae
+    dublin IE: dbln dln; durban ZA: dbn; dusseldorf DE: ddf dssd; edmonton CA: edtn; elpaso US: elpa
+    falkenstein DE: fsn; fortaleza BR: fla; frankfurt DE: ffm fft fkt frnkge; fremont US: fmt
+    gdansk PL: gda; geneva CH: gnv gnva; gothenburg SE: gbg; halifax CA: hlfx; hamburg DE: hbg
+    helsinki FI: hls hsk; hochiminhcity VN: hcm; hongkong HK: hgk hkngcn hnk newt newthk
+    houston US: hous; indianapolis US: ipls; jacksonville US: jcvl; johannesburg ZA: jhb joh
+    kansascity US: kscy; katowice PL: kat; kazan RU: kzn; kharkiv UA: khr; kolkata IN: kol
+    krasnoyarsk RU: krsk; kualalumpur MY: kslrml; lasvegas US: lsvg; lisbon PT: lsb; lodz PL: ldz
     london GB: ldn lond londen thn; losangeles US: losa lsan; madrid ES: madr mdr; malmo SE: mmo
     manchester GB: manc mchr; melbourne AU: melb; mexicocity MX: cdmx mxc; miami US: miam
-    milan IT: mlan; montreal CA: mtl mtrl mtrlpq; moscow RU: msk mskw; mumbai IN: mum mumb
-    munich DE: mnc mnch muen; newark US: nwrk; newyork US: manh newy nwyknynyw nwyrny nycm nycmny nyk
-    novosibirsk RU: nsk; nuremberg DE: nbg; osaka JP: osak osk; oslo NO: oso
-    paloalto US: paix pao plalca; paris FR: prs; philadelphia US: phil phla; prague CZ: pra prag
-    riodejaneiro BR: rdj rjo; roubaix FR: rbx; sacramento US: sacr; saintpetersburg RU: spb
-    sanfrancisco US: sfba; sanjose US: snjs; santaclara US: sntcca; santiago CL: stgo
-    saopaulo BR: saop spl spo; seattle US: sttl; seoul KR: seou slseou
-    singapore SG: sgp sng sngp sngpsi; slough GB: slou; stockholm SE: sthm stk; strasbourg FR: sbg
-    sunnyvale US: snv sunn svl; sydney AU: sydn; taipei TW: taip tpi; tampa US: tampabay
-    tokyo JP: tky tok toky; toronto CA: tor toro toroon trt; vancouver CA: vanc vancbc; vienna AT: wien
-    warsaw PL: wrs wsw; washington US: washdc; yekaterinburg RU: ekb; zurich CH: zur zuri
+    milan IT: mlan; milwaukee US: milw; montreal CA: mtl mtrl mtrlpq; moscow RU: msk mskw
+    mumbai IN: mum mumb; munich DE: mnc mnch muen; nashville US: nsvl; newark US: nwrk
+    newyork US: manh newy nwyknynyw nwyrny nycm nycmny nyk; nizhniynovgorod RU: nnov
+    novosibirsk RU: nsk; nuremberg DE: nbg; odesa UA: ods; omaha US: omah; orlando US: orld
+    osaka JP: osak osk; oslo NO: oso; ottawa CA: ottw; paloalto US: paix pao plalca; paris FR: prs
+    philadelphia US: phil phla; phnompenh KH: pnh; phoenix US: phnx; pittsburgh US: pitb; portland US: ptld
+    poznan PL: pzn; prague CZ: pra prag; riodejaneiro BR: rdj rjo; rostovondon RU: rnd
+    roubaix FR: rbx; sacramento US: sacr; saintpetersburg RU: spb; saltlakecity US: slkc
+    samara RU: smr; sanantonio US: snan; sandiego US: sndg; sanfrancisco US: sfba; sanjose US: snjs
+    santaclara US: sntcca; santiago CL: stgo; saopaulo BR: saop spl spo; seattle US: sttl
+    seoul KR: seou slseou; singapore SG: sgp sng sngp sngpsi; slough GB: slou; stlouis US: stls
+    stockholm SE: sthm stk; strasbourg FR: sbg; sunnyvale US: snv sunn svl; surabaya ID: sby
+    sydney AU: sydn; taipei TW: taip tpi; tampa US: tampabay; tokyo JP: tky tok toky
+    toronto CA: tor toro toroon trt; ulyanovsk RU: ulsk; vancouver CA: vanc vancbc; vienna AT: wien
+    vilnius LT: vil; warsaw PL: wrs wsw; washington US: washdc; winnipeg CA: wpg; wroclaw PL: wrc
+    yekaterinburg RU: ekat ekb; zurich CH: zur zuri
     """.replace("\n", ";").split(";")
     for city, _, shorts in [line.strip().partition(": ")]
     for short in shorts.split()
 }
 """What operators write for a city: spelling in the table of cities, and country."""
+
+LISTED_PEOPLE = 1_000_000
+"""What a city counts for, at least, that operators have an abbreviation for, however small it is."""
 
 HARD_CITY_WORDS = frozenset(
     """
@@ -179,12 +203,12 @@ SOFT_CITY_WORDS = frozenset(
     clinton columbus cordoba dakota dallas david dayton delphi diana douglas elizabeth essen eugene
     florence franklin fulda garland gary georgia grace halle hamilton harvey helena henderson houston
     hudson irving ithaca jackson jaipur jasmine jordan joseph kent lancaster laurel lawrence lena leon
-    lincoln lindsay logan lorain louise lucia luna lund lyon madison mandela marina mario mason medina
-    mercedes milton minerva miranda monroe montana morgan nancy naples nelson newton norman odessa olympia
-    omaha orlando oscar oxford parker patna petra raleigh regina richmond ripley rita rochester rosario
-    roswell sacramento salem sandy santiago santos savannah selma sidney sierra sofia sparta stanley
-    stella sterling taylor toledo troy tyler valencia vega venus vera verona vesta victor vienna virginia
-    vista warren wellington
+    lincoln lindsay logan lorain louise lucia luna lund lyon madison mandela marina mario marshall
+    mason medina mercedes milton minerva miranda monroe montana morgan nancy naples nelson newton
+    norman odessa olympia omaha orlando oscar oxford parker patna petra raleigh regina richmond ripley
+    rita rochester rosario roswell sacramento salem sandy santiago santos savannah selma sidney sierra
+    sofia sparta stanley stella sterling taylor toledo troy tyler valencia vega venus vera verona
+    vesta victor vienna virginia vista warren wayne wellington
     """.split()
 )
 """Names of cities that are also names of persons, gods and machines: they need one more reason."""
@@ -193,3 +217,11 @@ INSTITUTION_WORDS = frozenset(
     "city fh hs ph stadt th tu uni univ universitaet universite university ville gemeente comune".split()
 )
 """Words beside a city in a registered name that make the city the owner's seat: `uni-hamburg`."""
+
+NETWORK_WORDS = (
+    "telecommunications", "speedtest", "testdebit", "datacenter", "datacentre", "broadband",
+    "internet", "wireless", "hosting", "conecta", "connect", "conect", "telecom", "telekom", "online",
+    "cable", "cyber", "fiber", "fibra", "fibre", "inter", "link", "tele", "wifi", "isp", "net", "tel",
+    "web",
+)  # fmt: skip
+"""Words in a registered name that make its holder a network, the longest first: `amarillowireless`."""

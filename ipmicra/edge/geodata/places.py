@@ -47,16 +47,30 @@ def load_registered_domain() -> RegisteredDomain:
     """
     from publicsuffixlist import PSLFILE, PublicSuffixList
 
-    rules = _registry_rules(Path(PSLFILE).read_text(encoding="utf-8"))
+    rules = frozenset(_registry_rules(Path(PSLFILE).read_text(encoding="utf-8")))
     deep = frozenset(rule.rpartition(".")[2] for rule in rules if "." in rule)
-    listed: RegisteredDomain = PublicSuffixList(rules, only_icann=False).privatesuffix
+    listed: RegisteredDomain = PublicSuffixList(list(rules), only_icann=False).privatesuffix
+    # Ends of rules with three labels or more, and of those with a star or an exception: only the list knows.
+    odd = frozenset(
+        end
+        for rule in rules
+        for end in (rule.rpartition(".")[2], ".".join(rule.rsplit(".", 2)[-2:]))
+        if rule[0] in "*!" or rule.count(".") > end.count(".") > 0
+    )
 
     def registered_domain(name: str) -> str | None:
-        """Cut at the second last dot if the top-level domain has no longer rule: that is quicker."""
+        """Cut at the second or third last dot if no longer rule can apply: that is quicker."""
         head, _dot, top = name.rpartition(".")
-        if top in deep or not top.isascii():
+        second = head.rfind(".") + 1
+        if not top.isascii() or top in odd:
             return listed(name)
-        return name[head.rfind(".") + 1 :] if head else None
+        if top not in deep:
+            return name[second:] if head else None
+        if not head or name[second:] in odd or not name.isascii():
+            return listed(name)
+        if name[second:] not in rules:
+            return name[second:]
+        return name[head.rfind(".", 0, second - 1) + 1 :] if second else None
 
     return registered_domain
 

@@ -1,0 +1,164 @@
+"""Real host names with the places that their operators state: who develops, who judges, who was right.
+
+The names are those of public speed-test servers (`names/speed-test-servers.csv` in the folder of
+IPMICRA_DATA). They are split by registered domain, never by name: names of one operator resemble each other,
+so that a rule that was made for one of them would be judged by its siblings. The hash of a domain puts it
+among the three quarters that the rules were developed on, or among the quarter that is only counted.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.data import data_folder
+from ipmicra.edge.geodata.places import load_gazetteer, load_registered_domain
+from ipmicra.locate.hostname import HostName, read_host_name
+from ipmicra.locate.locator import LocatorTables
+from ipmicra.locate.names import NameReader
+from ipmicra.locate.readings import Reading
+from ipmicra.locate.spelling import folded
+from ipmicra.model.geo import km_between
+from ipmicra.model.location import Location
+
+NAMES = "names/speed-test-servers.csv"
+NO_NAMES = f"name the folder that holds {NAMES} with IPMICRA_DATA"
+RIGHT_KM = 100.0
+"""A vote this near to the stated place is right."""
+FEWEST_PEOPLE = 100_000
+"""People around an airport from which its code is one that a name can tell."""
+SHORTEST_CITY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class RealName:
+    """A host name and where its operator says it is."""
+
+    text: str
+    truth: Location | None
+    """None where the name tells no place and any vote would be chance."""
+    is_developed_on: bool = True
+    is_spelled: bool = False
+    """The stated city's name stands in the host name."""
+    has_code: bool = False
+    """An airport code of the place stands in the host name."""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the name tells its place."""
+        return self.is_spelled or self.has_code
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How votes fared, and how many of the names that tell their place were found."""
+
+    right: int
+    wrong: int
+    telling: int
+    found: int
+
+    @property
+    def precision(self) -> float:
+        """Percentage of right ones among the votes."""
+        return 100 * self.right / max(1, self.right + self.wrong)
+
+    @property
+    def recall(self) -> float:
+        """Percentage of right ones among the names that tell their place."""
+        return 100 * self.found / max(1, self.telling)
+
+
+def read_names() -> list[RealName]:
+    """Read the list; empty if it is not there."""
+    folder = data_folder()
+    path = folder / NAMES if folder else None
+    if path is None or not path.is_file():
+        return []
+    with path.open(encoding="utf-8") as file:
+        return list(_names(csv.DictReader(file)))
+
+
+def _names(rows: Iterable[dict[str, str]]) -> Iterator[RealName]:
+    registered = load_registered_domain()
+    for row in rows:
+        text = row["hostname"].lower()
+        read = read_host_name(text, registered)
+        if not isinstance(read, HostName):
+            continue
+        truth = Location(latitude=float(row["latitude"]), longitude=float(row["longitude"]), radius_km=0.0)
+        city = folded(row["place"].rsplit("/", 1)[0].split(",")[0])
+        yield RealName(
+            text=text,
+            truth=truth,
+            is_developed_on=is_developed_on(registered(text) or text),
+            is_spelled=len(city) >= SHORTEST_CITY and city in "".join(filter(str.isalpha, text)),
+            has_code=any(_is_near_airport(token, truth) for label in read.host for token in _tokens(label)),
+        )
+
+
+def is_developed_on(domain: str) -> bool:
+    """Return whether the rules were developed on a domain's names: three quarters of all domains."""
+    digest = hashlib.sha256(domain.encode()).digest()
+    return digest[0] % 2 == 0 or digest[1] % 2 == 0
+
+
+def _tokens(label: str) -> list[str]:
+    return [token for token in re.findall("[a-z]+", label) if len(token) == 3]
+
+
+def _is_near_airport(code: str, truth: Location) -> bool:
+    airport = load_gazetteer().airport(code)
+    if airport is None or airport.metro < FEWEST_PEOPLE:
+        return False
+    return km_between(airport.place, truth) <= RIGHT_KM
+
+
+class Judge:
+    """Reads names as the chain does, and compares with the truth."""
+
+    def __init__(self, tables: LocatorTables) -> None:
+        """Take the tables of a locator."""
+        self._tables = tables
+        self._names = NameReader(tables.gazetteer)
+
+    def votes(self, text: str) -> list[tuple[Reading, Location]]:
+        """Return the votes for a city that a name alone allows, the one that counts first."""
+        name = read_host_name(text, self._tables.registered_domain)
+        if not isinstance(name, HostName):
+            return []
+        institution = self._tables.institutions.hint(name)
+        seat = institution.location if institution else None
+        found = [(one.reading, one.meaning.location) for one in self._names.read(name, institution=seat)]
+        return [*found, (Reading.INSTITUTION, seat)] if seat and seat.city else found
+
+    def count(self, names: Iterable[RealName]) -> Counts:
+        """Judge the vote that counts on each name."""
+        fates = [(name.is_telling, self._fates(name)) for name in names]
+        firsts = [(is_telling, next(iter(fate.values()), None)) for is_telling, fate in fates]
+        return Counts(
+            right=sum(is_right is True for _is_telling, is_right in firsts),
+            wrong=sum(is_right is False for _is_telling, is_right in firsts),
+            telling=sum(is_telling for is_telling, _is_right in firsts),
+            found=sum(is_telling and is_right is True for is_telling, is_right in firsts),
+        )
+
+    def count_readings(self, names: Iterable[RealName]) -> dict[Reading, tuple[int, int]]:
+        """Count the right and wrong votes of each reading, whether or not they count."""
+        fates = [fate for name in names for fate in self._fates(name).items()]
+        return {
+            reading: (
+                sum(is_right for one, is_right in fates if one is reading),
+                sum(not is_right for one, is_right in fates if one is reading),
+            )
+            for reading in Reading
+        }
+
+    def _fates(self, name: RealName) -> dict[Reading, bool]:
+        return {
+            reading: name.truth is not None and km_between(place, name.truth) <= RIGHT_KM
+            for reading, place in self.votes(name.text)
+        }
