@@ -55,8 +55,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "delegate": (
         "ipmicra delegate sites.txt --token-file token --format csv > sites.csv",
         "ipmicra delegate sites.txt --dry-run",
+        "ipmicra delegate sites.txt --policy paper --again --token-file token",
     ),
     "explain": ("ipmicra explain www.example.org",),
+    "forget": (
+        "ipmicra forget www.example.org",
+        "ipmicra forget 192.0.2.0/24 --dry-run",
+        "ipmicra forget --policy hash",
+    ),
     "assign": (
         "ipmicra assign sites.txt --pages pages.csv",
         "ipmicra assign sites.txt --backend lbi --dry-run --json",

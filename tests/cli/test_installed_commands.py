@@ -45,6 +45,7 @@ CALLS: dict[str, Call] = {
         f"--home {at.home} delegate {at.folder}/seeds.txt --first-rung head --samples 1 --location none"
     ),
     "explain": lambda at: f"--home {at.home} explain {at.host} --json",
+    "forget": lambda at: f"--home {at.home} forget {at.host} --dry-run --json",
     "assign": lambda at: f"--home {at.home} assign {at.host} --dry-run",
     "report": lambda at: f"report --world {at.folder}/world -o {at.folder}/report.html",
     "evaluate": lambda at: f"--home {at.home} evaluate {at.folder}/world --policy hash --seeds 1",

@@ -163,6 +163,13 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} explain 10.0.0.999", 2, "10.0.0.999"),
         ("--home {home} explain 203.0.113.77", 1, ""),
     ],
+    "forget": [
+        ("--home {home} forget", 2, "--policy"),
+        ("--home {home} forget 10.0.0.1 --policy hash", 2, "both"),
+        ("--home {home} forget --policy best", 2, "predict"),
+        ("--home {home} forget 10.0.0.999", 2, "10.0.0.999"),
+        ("--home {home} forget never.example", 1, "nothing is known of never.example"),
+    ],
     "assign": [
         ("--home {home} assign 10.0.0.1 --backend best", 2, "balance"),
         ("--home {home} assign 10.0.0.1 --pages {folder}/none.csv", 2, "none.csv"),

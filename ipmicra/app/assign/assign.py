@@ -39,7 +39,7 @@ from ipmicra.model.address import Address
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.site import Site
 
-_OVERLAY = "assign overlay"
+OVERLAY = "assign overlay"
 """Name of the saved zones from which backends with an overlay continue."""
 
 
@@ -77,7 +77,7 @@ def assign_seeds(
     check_wishes(request.zones, request.backend)
     evenness = chosen_evenness(store, request.evenness)
     now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
-    overlay, damaged = _kept_overlay(store)
+    overlay, damaged = kept_overlay(store)
     pages = crawled_pages(schedule) | (read_pages(request.pages) if request.pages else {})
     urls = read_urls(request.urls)
     crawlers = [member.crawler for member in store.crawlers.all((CrawlerState.JOINED,))]
@@ -141,12 +141,12 @@ def _keep(store: StorePort, report: AssignReport, about: StoredWhereabouts | Non
         store.assignments.put_many([replace(one, assigned_s=now_s) for one in report.assignments])
         store.recrawls.put_many(turn.recrawl for turn in report.turns if turn.recrawl is not None)
         if report.overlay is not None:
-            store.states.put(_OVERLAY, report.overlay.to_bytes(), now_s)
+            store.states.put(OVERLAY, report.overlay.to_bytes(), now_s)
 
 
-def _kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
+def kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
     """Return the zones of the previous call; damaged ones are computed again, with a finding."""
-    saved = store.states.get(_OVERLAY)
+    saved = store.states.get(OVERLAY)
     try:
         return (KeptOverlay.from_bytes(saved) if saved is not None else None), []
     except CorruptStateError as error:

@@ -205,3 +205,9 @@ def _tells(record: DelegationRecord) -> bool:
     if record.delegation.evidence is Evidence.ANYCAST:
         return False
     return record.address is None or record.delegation.rtt_ms is not None or record.location is not None
+
+
+def forget_trips(store: StorePort) -> None:
+    """Forget the round trips of subnets: they are learnt again from the samples that there are."""
+    store.subnet_trips.clear()
+    store.meta.set(_EDITION, "")

@@ -93,6 +93,12 @@ class AssignmentTable:
         where = "WHERE host = ? ORDER BY vantage, piece"
         return self._connection.read(_ASSIGNMENT, _assignment_of, where, (host,))
 
+    def forget(self, hosts: Iterable[str]) -> int:
+        """Remove those of hosts; return how many."""
+        sql = "DELETE FROM assignments WHERE host = ?"
+        with self._connection.transaction():
+            return sum(self._connection.execute(sql, (host,)) for host in hosts)
+
 
 def _row_of(one: Assignment) -> tuple[object, ...]:
     return (

@@ -25,7 +25,7 @@ from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
 from ipmicra.edge.store.delegations import origin_of, origin_row
 from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
-from ipmicra.edge.store.ports import BatchRecord
+from ipmicra.edge.store.ports import BatchRecord, Bounds
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import StoreError
 from ipmicra.model.delegation import Decision, Evidence
@@ -52,6 +52,7 @@ _ADD = (
     "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 "
     "WHERE NOT EXISTS (SELECT 1 FROM results WHERE key_hash = ?1 AND batch = ?2 AND host = ?3)"
 )
+_NOTED = "EXISTS (SELECT 1 FROM noted WHERE noted.first = results.first AND noted.last = results.last)"
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
 
@@ -226,6 +227,30 @@ class ResultTable:
         """Return the last result of a host."""
         rest = "WHERE key_hash = ? AND host = ? ORDER BY batch DESC LIMIT 1"
         return self._connection.read_one(_RESULT, _result_of, rest, (key_hash(host), host))
+
+    def resting_on(self, bounds: Iterable[Bounds]) -> list[Decision]:
+        """Return the results that were answered from delegations, oldest first."""
+        with self._connection.transaction():
+            self._note_bounds(bounds)
+            return self._connection.read(_RESULT, _result_of, f"WHERE {_NOTED} ORDER BY id")
+
+    def forget(self, hosts: Iterable[str], bounds: Iterable[Bounds]) -> int:
+        """Remove all results of hosts, and those that were answered from delegations; return how many."""
+        with self._connection.transaction():
+            self._note_bounds(bounds)
+            gone = self._connection.execute(f"DELETE FROM results WHERE {_NOTED}")  # noqa: S608 - our own
+            one = "DELETE FROM results WHERE key_hash = ? AND host = ?"
+            return gone + sum(self._connection.execute(one, (key_hash(host), host)) for host in hosts)
+
+    def _note_bounds(self, bounds: Iterable[Bounds]) -> None:
+        """Keep bounds in a table of this connection: there may be more than fit into a question."""
+        self._connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS noted (first BLOB, last BLOB, PRIMARY KEY (first, last))"
+        )
+        self._connection.execute("DELETE FROM noted")
+        self._connection.execute_many(
+            "INSERT OR IGNORE INTO noted VALUES (?, ?)", [tuple(packed_many(one)) for one in bounds]
+        )
 
     def count(self, batch: int) -> int:
         """Count the results of a batch."""

@@ -49,6 +49,10 @@ class NameTable:
         )
         self._connection.execute_many("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)", rows)
 
+    def forget(self, name: str) -> bool:
+        """Remove the answer for a name; return whether there was one."""
+        return self._connection.execute("DELETE FROM names WHERE name = ?", (name,)) > 0
+
     def prune(self, now_s: float) -> int:
         """Drop what has expired; return how many."""
         return self._connection.execute("DELETE FROM names WHERE expires_s <= ?", (now_s,))

@@ -19,7 +19,7 @@ from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection, Row, Shape
 from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
-from ipmicra.edge.store.ports import BudgetState, OrderRecord
+from ipmicra.edge.store.ports import Bounds, BudgetState, OrderRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
@@ -213,6 +213,17 @@ class SampleTable:
             _NUMBERED, lambda row: (row[0], _sample_of(row[1:])), rest, (mark, count)
         )
         return (rows[-1][0] if rows else mark), [sample for _, sample in rows]
+
+    def within(self, bounds: Bounds) -> int:
+        """Count the samples of addresses in a range."""
+        sql = "SELECT count(*) FROM samples WHERE address BETWEEN ? AND ?"
+        found = self._connection.row(sql, tuple(map(packed, bounds)))
+        return int(found[0]) if found else 0
+
+    def forget(self, bounds: Bounds) -> int:
+        """Remove the samples of addresses in a range; return how many."""
+        sql = "DELETE FROM samples WHERE address BETWEEN ? AND ?"
+        return self._connection.execute(sql, tuple(map(packed, bounds)))
 
     def count(self) -> int:
         """Count all samples."""

@@ -78,6 +78,12 @@ class RecrawlTable:
         where = "WHERE host = ? ORDER BY vantage, piece"
         return self._connection.read(_RECRAWL, _recrawl_of, where, (host,))
 
+    def forget(self, hosts: Iterable[str]) -> int:
+        """Remove those of hosts; return how many."""
+        sql = "DELETE FROM recrawls WHERE host = ?"
+        with self._connection.transaction():
+            return sum(self._connection.execute(sql, (host,)) for host in hosts)
+
 
 def _recrawl_of(row: Row) -> Recrawl:
     return Recrawl(**dict(zip(_FIELDS, row, strict=True)))
