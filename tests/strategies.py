@@ -70,6 +70,8 @@ def registrations(draw: st.DrawFn, family: int) -> SlowRegistration:
         country=draw(st.sampled_from(["", "GR", "DE"])),
         geoloc=draw(st.sampled_from(["", "", "1 2"])),
         geofeed=draw(st.sampled_from(["", "", "https://example.org/g"])),
+        owner=draw(st.sampled_from(["", "", "Alpha SA", "ALPHA  SA."])),
+        address=draw(st.sampled_from(["", "", "Lima", "Calle 1, Lima"])),
         registry=draw(st.sampled_from([Registry.NONE, Registry.RIPE, Registry.ARIN])),
         line=1,
     )

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ipmicra.errors import CapacityError
 from ipmicra.hierarchy import format as names
-from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders
+from ipmicra.hierarchy.holders import Holders, lay_out_holders, name_holders, without_shared_addresses
 from ipmicra.hierarchy.nesting import NO_SOURCE, Tree, nest_ipv4, nest_ipv6
 from ipmicra.hierarchy.texts import KINDS, LARGEST_POOL, lay_out_text, lay_out_texts, narrow
 from ipmicra.native import kernels
@@ -72,6 +72,7 @@ def assemble(columns: Columns, take_steps: Steps = one_by_one) -> Assembled:
         ]
     )
     registrations = _registrations(tree4, tree6, len(columns.rows4))
+    columns = without_shared_addresses(columns, named)
     *laid_out, holders, index, cut, country, registry, date = take_steps(
         [
             *(partial(lay_out_text, columns, kind, registrations) for kind in KINDS),

@@ -28,7 +28,9 @@ from dataclasses import dataclass
 from ipmicra.errors import CorruptHierarchyError
 
 MAGIC = b"IPMICRA\0"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""Versions that are read; the first has no postal addresses."""
 HEADER = struct.Struct("<8sHHIQ32sI")
 """Magic, version, number of sections, spare, size of the file, content hash, checksum of header and table."""
 ENTRY = struct.Struct("<24s4sIQQ16s")
@@ -53,7 +55,8 @@ COUNTRIES, STATUSES = "countries", "statuses"
 SEGMENTS, SEGMENT_INDEX = "segments", "segment index"
 NAMES = "names"
 ORGANISATION_AT, ORGANISATIONS = "organisation at", "organisations"
-GEO_ROWS, GEOLOC, GEOFEED = "geo rows", "geoloc", "geofeed"
+GEO_ROWS, GEOLOC, GEOFEED, POSTAL = "geo rows", "geoloc", "geofeed", "postal address"
+"""Rows that have one of the other three, and where each of these is among the names."""
 CUT_ROWS, CUT_RANGES = "cut rows", "cut ranges"
 
 REQUIRED: dict[str, tuple[bytes, ...]] = {
@@ -77,10 +80,13 @@ REQUIRED: dict[str, tuple[bytes, ...]] = {
     GEO_ROWS: (b"u4",),
     GEOLOC: (b"u4",),
     GEOFEED: (b"u4",),
+    POSTAL: (b"u4",),
     CUT_ROWS: (b"u4",),
     CUT_RANGES: (b"u8",),
 }
-"""Every section of version 1 with its allowed number types."""
+"""Every section with its allowed number types."""
+LATER = {POSTAL: 2}
+"""Sections that files before a version lack."""
 
 ROW_COLUMNS = (PARENT, ORGANISATION, NETNAME, COUNTRY, STATUS, REGISTRY, DATE)
 """Sections with one number per subnet, IPv4 first."""
@@ -134,7 +140,7 @@ def read_layout(buffer: memoryview) -> Layout:
     magic, version, count, _spare, size, content_hash, checksum = HEADER.unpack_from(buffer)
     if magic != MAGIC:
         raise CorruptHierarchyError(0, "not a hierarchy: the first bytes are not IPMICRA")
-    if version != VERSION:
+    if version not in READABLE:
         raise CorruptHierarchyError(8, f"format version {version}, this ipmicra reads {VERSION}: rebuild it")
     if size != len(buffer):
         raise CorruptHierarchyError(len(buffer), f"{len(buffer)} bytes where the header says {size}")
@@ -151,7 +157,7 @@ def read_layout(buffer: memoryview) -> Layout:
         table_end=table_end,
         sections={section.name: section for section in sections},
     )
-    _check_sections(layout)
+    _check_sections(layout, version)
     return layout
 
 
@@ -173,10 +179,12 @@ def _read_section(buffer: memoryview, i: int, table_end: int, size: int) -> Sect
     )
 
 
-def _check_sections(layout: Layout) -> None:
+def _check_sections(layout: Layout, version: int) -> None:
     """Check that all sections are present and that their sizes are consistent."""
     for name, types in REQUIRED.items():
         section = layout.sections.get(name)
+        if section is None and version < LATER.get(name, 0):
+            continue
         if section is None:
             raise CorruptHierarchyError(HEADER.size, f"section {name!r} is missing")
         if section.number_type not in types:
@@ -189,7 +197,7 @@ def _check_sections(layout: Layout) -> None:
         all(counts[name] == rows for name in ROW_COLUMNS),
         counts[SEGMENTS] > 0,
         counts[SEGMENT_INDEX].bit_count() == 1,
-        counts[GEO_ROWS] == counts[GEOLOC] == counts[GEOFEED],
+        counts[GEO_ROWS] == counts[GEOLOC] == counts[GEOFEED] == counts.get(POSTAL, counts[GEO_ROWS]),
         counts[CUT_ROWS] * 4 == counts[CUT_RANGES],
     )
     if not all(sound):

@@ -292,7 +292,7 @@ class Hierarchy:
         first, last = self.bounds(row)
         organisation = self._views[names.ORGANISATION][row]
         days = self._views[names.DATE][row]
-        geoloc, geofeed = self._geo(row)
+        geoloc, geofeed, postal_address = self._geo(row)
         try:
             registry = Registry(self._views[names.REGISTRY][row])
         except ValueError as error:
@@ -311,6 +311,7 @@ class Hierarchy:
             date=DAY_ZERO + datetime.timedelta(days=days) if days else None,
             geoloc=geoloc,
             geofeed=geofeed,
+            postal_address=postal_address,
         )
 
     def _name(self, at: int) -> str | None:
@@ -333,13 +334,15 @@ class Hierarchy:
             )
         return int(known[code])
 
-    def _geo(self, row: int) -> tuple[str | None, str | None]:
-        """Return geoloc and geofeed, which few subnets have."""
+    def _geo(self, row: int) -> tuple[str | None, str | None, str | None]:
+        """Return geoloc, geofeed and postal address, which few subnets have."""
         rows = self._views[names.GEO_ROWS]
         at = bisect_left(rows, row)
         if at == len(rows) or rows[at] != row:
-            return None, None
-        return self._name(self._views[names.GEOLOC][at]), self._name(self._views[names.GEOFEED][at])
+            return None, None, None
+        places = [self._views[name][at] for name in (names.GEOLOC, names.GEOFEED, names.POSTAL)]
+        geoloc, geofeed, postal_address = map(self._name, places)
+        return geoloc, geofeed, postal_address
 
     def _check_buffer(self) -> None:
         """Check that all of the buffer can still be read; for whoever maps a file to override."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.native import kernels
 from ipmicra.parse.columns import Columns
+from ipmicra.parse.fields import ORGANISATION_ADDRESS, Text
 
 RECORD_BYTES = 16
 """Upper bound on the fixed bytes and text lengths of one record."""
@@ -45,6 +46,30 @@ def name_holders(columns: Columns) -> NamedHolders:
         columns.texts, columns.rows4, columns.rows6, columns.organisations, numbers, kinds, objects
     )
     return NamedHolders(numbers=numbers, kinds=kinds[:count], objects=objects[:count])
+
+
+def without_shared_addresses(columns: Columns, named: NamedHolders) -> Columns:
+    """Leave out postal addresses of registrations that their holders have too: those are stored once.
+
+    Where a registration names its holder in full, as LACNIC's do, the address lines are both.
+    """
+    holder_addresses = columns.organisations.texts[ORGANISATION_ADDRESS]
+    tables, start = [], 0
+    for rows in (columns.rows4, columns.rows6):
+        addresses = rows.texts[Text.ADDRESS]
+        placed = np.flatnonzero(addresses)
+        holders = named.numbers[start + placed]
+        objects = np.where(holders < 0, -1, named.objects[holders]) if len(named.objects) else holders
+        is_known = objects >= 0
+        placed, objects = placed[is_known], objects[is_known]
+        shared = placed[addresses[placed] == holder_addresses[objects]]
+        if len(shared):
+            addresses = addresses.copy()
+            addresses[shared] = 0
+            rows = replace(rows, texts=(*rows.texts[: Text.ADDRESS], addresses))  # noqa: PLW2901
+        tables.append(rows)
+        start += len(rows)
+    return replace(columns, rows4=tables[0], rows6=tables[1])
 
 
 def lay_out_holders(columns: Columns, named: NamedHolders, registrations: NDArray[np.int32]) -> Holders:

@@ -20,6 +20,7 @@ SECTIONS = (
     *(names.BOUNDS4, names.BOUNDS6, names.PARENT, names.ORGANISATION, names.NETNAME, names.COUNTRY),
     *(names.STATUS, names.REGISTRY, names.DATE, names.COUNTRIES, names.STATUSES, names.NAMES),
     *(names.ORGANISATION_AT, names.ORGANISATIONS, names.GEO_ROWS, names.GEOLOC, names.GEOFEED),
+    names.POSTAL,
 )
 """What compiled code reads, in the order in which it takes them."""
 

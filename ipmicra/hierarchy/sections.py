@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipmicra.errors import CorruptHierarchyError, HierarchyError
 from ipmicra.hierarchy.digest import content_hash, section_digest
-from ipmicra.hierarchy.format import NUMBER_TYPES, Section, read_layout
+from ipmicra.hierarchy.format import GEO_ROWS, NUMBER_TYPES, POSTAL, Section, read_layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class Sections:
             for name, section in self.layout.sections.items()
         }
         """Each section as a sequence of integers; making a view reads nothing."""
+        if POSTAL not in self.views:  # version 1: no subnet has a postal address
+            self.views[POSTAL] = memoryview(bytes(4 * len(self.views[GEO_ROWS]))).cast("I")
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str) -> NDArray[Any]:

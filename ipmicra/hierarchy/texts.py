@@ -1,4 +1,4 @@
-"""Store each distinct net name, status, geoloc and geofeed once, in one pool."""
+"""Store each distinct net name, status, geoloc, geofeed and postal address once, in one pool."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ipmicra.parse.fields import Text
 LARGEST_POOL = (1 << 32) - 1
 LONGEST_LENGTH = 3
 """Bytes that a text's length takes at most in a pool."""
-KINDS = (Text.NETNAME, Text.STATUS, Text.GEOLOC, Text.GEOFEED)
+KINDS = (Text.NETNAME, Text.STATUS, Text.GEOLOC, Text.GEOFEED, Text.ADDRESS)
 """Texts of a subnet; that of its holder lies with the organisations."""
 
 
@@ -43,7 +43,7 @@ def lay_out_text(columns: Columns, kind: Text, registrations: NDArray[np.int32])
     pool = np.empty(1 + len(KINDS) * (len(texts.data) + LONGEST_LENGTH * len(texts)), np.uint8)
     pool[0] = 0
     size = count = 0
-    if any(table.texts[kind].any() for table in tables):  # most dumps have neither geoloc nor geofeed
+    if any(table.texts[kind].any() for table in tables):  # most dumps have none of the rare ones
         size, count = kernels.write_picked(
             texts, *tables, int(kind), registrations, places, pool[1:], distinct
         )
@@ -61,16 +61,20 @@ def lay_out_texts(laid_out: dict[Text, LaidOutText]) -> dict[str, NDArray[Any]]:
         if part.pool is not pool:
             pool[end : end + part.size] = part.pool[1 : 1 + part.size]
         end += part.size
-    geoloc, geofeed, status = (laid_out[kind] for kind in (Text.GEOLOC, Text.GEOFEED, Text.STATUS))
-    geo_rows = np.flatnonzero((geoloc.places != 0) | (geofeed.places != 0))
+    status = laid_out[Text.STATUS]
+    rare = {names.GEOLOC: Text.GEOLOC, names.GEOFEED: Text.GEOFEED, names.POSTAL: Text.ADDRESS}
+    is_placed = np.zeros(len(status.places), np.bool_)
+    for kind in rare.values():
+        if laid_out[kind].size:
+            is_placed |= laid_out[kind].places != 0
+    geo_rows = np.flatnonzero(is_placed)
     return {
         names.NAMES: pool[:end],
         names.NETNAME: laid_out[Text.NETNAME].places,  # first in the pool
         names.STATUS: _codes(status),
         names.STATUSES: np.concatenate((np.zeros(1, np.uint32), status.distinct + base[Text.STATUS])),
         names.GEO_ROWS: geo_rows.astype(np.uint32),
-        names.GEOLOC: _moved(geoloc.places[geo_rows], base[Text.GEOLOC]),
-        names.GEOFEED: _moved(geofeed.places[geo_rows], base[Text.GEOFEED]),
+        **{name: _moved(laid_out[kind].places[geo_rows], base[kind]) for name, kind in rare.items()},
     }
 
 

@@ -1,10 +1,10 @@
-"""Places of holders: the registry's postal address lines, or the country of the registration."""
+"""Places of registrations: their own postal address lines, those of their holders, or their country."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ipmicra.locate.config import LocateConfig
 from ipmicra.locate.gazetteer import Gazetteer, Place
@@ -87,22 +87,32 @@ def registry_hint(
     """Return the vote of the narrowest registration that names a place.
 
     `lineage` is widest first; `neighbours` are the countries of subnets inside and beside the narrowest one.
-    Where they disagree with the holder's address, it is a headquarters: the radius grows. Where the subnet's
-    own country does, that country counts instead.
+    Where they disagree with the address, it is a headquarters: the radius grows. Where the subnet's own
+    country does, that country counts instead.
     """
     for subnet in reversed(lineage):
-        holder = subnet.organisation
-        located = (
-            read_postal(gazetteer, holder.address, holder.country) if holder and holder.address else None
-        )
         used_in = gazetteer.countries.get(subnet.country or "")
-        if located and (used_in is None or located.country == used_in.country):
-            evidence = f"address of {holder.label}: {holder.address}" if holder else ""
+        named = [
+            (place, evidence)
+            for place, evidence in _addresses(subnet, gazetteer)
+            if used_in is None or place.country == used_in.country
+        ]
+        if named:
+            located, evidence = next((one for one in named if one[0].city), named[0])
             return _weighed(located, evidence, neighbours, gazetteer, config)
         if used_in:
             evidence = f"country {used_in.code} of {subnet.label}"
             return _weighed(location_of_area(used_in), evidence, neighbours, gazetteer, config)
     return None
+
+
+def _addresses(subnet: Subnet, gazetteer: Gazetteer) -> Iterator[tuple[Location, str]]:
+    """Yield the places that a subnet's own address and its holder's name, and where they stand."""
+    own, holder = subnet.postal_address, subnet.organisation
+    if own and (place := read_postal(gazetteer, own, subnet.country)):
+        yield place, f"address of {subnet.label}: {own}"
+    if holder and holder.address and (place := read_postal(gazetteer, holder.address, holder.country)):
+        yield place, f"address of {holder.label}: {holder.address}"
 
 
 def _weighed(

@@ -24,6 +24,8 @@ class HolderEvidence(IntEnum):
     """A maintainer that is not a registry's own."""
     DESCRIPTION = 6
     """The first line of the description."""
+    OWNER = 7
+    """LACNIC's `owner:` without an `ownerid:`, a name and no handle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

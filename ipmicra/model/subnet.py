@@ -34,6 +34,8 @@ class Subnet:
     """Latitude and longitude as registered."""
     geofeed: str | None
     """URL of an RFC 8805 geofeed."""
+    postal_address: str | None = None
+    """Postal address in the registration itself, in one line; None, too, if it is the holder's."""
 
     @property
     def prefix(self) -> str | None:

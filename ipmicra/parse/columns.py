@@ -65,7 +65,9 @@ class Rows:
     """Columns that registrations of both families and organisations share."""
 
     texts: tuple[NDArray[np.uint32], ...]
-    """Numbers of texts, one column per `Text`; handle, name and address of organisations."""
+    """Numbers of texts, one column per `Text`; handle, name and address of organisations.
+
+    A rare kind that no row has is an empty column."""
     country: NDArray[np.uint16]
     """Two letters as first << 8 | second, 0 for none."""
     date: NDArray[np.uint16]

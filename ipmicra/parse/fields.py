@@ -36,14 +36,21 @@ class Text(IntEnum):
 
     NETNAME = 0
     HOLDER = 1
-    """What names the holder best: a handle, else a maintainer, else the description."""
+    """What names the holder best: a handle, else its name, else a maintainer, else the description."""
     STATUS = 2
     GEOLOC = 3
     GEOFEED = 4
+    ADDRESS = 5
+    """Postal address of the registration itself, in one line."""
 
+
+FIRST_RARE = Text.GEOLOC
+"""From this kind on few registrations have a text; those columns are empty until one has."""
 
 ORGANISATION_TEXTS = 3
 """Texts kept with an organisation: handle, name, address."""
+ORGANISATION_ADDRESS = 2
+"""The last of them."""
 
 
 class Kind(IntEnum):

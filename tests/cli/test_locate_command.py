@@ -68,6 +68,42 @@ def test_registered_address_and_position_locate_an_address(hierarchy: Path) -> N
     assert (placed["heuristic"], placed["location"]["latitude"]) == ("known", 37.98)
 
 
+def test_lacnic_registration_with_owner_and_city_keeps_both_and_is_placed_in_its_city(tmp_path: Path) -> None:
+    """The registry leaves out `ownerid` and writes the city into the registration."""
+    dump = """inetnum: 10.64.0.0/12
+status: allocated
+owner: Cooperativa de Ejemplo Ltda.
+city: Rosario
+country: AR
+created: 20010203
+changed: 20110405
+source: LACNIC
+
+inetnum: 10.64.3.0/24
+status: reassigned
+owner: Comercio Ejemplar
+address: Calle Falsa 123
+city: Mendoza
+country: AR
+source: LACNIC
+"""
+    path = built_file(tmp_path, dump)
+    wide, narrow = located("--hierarchy", path, "10.70.0.1", "10.64.3.9")
+    assert (wide["heuristic"], wide["location"]["city"]) == ("registry", "Rosario")
+    assert wide["votes"][0]["evidence"] == "address of 10.64.0.0/12: Rosario"
+    assert narrow["location"]["city"] == "Mendoza"
+    assert wide["location"]["radius_km"] == narrow["location"]["radius_km"] == 100
+    (found,) = json.loads(invoked("lookup", "--hierarchy", path, "10.64.3.9", "--json").stdout)
+    holders = [subnet["organisation"] for subnet in found["lineage"][1:]]
+    assert holders == [
+        {"handle": None, "name": "Cooperativa de Ejemplo Ltda."},
+        {"handle": None, "name": "Comercio Ejemplar"},
+    ]
+    assert found["lineage"][-1]["postal_address"] == "Calle Falsa 123, Mendoza"
+    (holder,) = json.loads(invoked("org", "--hierarchy", path, "cooperativa", "--json").stdout)
+    assert (holder["evidence"], holder["subnet_count"]) == ("owner", 1)
+
+
 def test_urls_ranges_files_and_standard_input_are_targets(tmp_path: Path, hierarchy: Path) -> None:
     listed = tmp_path / "list.txt"
     listed.write_text("https://cr1.ams2.example.net/page  # a page\n10.1.0.0/24\n")

@@ -49,6 +49,7 @@ def test_json_has_the_promised_keys(hierarchy: Path) -> None:
         "date": None,
         "geoloc": None,
         "geofeed": None,
+        "postal_address": None,
     }
     assert {
         key: wide[key] for key in ("prefix", "netname", "registry", "country", "status", "depth", "date")

@@ -36,7 +36,7 @@ from tests.reference.slow_hierarchy import (
     pieces,
     with_root,
 )
-from tests.reference.slow_parser import SlowRegistration, read_paragraphs
+from tests.reference.slow_parser import SlowOrganisation, SlowRegistration, read_paragraphs
 from tests.strategies import addresses, many_registrations
 
 MAPPED = 0xFFFF << 32
@@ -69,13 +69,22 @@ def array_of(asked: list[int], family: int) -> NDArray[np.generic]:
     return np.array([divmod(each, 1 << 64) for each in asked], np.uint64).reshape(-1, 2)
 
 
-def written(registration: SlowRegistration | None) -> tuple[str | None, ...]:
-    """Return what a subnet must say of itself."""
+def written(
+    registration: SlowRegistration | None, known: list[tuple[str, SlowOrganisation]]
+) -> tuple[str | None, ...]:
+    """Return what a subnet must say of itself; an address that its holder has is not repeated."""
     if registration is None:
-        return (None,) * 6
+        return (None,) * 7
     found = registration
-    values = (found.netname, found.country, found.status, found.geoloc, found.geofeed)
+    holder = holder_of(found, known)
+    address = "" if holder and holder.address == found.address else found.address
+    values = (found.netname, found.country, found.status, found.geoloc, found.geofeed, address)
     return (*(value or None for value in values), found.registry.label)
+
+
+def owners_of(registrations: list[SlowRegistration]) -> list[tuple[str, SlowOrganisation]]:
+    """Return the organisations that registrations with `ownerid` and `owner` make, with their kind."""
+    return [("OWNERID", owner) for owner in read_paragraphs(dump_of(registrations)).organisations]
 
 
 @pytest.mark.parametrize("family", [4, 6])
@@ -85,6 +94,7 @@ def test_rows_are_those_of_the_slow_twin(family: int, data: st.DataObject) -> No
     hierarchy = built(dump_of(registrations))
     base = base_of(hierarchy, family)
     rows = slow_rows(registrations, family)
+    known = owners_of(registrations)
     assert len(hierarchy) == len(rows) + 1
     for i, row in enumerate(rows):
         subnet = hierarchy.subnet(base + i)
@@ -93,8 +103,9 @@ def test_rows_are_those_of_the_slow_twin(family: int, data: st.DataObject) -> No
         assert (int(whole[0]), int(whole[1])) == (row.whole.first, row.whole.last)
         assert hierarchy.parent(base + i) == (None if i == 0 else base + row.parent)
         label = subnet.registry.label
-        says = (subnet.netname, subnet.country, subnet.status, subnet.geoloc, subnet.geofeed, label)
-        assert says == written(row.whole.registration)
+        places = (subnet.geoloc, subnet.geofeed, subnet.postal_address)
+        says = (subnet.netname, subnet.country, subnet.status, *places, label)
+        assert says == written(row.whole.registration, known)
 
 
 @given(registrations=many_registrations())
@@ -318,6 +329,7 @@ def test_holders_are_those_of_the_slow_twin(registrations: list[SlowRegistration
         b"organisation: ORG-A\norg-name: Alpha\ncountry: GR\n\norgid: b\norgname: Beta\naddress: Road\n\n"
     )
     known = list(zip(("ORG", "ORGID"), read_paragraphs(objects).organisations, strict=True))
+    known += owners_of(registrations)
     hierarchy = built(objects + dump_of(registrations))
     numbers: dict[tuple[object, ...], set[int]] = {}
     rows = [row for family in (4, 6) for row in slow_rows(registrations, family)]

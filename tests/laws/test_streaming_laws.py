@@ -45,7 +45,7 @@ def paragraphs(draw: st.DrawFn) -> str:
     family = draw(st.sampled_from([4, 6]))
     first, last = (spelled_address(end, family) for end in draw(ends(family)))
     lines = [f"{'inetnum' if family == 4 else 'inet6num'}: {first} - {last}"]
-    for key in ("netname", "descr", "status", "geoloc", "mnt-by"):
+    for key in ("netname", "descr", "status", "geoloc", "mnt-by", "owner", "city"):
         if draw(st.booleans()):
             lines.append(f"{key}: {draw(text)}")
     lines.append(f"org: {draw(st.sampled_from(['', 'ORG-A', 'ORG-B', 'ORG-C']))}")

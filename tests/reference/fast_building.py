@@ -73,6 +73,8 @@ def paragraph(registration: SlowRegistration) -> str:
         "country": registration.country,
         "geoloc": registration.geoloc,
         "geofeed": registration.geofeed,
+        "owner": registration.owner,
+        "address": registration.address,
         "source": SOURCES.get(registration.registry, ""),
     }
     lines += [f"{key}: {value}" for key, value in values.items() if value]

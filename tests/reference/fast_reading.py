@@ -28,6 +28,7 @@ class KeptRegistration:
     status: str
     geoloc: str
     geofeed: str
+    address: str
     country: str
     date: int
     registry: Registry
@@ -84,6 +85,7 @@ def kept(registration: SlowRegistration) -> KeptRegistration:
         status=registration.status,
         geoloc=registration.geoloc,
         geofeed=registration.geofeed,
+        address=registration.address,
         country=registration.country,
         date=registration.date,
         registry=registration.registry,
@@ -93,7 +95,7 @@ def kept(registration: SlowRegistration) -> KeptRegistration:
 
 
 def _texts(columns: Columns, rows: Rows, row: int) -> list[str]:
-    return [columns.texts.spell(int(column[row])) for column in rows.texts]
+    return [columns.texts.spell(int(column[row])) if len(column) else "" for column in rows.texts]
 
 
 def _country(rows: Rows, row: int) -> str:
@@ -120,6 +122,7 @@ def _registrations(columns: Columns, family: int) -> Iterator[KeptRegistration]:
             status=texts[Text.STATUS],
             geoloc=texts[Text.GEOLOC],
             geofeed=texts[Text.GEOFEED],
+            address=texts[Text.ADDRESS],
             country=_country(rows, row),
             date=int(rows.date[row]),
             registry=Registry(int(rows.registry[row])),

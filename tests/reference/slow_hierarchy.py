@@ -106,9 +106,11 @@ def narrowest(rows: Sequence[SlowRow], address: int) -> int:
 
 
 def evidence_of(registration: SlowRegistration) -> tuple[HolderEvidence, str]:
-    """Return what names the holder best: a handle, else a maintainer, else the description."""
+    """Return what names the holder best: a handle, else a name, else a maintainer, else the description."""
     if registration.handle:
         return HolderEvidence[registration.holder], registration.handle
+    if registration.owner:
+        return HolderEvidence.OWNER, registration.owner
     if registration.maintainer:
         return HolderEvidence.MAINTAINER, registration.maintainer
     if registration.descr:
@@ -119,14 +121,16 @@ def evidence_of(registration: SlowRegistration) -> tuple[HolderEvidence, str]:
 def detail_of(registration: SlowRegistration) -> int:
     """Count the values of a registration, also those that no hierarchy keeps."""
     said = registration
-    named = (said.netname, said.descr, said.handle, said.maintainer, said.status, said.geoloc, said.geofeed)
-    return sum(bool(value) for value in (*named, said.country, said.date))
+    named = (said.descr, said.handle, said.owner, said.maintainer)
+    shown = (said.netname, said.status, said.geoloc, said.geofeed, said.address)
+    return sum(bool(value) for value in (*named, *shown, said.country, said.date))
 
 
 def worth(registration: SlowRegistration) -> tuple[object, ...]:
     """Order registrations of one range, the best first: more detail, then newer, then by what is kept."""
     evidence, holder = evidence_of(registration)
-    texts = (registration.netname, holder, registration.status, registration.geoloc, registration.geofeed)
+    said = registration
+    texts = (said.netname, holder, said.status, said.geoloc, said.geofeed, said.address)
     return (
         -detail_of(registration),
         -registration.date,
@@ -198,6 +202,8 @@ def holder_of(
                 country=best.country,
             )
         return SlowHolder(evidence=evidence, handle=registration.handle)
+    if registration.owner:
+        return SlowHolder(evidence=HolderEvidence.OWNER, name=registration.owner)
     if registration.maintainer:
         return SlowHolder(evidence=HolderEvidence.MAINTAINER, handle=registration.maintainer)
     if registration.descr:
@@ -211,6 +217,8 @@ def holder_key(registration: SlowRegistration) -> tuple[object, ...] | None:
     registry = registration.registry if is_local else Registry.NONE
     if registration.handle:
         return registration.holder, registry, one_spaced(registration.handle)
+    if registration.owner:
+        return "OWNER", registry, one_spaced(registration.owner.strip(" \t,.;"))
     if registration.maintainer:
         return "MAINTAINER", registry, one_spaced(registration.maintainer)
     if registration.descr:

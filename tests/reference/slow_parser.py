@@ -71,6 +71,10 @@ class SlowRegistration:
     status: str = ""
     geoloc: str = ""
     geofeed: str = ""
+    owner: str = ""
+    """LACNIC's name of the holder."""
+    address: str = ""
+    """Postal address lines in one."""
     country: str = ""
     """Two upper-case letters, or nothing."""
     date: int = 0
@@ -238,7 +242,7 @@ def read_registration(paragraph: SlowParagraph, registry: Registry, reasons: set
     """Read a registration; raise `SkipError` if it has no usable range."""
     first, last, family = range_of(paragraph, reasons)
     handle, holder = holder_of(paragraph)
-    maintainer = maintainer_of(paragraph)
+    owner, maintainer = paragraph.free(b"owner"), maintainer_of(paragraph)
     unkept: set[Reason] = set()
     """Repairs of values that are not kept because something better names the holder."""
     return SlowRegistration(
@@ -246,12 +250,14 @@ def read_registration(paragraph: SlowParagraph, registry: Registry, reasons: set
         last=last,
         family=family,
         netname=text(paragraph.structured(b"netname"), reasons),
-        descr=text(paragraph.free(b"descr"), unkept if handle or maintainer else reasons),
+        descr=text(paragraph.free(b"descr"), unkept if handle or owner or maintainer else reasons),
         handle=text(handle, reasons),
-        maintainer=text(maintainer, unkept if handle else reasons),
+        maintainer=text(maintainer, unkept if handle or owner else reasons),
+        owner=text(owner, unkept if handle else reasons),
         status=text(paragraph.structured(b"status", b"nettype"), reasons),
         geoloc=text(paragraph.structured(b"geoloc"), reasons),
         geofeed=text(geofeed_of(paragraph), reasons),
+        address=text(address_of(paragraph), reasons),
         country=country(paragraph.structured(b"country"), reasons),
         date=date_of(paragraph, reasons),
         registry=registry_of(paragraph, registry),

@@ -631,7 +631,15 @@ class TestText:
         assert read.address == "a" * 600 + ", " + "b" * 398
 
     def test_values_that_are_not_kept_are_not_cut(self) -> None:
-        assert findings_of("remarks: " + "x" * 2000, "address: " + "x" * 2000, "owner: " + "x" * 2000) == []
+        better = "org: O"
+        assert (
+            findings_of(better, "remarks: " + "x" * 2000, "phone: " + "x" * 2000, "owner: " + "x" * 2000)
+            == []
+        )
+
+    @pytest.mark.parametrize("line", ["owner: " + "x" * 1001, "city: " + "x" * 1001])
+    def test_name_of_the_holder_and_address_of_a_registration_are_kept_and_cut(self, line: str) -> None:
+        assert findings_of(line) == [Reason.VALUE_CUT]
 
 
 STATISTICS = b"ripencc|GR|ipv4|192.0.2.0|256|20190228|allocated|abc-1\n"

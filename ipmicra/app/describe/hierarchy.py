@@ -30,7 +30,8 @@ REMEMBERED = 1 << 16
 """Subnets whose description is kept while many targets are described."""
 NARROWEST = (
     *("target", "address", "first", "last", "prefix", "netname", "registry", "country", "status"),
-    *("depth", "date", "geoloc", "geofeed", "organisation_handle", "organisation_name"),
+    *("depth", "date", "geoloc", "geofeed", "postal_address"),
+    *("organisation_handle", "organisation_name"),
 )
 """Columns of a target with its narrowest subnet."""
 NARROWEST_NUMBERS = frozenset({"depth"})
@@ -55,6 +56,7 @@ def describe_subnet(subnet: Subnet) -> dict[str, Any]:
         "date": subnet.date and subnet.date.isoformat(),
         "geoloc": subnet.geoloc,
         "geofeed": subnet.geofeed,
+        "postal_address": subnet.postal_address,
     }
 
 

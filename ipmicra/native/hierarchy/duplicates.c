@@ -5,7 +5,7 @@
 /* Order two rows by their texts, one after the other: negative, 0 or positive. */
 static int compare_texts(const RowTable *rows, const Texts *texts, size_t a, size_t b) {
     for (size_t kind = 0; kind < rows->kinds; kind++) {
-        if (rows->texts[kind][a] == rows->texts[kind][b])
+        if (number_of(rows, a, kind) == number_of(rows, b, kind))
             continue;
         Span one = text_of(rows, texts, a, kind), other = text_of(rows, texts, b, kind);
         ptrdiff_t shorter = span_size(one) < span_size(other) ? span_size(one) : span_size(other);

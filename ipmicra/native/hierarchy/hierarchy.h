@@ -15,7 +15,8 @@ typedef struct {
 
 /* Columns that registrations of both families and organisations share; see ipmicra/parse/columns.py. */
 typedef struct {
-    const uint32_t *texts[STORED_TEXTS]; /* numbers of texts, a column per kind; organisations have fewer */
+    /* Numbers of texts, a column per kind; NULL where no row has one. Organisations have fewer kinds. */
+    const uint32_t *texts[STORED_TEXTS];
     const uint16_t *country;
     const uint16_t *date;
     const uint8_t *registry;
@@ -34,9 +35,14 @@ static inline Span text_by_number(const Texts *texts, uint32_t number) {
     return span_of(texts->bytes.at + (from < to ? from : to), texts->bytes.at + to);
 }
 
+/* Return the number of one text of a row. */
+static inline uint32_t number_of(const RowTable *rows, size_t row, size_t kind) {
+    return rows->texts[kind] == NULL ? 0 : rows->texts[kind][row];
+}
+
 /* Return one text of a row. */
 static inline Span text_of(const RowTable *rows, const Texts *texts, size_t row, size_t kind) {
-    return text_by_number(texts, rows->texts[kind][row]);
+    return text_by_number(texts, number_of(rows, row, kind));
 }
 
 /* Counts, or why there are none. */

@@ -1,4 +1,4 @@
-/* Who holds each subnet: the best handle, maintainer or description that its registration has.
+/* Who holds each subnet: the best handle, name, maintainer or description that its registration has.
  *
  * Theory of operation
  * -------------------
@@ -16,7 +16,7 @@
 
 enum { KEY_ROOM = 1024 }; /* a kind, a registry and the longest text, 1000 bytes */
 
-/* Return whether a byte counts as nothing at the ends of a description. */
+/* Return whether a byte counts as nothing at the ends of a name. */
 static inline bool is_edge(uint8_t byte) { return is_blank(byte) || byte == ',' || byte == '.' || byte == ';'; }
 
 /* Write a holder's key; return its size. A text never has more than KEY_ROOM - 2 bytes; more would be cut. */
@@ -25,7 +25,7 @@ static size_t put_key(uint8_t key[KEY_ROOM], Span text, unsigned kind, unsigned 
     bool was_blank = false;
     key[0] = (uint8_t)kind;
     key[1] = kind >= EVIDENCE_OPAQUE ? (uint8_t)registry : 0; /* handles of organisations are known everywhere */
-    if (kind == EVIDENCE_DESCRIPTION) {
+    if (kind == EVIDENCE_DESCRIPTION || kind == EVIDENCE_OWNER) {
         while (!is_empty(text) && is_edge(*text.at))
             text.at++;
         while (!is_empty(text) && is_edge(text.end[-1]))
@@ -66,7 +66,7 @@ static bool number_holders(Pool *keys, const RowTable *rows, const Texts *texts,
                            int32_t *numbers, uint8_t *kinds) {
     uint8_t room[KEY_ROOM];
     for (size_t row = 0; row < rows->count; row++) {
-        uint32_t text = rows->texts[TEXT_HOLDER][row];
+        uint32_t text = number_of(rows, row, TEXT_HOLDER);
         numbers[row] = -1;
         if (text == 0 || text > texts->count)
             continue;

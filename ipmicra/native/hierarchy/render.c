@@ -199,6 +199,7 @@ static void put_csv(Line *line, const Described *subnet) {
     PUT(line, ",");
     put_cell(line, subnet->geoloc);
     put_cell(line, subnet->geofeed);
+    put_cell(line, subnet->postal);
     put_cell(line, subnet->handle);
     put_cell(line, subnet->name);
     if (!line->is_refused)
@@ -266,6 +267,8 @@ static void put_json(Line *line, const Described *subnet) {
     put_string(line, subnet->geoloc);
     PUT(line, ", \"geofeed\": ");
     put_string(line, subnet->geofeed);
+    PUT(line, ", \"postal_address\": ");
+    put_string(line, subnet->postal);
     PUT(line, "}");
 }
 

@@ -35,6 +35,7 @@ typedef struct {
     const uint32_t *geo_rows;
     const uint32_t *geoloc;
     const uint32_t *geofeed;
+    const uint32_t *postal;
     size_t geo_count;
 } Registrations;
 
@@ -48,6 +49,7 @@ typedef struct {
     Span status;
     Span geoloc;
     Span geofeed;
+    Span postal; /* address */
     Span registry;
     uint8_t country[2];
     bool has_country;

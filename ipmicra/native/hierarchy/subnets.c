@@ -105,7 +105,7 @@ static bool read_codes(const Registrations *from, size_t row, Described *subnet)
 
 static bool read_geo(const Registrations *from, size_t row, Described *subnet) {
     size_t low = 0, high = from->geo_count;
-    subnet->geoloc = subnet->geofeed = span_of(from->names.at, from->names.at);
+    subnet->geoloc = subnet->geofeed = subnet->postal = span_of(from->names.at, from->names.at);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (from->geo_rows[middle] < row)
@@ -115,7 +115,8 @@ static bool read_geo(const Registrations *from, size_t row, Described *subnet) {
     }
     if (low == from->geo_count || from->geo_rows[low] != row)
         return true;
-    return read_name(from, from->geoloc[low], &subnet->geoloc) && read_name(from, from->geofeed[low], &subnet->geofeed);
+    return read_name(from, from->geoloc[low], &subnet->geoloc) &&
+           read_name(from, from->geofeed[low], &subnet->geofeed) && read_name(from, from->postal[low], &subnet->postal);
 }
 
 /* Read all of a row that exists; return whether the file is sound there. */

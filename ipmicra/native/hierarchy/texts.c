@@ -29,12 +29,14 @@ static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
     return out + size;
 }
 
-/* Return where the number of a registration's text is; NULL for one that does not exist. */
+/* Return where the number of a registration's text is; NULL for one that does not exist, or where none is. */
 static inline const uint32_t *number_at(const RowTable tables[2], size_t kind, int32_t registration) {
     size_t row = (size_t)registration;
     if (registration < 0 || row >= tables[0].count + tables[1].count)
         return NULL;
-    return row < tables[0].count ? &tables[0].texts[kind][row] : &tables[1].texts[kind][row - tables[0].count];
+    const RowTable *table = row < tables[0].count ? &tables[0] : &tables[1];
+    row -= table == &tables[1] ? tables[0].count : 0;
+    return table->texts[kind] == NULL ? NULL : &table->texts[kind][row];
 }
 
 /* Write each text of a kind when the first registration that has it is picked; return the bytes written.
@@ -91,10 +93,10 @@ int64_t renumber(const int32_t *numbers, size_t number_count, const int32_t *pic
     return used;
 }
 
-/* Write what a registration itself says of its holder: a handle, or a name where it has only a description. */
+/* Write what a registration itself says of its holder: a handle, or a name where it has none. */
 static uint8_t *put_evidence(uint8_t *out, const uint8_t *end, Span text, int kind) {
     const Span nothing = NO_SPAN;
-    if (kind == EVIDENCE_DESCRIPTION)
+    if (kind == EVIDENCE_DESCRIPTION || kind == EVIDENCE_OWNER)
         return put_text(put_text(put_text(out, end, nothing), end, text), end, nothing);
     return put_text(put_text(put_text(out, end, text), end, nothing), end, nothing);
 }

@@ -11,6 +11,9 @@
  * Several dumps follow each other in the same columns. `begin_dump` remembers where one starts, so that `drop_dump`
  * can forget a dump that turns out to be damaged; its texts stay in the pool, where nobody asks for them.
  *
+ * Few registrations have a position or an address, in most dumps none has. Their columns (`FIRST_RARE`) stay empty
+ * until a row has such a text, and are then filled up with zeros; an empty one stands for zeros only.
+ *
  * Each append makes all room first and counts rows last: where memory runs out the columns have not changed. */
 
 #include "gatherer.h"
@@ -63,15 +66,41 @@ void free_gatherer(Gatherer *gatherer) {
 
 static inline bool has_room(Column *column, size_t more) { return reserve_column(column, column->size + more); }
 
+static inline size_t row_count(const RowColumns *columns) { return columns->country.size / 2; }
+
 static bool has_row_room(RowColumns *columns, size_t count) {
     return has_room(&columns->country, 2 * count) && has_room(&columns->date, 2 * count) &&
            has_room(&columns->line, 4 * count) && has_room(&columns->registry, count) &&
            has_room(&columns->holder, count) && has_room(&columns->detail, count);
 }
 
-static bool has_text_room(Column *columns, size_t texts, size_t count) {
+/* Return which columns are kept, a bit each: not one that has no text so far and gets none from these rows. */
+static unsigned kept_columns(const Column *columns, size_t texts, const Rows *rows) {
+    unsigned kept = 0, found[STORED_TEXTS] = {0};
+    for (size_t i = 0; texts > FIRST_RARE && i < rows->count; i++)
+        for (size_t column = FIRST_RARE; column < texts; column++)
+            found[column] |= rows->items[i].lengths[column];
+    for (size_t column = 0; column < texts; column++)
+        if (column < FIRST_RARE || columns[column].size > 0 || found[column])
+            kept |= 1u << column;
+    return kept;
+}
+
+/* Write zeros for rows that came before a column had its first text; return whether there was memory. */
+static bool fill_up(Column *column, size_t before) {
+    if (column->size >= 4 * before)
+        return true;
+    if (!reserve_column(column, 4 * before))
+        return false;
+    memset(column->data + column->size, 0, 4 * before - column->size);
+    column->size = 4 * before;
+    return true;
+}
+
+static bool has_text_room(Column *columns, size_t texts, const Rows *rows, size_t before) {
+    unsigned kept = kept_columns(columns, texts, rows);
     for (size_t i = 0; i < texts; i++)
-        if (!has_room(&columns[i], 4 * count))
+        if (kept >> i & 1 && !(fill_up(&columns[i], before) && has_room(&columns[i], 4 * rows->count)))
             return false;
     return true;
 }
@@ -140,8 +169,9 @@ static inline uint32_t *behind(const Column *column) {
 }
 
 static bool number_rows(Pool *pool, const Sheet *sheet, const Rows *rows, Column *columns, size_t texts) {
+    unsigned kept = kept_columns(columns, texts, rows);
     for (size_t column = 0; column < texts; column++)
-        if (rows->count && !number_column(pool, sheet, rows, column, behind(&columns[column])))
+        if (rows->count && kept >> column & 1 && !number_column(pool, sheet, rows, column, behind(&columns[column])))
             return false;
     return true;
 }
@@ -159,9 +189,10 @@ static bool number_findings(Pool *pool, const Sheet *sheet, uint32_t *numbers) {
     return true;
 }
 
-static void extend_texts(Column *columns, size_t texts, size_t count) {
+static void extend_texts(Column *columns, size_t texts, const Rows *rows) {
+    unsigned kept = kept_columns(columns, texts, rows);
     for (size_t i = 0; i < texts; i++)
-        columns[i].size += 4 * count;
+        columns[i].size += kept >> i & 1 ? 4 * rows->count : 0;
 }
 
 /* Make room for a sheet and number its texts behind the columns; return whether there was memory. */
@@ -169,11 +200,12 @@ static bool number_sheet(Gatherer *gatherer, const Sheet *sheet) {
     size_t count4 = sheet->rows4.count, count6 = sheet->rows6.count, found = sheet->findings.count;
     Pool *pool = &gatherer->pool;
     return has_room(&gatherer->first4, 4 * count4) && has_room(&gatherer->last4, 4 * count4) &&
-           has_row_room(&gatherer->rows4, count4) && has_text_room(gatherer->texts4, STORED_TEXTS, count4) &&
+           has_row_room(&gatherer->rows4, count4) && has_text_room(gatherer->texts4, STORED_TEXTS, &sheet->rows4, row_count(&gatherer->rows4)) &&
            has_room(&gatherer->wide6, sizeof(WidePair) * count6) && has_row_room(&gatherer->rows6, count6) &&
-           has_text_room(gatherer->texts6, STORED_TEXTS, count6) &&
+           has_text_room(gatherer->texts6, STORED_TEXTS, &sheet->rows6, row_count(&gatherer->rows6)) &&
            has_row_room(&gatherer->organisations, sheet->organisations.count) &&
-           has_text_room(gatherer->organisation_texts, ORGANISATION_TEXTS, sheet->organisations.count) &&
+           has_text_room(gatherer->organisation_texts, ORGANISATION_TEXTS, &sheet->organisations,
+                         row_count(&gatherer->organisations)) &&
            has_room(&gatherer->findings.line, 4 * found) && has_room(&gatherer->findings.reason, found) &&
            has_room(&gatherer->findings.text, 4 * found) &&
            number_rows(pool, sheet, &sheet->rows4, gatherer->texts4, STORED_TEXTS) &&
@@ -194,13 +226,13 @@ bool gather_sheet(Gatherer *gatherer, const Sheet *sheet) {
         last[i] = sheet->rows4.items[i].last;
     }
     split_rows(&gatherer->rows4, &sheet->rows4, line_base);
-    extend_texts(gatherer->texts4, STORED_TEXTS, count4);
+    extend_texts(gatherer->texts4, STORED_TEXTS, &sheet->rows4);
     if (count6)
         memcpy(extend(&gatherer->wide6, sizeof(WidePair) * count6), sheet->wide6.items, sizeof(WidePair) * count6);
     split_rows(&gatherer->rows6, &sheet->rows6, line_base);
-    extend_texts(gatherer->texts6, STORED_TEXTS, count6);
+    extend_texts(gatherer->texts6, STORED_TEXTS, &sheet->rows6);
     split_rows(&gatherer->organisations, &sheet->organisations, line_base);
-    extend_texts(gatherer->organisation_texts, ORGANISATION_TEXTS, sheet->organisations.count);
+    extend_texts(gatherer->organisation_texts, ORGANISATION_TEXTS, &sheet->organisations);
     uint32_t *line = extend(&gatherer->findings.line, 4 * found);
     uint8_t *reason = extend(&gatherer->findings.reason, found);
     for (size_t i = 0; i < found; i++) {
@@ -235,10 +267,22 @@ static bool join_pools(Pool *pool, const Pool *other, uint32_t *numbers) {
     return true;
 }
 
+/* Fill up the rare columns that either of two dumps has, in both; return whether there was memory. */
+static bool match_rare(Column *columns, size_t before, Column *others, size_t more) {
+    for (size_t i = FIRST_RARE; i < STORED_TEXTS; i++)
+        if (columns[i].size || others[i].size)
+            if (!fill_up(&columns[i], before) || !fill_up(&others[i], more))
+                return false;
+    return true;
+}
+
 /* Append another dump and empty it, column by column, so that not both are held; return whether there was memory.
  * Its lines stay counted from its own start. */
 bool gather_other(Gatherer *gatherer, Gatherer *other) {
     Column *columns = columns_of(gatherer), *others = columns_of(other);
+    if (!match_rare(gatherer->texts4, row_count(&gatherer->rows4), other->texts4, row_count(&other->rows4)) ||
+        !match_rare(gatherer->texts6, row_count(&gatherer->rows6), other->texts6, row_count(&other->rows6)))
+        return false;
     for (int i = 0; i < COLUMN_COUNT; i++)
         if (!has_room(&columns[i], others[i].size))
             return false;

@@ -293,22 +293,31 @@ static unsigned read_facts(const Reader *reader, Facts *facts) {
     return repairs;
 }
 
-/* Write an organisation; return the repairs that its texts needed. */
-static unsigned put_organisation(Reader *reader, Facts facts, Span handle, Span name) {
+/* Return the address lines of the paragraph in one. */
+static Span join_addresses(Reader *reader) {
     Span address = NO_SPAN;
     for (int i = 0; i < reader->address_count; i++)
         address = i == 0 ? reader->addresses[0] : join(reader, address, ", ", reader->addresses[i]);
+    return address;
+}
+
+/* Write an organisation; return the repairs that its texts needed. */
+static unsigned put_organisation(Reader *reader, Facts facts, Span handle, Span name, Span address) {
     Row *row = add_row(reader->sheet, &reader->sheet->organisations, facts);
     unsigned repairs = add_text(reader->sheet, row, 0, handle);
     repairs |= add_text(reader->sheet, row, 1, name);
     return repairs | add_text(reader->sheet, row, 2, address);
 }
 
-/* Return what names the holder of a registration best, and note its kind: a handle, else a maintainer, else the
- * description. The others are of no use to a hierarchy and not kept. */
+/* Return what names the holder of a registration best, and note its kind: a handle, else a name, else a maintainer,
+ * else the description. The others are of no use to a hierarchy and not kept. */
 static Span find_holder(const Span values[FIELD_COUNT], Facts *facts) {
     if (is_set(values[FIELD_HANDLE]))
         return values[FIELD_HANDLE];
+    if (is_set(values[FIELD_OWNER])) {
+        facts->holder = EVIDENCE_OWNER;
+        return values[FIELD_OWNER];
+    }
     if (is_set(values[FIELD_MAINTAINER])) {
         facts->holder = EVIDENCE_MAINTAINER;
         return values[FIELD_MAINTAINER];
@@ -329,7 +338,7 @@ static void close_registration(Reader *reader) {
     }
     Facts facts;
     unsigned repairs = range.verdict.repairs | read_facts(reader, &facts);
-    Span holder = find_holder(values, &facts);
+    Span holder = find_holder(values, &facts), address = join_addresses(reader);
     Row *row = add_registration(sheet, &range, facts);
     if (!is_set(values[FIELD_GEOFEED]))
         values[FIELD_GEOFEED] = values[FIELD_REMARK];
@@ -338,12 +347,13 @@ static void close_registration(Reader *reader) {
     repairs |= add_text(sheet, row, TEXT_STATUS, values[FIELD_STATUS]);
     repairs |= add_text(sheet, row, TEXT_GEOLOC, values[FIELD_GEOLOC]);
     repairs |= add_text(sheet, row, TEXT_GEOFEED, values[FIELD_GEOFEED]);
-    if (row != NULL && is_set(holder)) /* of the three one is counted already */
-        row->detail += (uint8_t)(is_set(values[FIELD_HANDLE]) + is_set(values[FIELD_MAINTAINER]) +
-                                 is_set(values[FIELD_DESCR]) - 1);
+    repairs |= add_text(sheet, row, TEXT_ADDRESS, address);
+    if (row != NULL && is_set(holder)) /* of the four one is counted already */
+        row->detail += (uint8_t)(is_set(values[FIELD_HANDLE]) + is_set(values[FIELD_OWNER]) +
+                                 is_set(values[FIELD_MAINTAINER]) + is_set(values[FIELD_DESCR]) - 1);
     if (is_set(values[FIELD_OWNERID]) && is_set(values[FIELD_OWNER])) {
         facts.holder = EVIDENCE_OWNERID;
-        repairs |= put_organisation(reader, facts, values[FIELD_OWNERID], values[FIELD_OWNER]);
+        repairs |= put_organisation(reader, facts, values[FIELD_OWNERID], values[FIELD_OWNER], address);
     }
     if (reader->has_junk)
         repairs |= REPAIR(REASON_JUNK_LINE);
@@ -358,7 +368,8 @@ static void close_organisation(Reader *reader) {
     }
     Facts facts;
     unsigned repairs = read_facts(reader, &facts);
-    repairs |= put_organisation(reader, facts, reader->values[FIELD_HANDLE], reader->values[FIELD_NAME]);
+    repairs |= put_organisation(reader, facts, reader->values[FIELD_HANDLE], reader->values[FIELD_NAME],
+                                join_addresses(reader));
     if (reader->has_junk)
         repairs |= REPAIR(REASON_JUNK_LINE);
     accept(reader->sheet, repairs, reader->first_line, reader->head);

@@ -19,8 +19,8 @@ static RowTable take_rows(Frame *frame, PyObject *object, size_t kinds) {
            "another number of texts");
     for (size_t i = 0; !frame->is_failed && i < kinds; i++) {
         Array numbers = take_array(frame, PyTuple_GetItem(texts, (Py_ssize_t)i), "u4");
-        expect(frame, numbers.count == count, "columns of different lengths");
-        table.texts[i] = numbers.data;
+        expect(frame, numbers.count == count || (numbers.count == 0 && i >= FIRST_RARE), "columns of different lengths");
+        table.texts[i] = numbers.count ? numbers.data : NULL;
     }
     Py_XDECREF(texts);
     expect(frame, date.count == count && registry.count == count && holder.count == count && detail.count == count,
@@ -277,7 +277,7 @@ static Codes take_codes(Frame *frame, PyObject *object, size_t rows) {
     return (Codes){codes.data, (size_t)bytes};
 }
 
-enum { RENDERED_SECTIONS = 17 };
+enum { RENDERED_SECTIONS = 18 };
 
 /* Take the sections that describe subnets, in the order of `SECTIONS` in ipmicra/hierarchy/rendering.py. */
 static Registrations take_registrations(Frame *frame, PyObject *const *views) {
@@ -287,18 +287,19 @@ static Registrations take_registrations(Frame *frame, PyObject *const *views) {
     Array date = take_array(frame, views[8], "u2"), countries = take_array(frame, views[9], "u2");
     Array statuses = take_array(frame, views[10], "u4"), organisation_at = take_array(frame, views[12], "u4");
     Array geo_rows = take_array(frame, views[14], "u4"), geoloc = take_array(frame, views[15], "u4");
-    Array geofeed = take_array(frame, views[16], "u4");
+    Array geofeed = take_array(frame, views[16], "u4"), postal = take_array(frame, views[17], "u4");
     size_t rows4 = bounds4.count / 2, rows6 = bounds6.count / 4, rows = rows4 + rows6;
     expect(frame, bounds4.count % 2 == 0 && bounds6.count % 4 == 0, "bounds of half a subnet");
     expect(frame, parent.count == rows && organisation.count == rows && netname.count == rows &&
                       registry.count == rows && date.count == rows, "columns of different lengths");
-    expect(frame, geoloc.count == geo_rows.count && geofeed.count == geo_rows.count, "columns of different lengths");
+    expect(frame, geoloc.count == geo_rows.count && geofeed.count == geo_rows.count && postal.count == geo_rows.count,
+           "columns of different lengths");
     Codes country = take_codes(frame, views[5], rows), status = take_codes(frame, views[6], rows);
     Span names = take_text(frame, views[11]), organisations = take_text(frame, views[13]);
     return (Registrations){bounds4.data, bounds6.data, rows4, rows6, parent.data, organisation.data, netname.data,
                            country, status, registry.data, date.data, countries.data, countries.count,
                            statuses.data, statuses.count, names, organisation_at.data, organisation_at.count,
-                           organisations, geo_rows.data, geoloc.data, geofeed.data, geo_rows.count};
+                           organisations, geo_rows.data, geoloc.data, geofeed.data, postal.data, geo_rows.count};
 }
 
 FUNCTION(render_lines, 8) {

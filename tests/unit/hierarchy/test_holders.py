@@ -51,6 +51,32 @@ def test_ownerid_without_owner_stands_for_itself() -> None:
     assert facts(holder("ownerid: BR-X")) == (HolderEvidence.OWNERID, "BR-X", None)
 
 
+def test_owner_without_ownerid_is_a_holder_by_name() -> None:
+    found = holder("owner: Cooperativa Ejemplo", "city: Rosario", "mnt-by: M-1", dialect=Dialect.LACNIC)
+    assert facts(found) == (HolderEvidence.OWNER, None, "Cooperativa Ejemplo")
+    assert found.address is None, "the address is the registration's, which may be one of many"
+
+
+def test_owners_of_one_name_are_one_holder() -> None:
+    more = "inetnum: 11.0.0.0/8\nowner: EJEMPLO  SA.\ncity: Salta\nsource: LACNIC\n"
+    hierarchy = built(f"inetnum: 10.0.0.0/8\nowner: Ejemplo SA\ncity: Rosario\nsource: LACNIC\n\n{more}")
+    one, other = hierarchy.lookup("10.0.0.1"), hierarchy.lookup("11.0.0.1")
+    assert one.organisation == other.organisation
+    assert (one.postal_address, other.postal_address) == ("Rosario", "Salta")
+
+
+def test_address_of_a_registration_is_kept_where_its_holder_has_another() -> None:
+    more = "inetnum: 11.0.0.0/8\nownerid: AR-X\nowner: Ejemplo\ncity: Salta\nchanged: 20000101\n"
+    hierarchy = built(
+        f"inetnum: 10.0.0.0/8\nownerid: AR-X\nowner: Ejemplo\ncity: Rosario\nchanged: 20200101\n\n{more}"
+    )
+    main, branch = hierarchy.lookup("10.0.0.1"), hierarchy.lookup("11.0.0.1")
+    assert main.organisation == branch.organisation
+    assert main.organisation is not None
+    assert main.organisation.address == "Rosario", "of the newest"
+    assert (main.postal_address, branch.postal_address) == (None, "Salta")
+
+
 def test_orgid_leads_to_arins_organisation() -> None:
     more = "OrgID: X-1\nOrgName: Example\nStreet: 1 Road\nCity: Town\nState/Prov: VA\nCountry: US\n"
     text = f"NetHandle: NET-10\nNetRange: 10.0.0.0 - 10.255.255.255\nOrgID: X-1\n\n{more}"

@@ -14,7 +14,9 @@ from ipmicra.model.registry import Registry
 from ipmicra.model.subnet import Subnet
 
 
-def subnet(address: str | None, country: str | None, holder_country: str | None = None) -> Subnet:
+def subnet(
+    address: str | None, country: str | None, holder_country: str | None = None, own: str | None = None
+) -> Subnet:
     organisation = Organisation(
         number=1, handle="ORG-1", name="Example", address=address, country=holder_country,
         registry=Registry.RIPE, evidence=HolderEvidence.ORG,
@@ -22,7 +24,7 @@ def subnet(address: str | None, country: str | None, holder_country: str | None 
     return Subnet(
         row=1, first=IPv4Address("192.0.2.0"), last=IPv4Address("192.0.2.255"), depth=1, netname="N",
         organisation=organisation, registry=Registry.RIPE, country=country, status=None, date=None,
-        geoloc=None, geofeed=None,
+        geoloc=None, geofeed=None, postal_address=own,
     )  # fmt: skip
 
 
@@ -73,6 +75,27 @@ def test_radius_grows_and_weight_falls_as_neighbours_disagree() -> None:
     assert radii == sorted(set(radii))
     assert weights == sorted(set(weights), reverse=True)
     assert weights[-1] == LocateConfig().registry_least_weight
+
+
+def test_address_of_the_registration_itself_goes_before_that_of_its_holder() -> None:
+    lineage = [subnet("Av. 9 de Julio 1, Buenos Aires", "AR", "AR", own="Mendoza")]
+    hint = registry_hint(lineage, [], load_gazetteer(), LocateConfig())
+    assert hint is not None
+    assert hint.location.city == "Mendoza"
+    assert hint.evidence == "address of 192.0.2.0/24: Mendoza"
+
+
+def test_address_that_names_no_city_gives_way_to_one_that_does() -> None:
+    lineage = [subnet("Av. 9 de Julio 1, Buenos Aires", "AR", "AR", own="Edificio B")]
+    hint = registry_hint(lineage, [], load_gazetteer(), LocateConfig())
+    assert hint is not None
+    assert hint.location.city == "Buenos Aires"
+
+
+def test_own_address_abroad_gives_way_to_the_country_of_the_subnet() -> None:
+    hint = registry_hint([subnet(None, "UY", own="Miami, FL, US")], [], load_gazetteer(), LocateConfig())
+    assert hint is not None
+    assert (hint.location.city, hint.location.country) == (None, "UY")
 
 
 def test_headquarters_abroad_give_way_to_the_country_of_the_subnet() -> None:
