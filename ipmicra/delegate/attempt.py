@@ -138,6 +138,8 @@ class Attempt:
     outstanding: set[int] = field(default_factory=set)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""
+    is_check: bool = False
+    """Whether it checks a delegation that would have answered: somebody is to probe."""
     stage: Stage = Stage.OPEN
     review: Review | None = None
     """Why a subnet is contested that somebody holds; None for one that was free."""

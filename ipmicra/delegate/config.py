@@ -42,6 +42,8 @@ class DelegatorConfig:
     """Probes lost in a row, without a sample, after which a site counts as one that cannot be probed."""
     apart_km: float = 100.0
     """Beyond this, and both radii, a site is elsewhere than the rest of its subnet."""
+    check_every: int = 20
+    """Of so many answers from delegations of subnets wider than a slice, one is checked by a probe."""
     implausible_allowed: int = 3
     """Fewer implausible samples than this never flag a crawler (see `ipmicra.delegate.roster`)."""
     physics: PhysicsConfig = field(default_factory=PhysicsConfig)
@@ -78,9 +80,13 @@ class LevelSpread:
     wider: float = 0.05
     """Between subnets above the site's own."""
     subnet: float = 0.1
+    slice: float = 0.1
+    """Between slices of a subnet that is wider, before samples tell (`Kinship`)."""
 
 
-UNPLACED = LevelSpread(root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15)
+UNPLACED = LevelSpread(
+    root=0.3, coarse=0.5, country=0.5, fine=0.2, organisation=0.3, wider=0.15, subnet=0.15, slice=0.3
+)
 """Without a place the levels stand for it."""
 
 
@@ -123,6 +129,8 @@ class PredictConfig:
     """As `pair_spread`, where no place is known: round trips span a factor of a hundred."""
     together_km: float = 100.0
     """Crawlers closer than this share routes."""
+    own_share: float = 0.25
+    """Share of a pair's variance that is the crawler's own even beside another one: their networks differ."""
     prior_sites: float = 40.0
     """Sites' worth of trust in the covariance above, before samples change it."""
     tail: float = 4.0
@@ -141,6 +149,10 @@ class PredictConfig:
     """Width of a fine cell, likewise."""
     quantiles: int = 15
     """Points at which an expectation is taken."""
+    kin_trust: float = 4.0
+    """Observations' worth of trust in what wider groups of subnets say of a subnet's spread."""
+    spread_apart: float = 0.9
+    """Least spread between slices of a subnet that is known to be in several places, in logarithms."""
     wider_levels: int = 2
     """Subnets above the site's own that count."""
     placed: LevelSpread = field(default_factory=LevelSpread)

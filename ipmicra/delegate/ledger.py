@@ -36,7 +36,7 @@ from ipmicra.delegate.attempt import Attempt, Occasion, Review, Settle
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.own_subnet import TAKEN, own_delegation
 from ipmicra.delegate.roster import Roster
-from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of
+from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, slice_of
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import OWN, Decision, Delegation, Evidence, Origin
@@ -61,6 +61,7 @@ class HoldStep(Enum):
     DELEGATION_EXPIRED = auto()
     CRAWLER_LEFT = auto()
     OWN_SUBNET = auto()
+    SEEN_SPREAD = auto()
 
 
 NEXT_HOLD = {
@@ -70,10 +71,12 @@ NEXT_HOLD = {
     (Hold.CONTESTED, HoldStep.ATTEMPT_ABANDONED): Hold.FREE,
     (Hold.CONTESTED, HoldStep.OWN_SUBNET): Hold.CONTESTED,
     (Hold.CONTESTED, HoldStep.DELEGATION_EXPIRED): Hold.CONTESTED,
+    (Hold.CONTESTED, HoldStep.SEEN_SPREAD): Hold.CONTESTED,
     (Hold.HELD, HoldStep.ATTEMPT_OPENED): Hold.CONTESTED,
     (Hold.HELD, HoldStep.DELEGATION_EXPIRED): Hold.FREE,
     (Hold.HELD, HoldStep.CRAWLER_LEFT): Hold.FREE,
     (Hold.HELD, HoldStep.OWN_SUBNET): Hold.HELD,
+    (Hold.HELD, HoldStep.SEEN_SPREAD): Hold.FREE,
 }
 
 
@@ -307,13 +310,13 @@ class Holdings:
         held.delegation = replace(held.delegation, expires_s=now_s + config.lifetime_s)
         return [Renewed(held.delegation)]
 
-    def give_own(self, crawler: int, now_s: float) -> list[Action]:
+    def give_own(self, crawler: int, key: int, now_s: float) -> list[Action]:
         """Delegate the subnet that a crawler stands in to it, whoever else held it.
 
         Of several that stand in the same subnet the first keeps it.
         """
         one = self._roster.crawlers[crawler]
-        key, delegation, account = own_delegation(self._tree, one, now_s, self._config.lifetime_s)
+        delegation, account = own_delegation(self._tree, one, key, now_s, self._config.lifetime_s)
         before = self._ledger.get(key)
         if not self._roster.is_present(crawler) or (before and self.stands_in(before.crawler, key)):
             return []
@@ -324,8 +327,8 @@ class Holdings:
 
     def stands_in(self, crawler: int, key: int) -> bool:
         """Return whether a crawler is present and a subnet is its own."""
-        is_present = self._roster.is_present(crawler)
-        return is_present and key_of(self._tree, self._roster.crawlers[crawler].address) == key
+        address = self._roster.crawlers[crawler].address
+        return self._roster.is_present(crawler) and key in (key_of(self._tree, address), slice_of(address))
 
     def restore(
         self,

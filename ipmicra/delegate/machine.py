@@ -53,8 +53,9 @@ from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.ledger import Held, Hold, Holdings, HoldStep, Ledger
 from ipmicra.delegate.ports import FallbackSources, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
 from ipmicra.delegate.reviewing import Reviewing
-from ipmicra.delegate.roster import Roster, are_apart
-from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key, single, slice_of
+from ipmicra.delegate.roster import Roster
+from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.delegate.units import SPREAD, Units
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.delegation import Evidence
@@ -84,6 +85,7 @@ class DelegationMachine:
         self._fallback = Fallback(tree, self.roster, self.ledger, fallback or FallbackSources())
         self.holdings = Holdings(tree, self.roster, self.ledger, self.config, policy.name)
         self.restore = self.holdings.restore
+        self._units = Units(tree, self.ledger, policy.scope, self.config)
         self._reviewing = Reviewing(self.roster, self.ledger, policy, self.config)
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
@@ -122,31 +124,22 @@ class DelegationMachine:
         if self.at_once is not None:
             return self.at_once.arrived(site, now_s)
         key, location = self._whereabouts(site)
+        held = self.ledger.get(key)
+        if held is not None and self._units.is_check(held):
+            key, held = self._units.checked(site.address), None
         attempt = self._open_by_key.get(key)
         if attempt is not None:
             attempt.sites.append(site)
             return []
-        held = self.ledger.get(key)
         if held is not None and self.holdings.is_settled(held, now_s):
             return [*self.holdings.renew(held, now_s), self.holdings.assign(site, held, 0)]
-        attempt = Attempt(self._count, key, row_of_key(self._tree, key), site.address, location)
+        attempt = self._units.attempt(self._count, key, site.address, location)
         return self._open(attempt, site, now_s) if held is None else self._review(attempt, held, site, now_s)
 
     def _whereabouts(self, site: Site) -> tuple[int, Location | None]:
         """Return the key to delegate for a site, and its place if anybody knows it."""
-        if self._policy.scope is Scope.SITE:
-            key = single(site.address)
-            return key, self._location_of(site, key)
-        key = key_of(self._tree, site.address)
-        location = self._location_of(site, key)
-        if self._policy.scope is Scope.PLACE and location is not None:
-            held = self.ledger.get(key)
-            if held is not None and are_apart(location, held.location, self.config.apart_km):
-                return slice_of(site.address), location
-        return key, location
-
-    def _location_of(self, site: Site, key: int) -> Location | None:
-        return self._locations.location_of(site, key) if self._locations else None
+        location = self._locations.location_of(site, 0) if self._locations else None
+        return self._units.of(site.address, location), location
 
     def _review(self, attempt: Attempt, held: Held, site: Site, now_s: float) -> list[Action]:
         """Decide whether a subnet's holder may keep it without further ado; open an attempt if not."""
@@ -256,7 +249,7 @@ class DelegationMachine:
     def _learn_elsewhere(self, sample: Sample, crawler: int, rtt_ms: float) -> None:
         """Learn from a sample that no attempt asked for."""
         key, location = self._whereabouts(Site(str(sample.address), sample.address))
-        attempt = Attempt(-1, key, row_of_key(self._tree, key), sample.address, location)
+        attempt = self._units.attempt(-1, key, sample.address, location)
         attempt.samples[crawler] = rtt_ms
         self._policy.learn(attempt)
 
@@ -306,10 +299,13 @@ class DelegationMachine:
         self._close(attempt)
         if settle.evidence is not Evidence.ANYCAST:
             self._policy.learn(attempt)
+            settle = self._units.widened(attempt, settle, self._policy)
         account = account_of(attempt, settle, self.roster.name, self._policy.explain(attempt))
         # Without the budget the attempt will be made again, with the same samples: count them then.
         is_makeshift = settle.evidence is not Evidence.PROBED and Loss.BUDGET in attempt.losses.values()
         actions: list[Action] = []
+        for row in self._policy.spread_since():
+            actions += self.holdings.revoke(row, HoldStep.SEEN_SPREAD, SPREAD)
         if not is_makeshift:
             actions += self.roster.check(attempt, now_s)
         held = self.holdings.settle(attempt, settle, now_s)
@@ -327,7 +323,10 @@ class DelegationMachine:
 
     def _answers(self, attempt: Attempt, now_s: float) -> list[Action]:
         """Answer all sites that waited, after giving the subnet to a crawler of its own that joined."""
-        own = [] if attempt.owner is None else self.holdings.give_own(attempt.owner, now_s)
+        own: list[Action] = []
+        if attempt.owner is not None:
+            key = self._units.own_of(self.roster.crawlers[attempt.owner].address)
+            own = self.holdings.give_own(attempt.owner, key, now_s)
         return own + self.holdings.assign_waiting(attempt)
 
     def _abandon(self, attempt: Attempt) -> list[Action]:
@@ -352,9 +351,10 @@ class DelegationMachine:
 
     def _give_own(self, crawler: int, now_s: float) -> list[Action]:
         """Give a crawler the subnet that it stands in; if that is being decided, when that ends."""
-        attempt = self._open_by_key.get(key_of(self._tree, self.roster.crawlers[crawler].address))
+        key = self._units.own_of(self.roster.crawlers[crawler].address)
+        attempt = self._open_by_key.get(key)
         if attempt is None:
-            return self.holdings.give_own(crawler, now_s)
+            return self.holdings.give_own(crawler, key, now_s)
         attempt.owner = crawler if attempt.owner is None else attempt.owner
         return []
 
@@ -390,9 +390,9 @@ class DelegationMachine:
 
     def hold_of(self, address: Address) -> Hold:
         """Return the state of the subnet that an address lies in."""
-        return self.ledger.hold_of(key_of(self._tree, address))
+        return self.ledger.hold_of(self._units.of(address))
 
     def is_settled(self, address: Address, now_s: float) -> bool:
         """Return whether the subnet of an address has a crawler and nothing is left to be measured."""
-        held = self.ledger.get(key_of(self._tree, address))
+        held = self.ledger.get(self._units.of(address))
         return held is not None and self.holdings.is_settled(held, now_s)

@@ -63,7 +63,7 @@ class Scope(Enum):
     SUBNET = auto()
     """The whole subnet, wherever its sites are."""
     PLACE = auto()
-    """The subnet, except for sites that are known to be elsewhere: those go by slices."""
+    """A slice, or the whole subnet where the policy says so (see `ipmicra.delegate.units`)."""
 
 
 class Policy(Protocol):
@@ -83,6 +83,12 @@ class Policy(Protocol):
 
     def learn(self, attempt: Attempt) -> None:
         """Learn from an attempt's samples at its end, or from a sample of another attempt."""
+
+    def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
+        """Return whether an answer for a slice is good for the whole subnet, and why; after `learn`."""
+
+    def spread_since(self) -> list[int]:
+        """Return subnets delegated as a whole that turned out to be in several places since last asked."""
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Return whether a crawler that joined later may be nearer than the holder, whose sample is known."""

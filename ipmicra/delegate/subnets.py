@@ -43,11 +43,25 @@ class SubnetTree(Protocol):
     def registry_number(self, row: int) -> int:
         """Return the number of the registry."""
 
+    def status_number(self, row: int) -> int:
+        """Return the number of the registry's status of a row, 0 for none: alike if the status is."""
+
 
 def key_of(tree: SubnetTree, address: Address) -> int:
     """Return the key of the subnet to delegate for an address."""
     row = tree.row_of(str(address))
     return slice_of(address) if tree.parent(row) is None else row
+
+
+def is_narrow(tree: SubnetTree, row: int) -> bool:
+    """Return whether a subnet lies within one slice."""
+    return is_one_slice(*tree.bounds(row))
+
+
+def is_one_slice(first: Address, last: Address) -> bool:
+    """Return whether a range of addresses lies within one slice."""
+    below = _FORMS[0 if first.version == 4 else 1][1]  # noqa: PLR2004
+    return int(first) >> below == int(last) >> below
 
 
 def slice_of(address: Address) -> int:

@@ -238,6 +238,10 @@ class Hierarchy:
         """Return the number of a row's registry (see `Registry`)."""
         return int(self._views[names.REGISTRY][self._checked(row)])
 
+    def status_number(self, row: int) -> int:
+        """Return the number of a row's status, 0 for none; rows of one status have the same."""
+        return int(self._views[names.STATUS][self._checked(row)])
+
     def search(self, query: str, limit: int | None = None) -> list[Organisation]:
         """Return organisations whose handle or name contains a text, ignoring case."""
         if not query.strip():

@@ -52,6 +52,9 @@ class ListedTree:
     def registry_number(self, row: int) -> int:
         return self._rows[row].registry
 
+    def status_number(self, row: int) -> int:
+        return 0
+
 
 def listed(text: str, parent: int, organisation: int = 0, country: str | None = None) -> Listed:
     """Write a subnet as a prefix or as `first - last`."""

@@ -90,6 +90,10 @@ class GraftedTree:
         """Return the number of the registry, of a graft that of the root."""
         return self._tree.registry_number(row if row < self._size else 0)
 
+    def status_number(self, row: int) -> int:
+        """Return the number of the status, 0 for a graft."""
+        return self._tree.status_number(row) if row < self._size else 0
+
 
 class Grafter:
     """Asks for what the hierarchy lacks, keeps the answers, and grafts them."""

@@ -104,16 +104,16 @@ class Fleet(AbstractContextManager["Fleet"]):
         """Delegate the subnet that a crawler stands in to it, unless another that stands there holds it."""
         from ipmicra.app.delegate.new_edition import EDITION
         from ipmicra.delegate.config import DelegatorConfig
-        from ipmicra.delegate.own_subnet import TAKEN, own_delegation
-        from ipmicra.delegate.subnets import key_of
+        from ipmicra.delegate.own_subnet import TAKEN, own_delegation, own_key
 
-        key, own, account = own_delegation(hierarchy, crawler, now_s, DelegatorConfig().lifetime_s)
+        key = own_key(hierarchy, crawler.address)
+        own, account = own_delegation(hierarchy, crawler, key, now_s, DelegatorConfig().lifetime_s)
         before = self._store.delegations.get(own.first, own.last)
         if before is not None:
             holder = self._store.crawlers.get(before.delegation.crawler)
             is_present = holder is not None and holder.crawler.state in PRESENT
             is_good = is_present and before.delegation.expires_s > now_s
-            if holder and is_good and key_of(hierarchy, holder.crawler.address) == key:
+            if holder and is_good and own_key(hierarchy, holder.crawler.address) == key:
                 return
             self._store.delegations.end_many([((own.first, own.last), TAKEN)], now_s)
             self.taken.append(EndedDelegation(record=before, ended_s=now_s, reason=TAKEN))

@@ -35,6 +35,14 @@ class Simple:
     def learn(self, attempt: Attempt) -> None:
         """Learn nothing."""
 
+    def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:  # noqa: ARG002 - the interface
+        """Decide for single addresses."""
+        return False, ""
+
+    def spread_since(self) -> list[int]:
+        """Hold no subnet as a whole."""
+        return []
+
     def can_win(self, crawler: int, attempt: Attempt) -> bool:  # noqa: ARG002 - the interface
         """Never take a subnet from its holder."""
         return False

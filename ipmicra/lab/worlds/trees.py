@@ -91,6 +91,10 @@ class NestedRanges:
         """Return 0: no registry is known."""
         return 0
 
+    def status_number(self, row: int) -> int:  # noqa: ARG002 - the interface
+        """Return 0: no status is known."""
+        return 0
+
 
 class PrefixTree(NestedRanges):
     """Prefixes of fixed lengths around the addresses of a world."""

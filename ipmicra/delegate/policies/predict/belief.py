@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import erf, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
@@ -22,8 +23,24 @@ from ipmicra.delegate.config import PredictConfig
 from ipmicra.model.types import Floats
 
 LEAST_VARIANCE = 1e-12
+DRAWS = 256
+"""Draws by which the expected regret is taken."""
+RIVALS = 7
+"""Crawlers that are compared with the holder: those with the highest expected savings."""
 NARROWEST = 0.5
 """No expectation without a place is narrower than this, in logarithms: a bound, to save its making."""
+
+
+class Bounds(Protocol):
+    """What light says of a site's round trips, one number per crawler."""
+
+    @property
+    def floors(self) -> Floats:
+        """Milliseconds taken off before the logarithm."""
+
+    @property
+    def least(self) -> Floats:
+        """Shortest round trips that light allows, in ms."""
 
 
 @dataclass(slots=True)
@@ -96,6 +113,26 @@ class Savings:
         expected_ms = shifted[holder] - self.offset_ms
         saved: Floats = logarithms * shifted[holder] / (expected_ms + self.fixed_ms) * self.fixed_ms
         return saved
+
+    def regret(self, belief: Normal, outlook: Bounds, holder: int, savings: Floats) -> float:
+        """Return what a crawler is expected to lose against the nearest of all, without a sample, in ms.
+
+        `savings` has what each of the others may save beside it, nil for those that do not count. Several
+        may: their largest is a lower bound, their sum an upper one, which decides most cases.
+        """
+        rivals = np.argsort(-savings)[:RIVALS]
+        some = np.concatenate(([holder], rivals[(savings[rivals] > 0) & (rivals != holder)]))
+        covariance = belief.covariance[some[:, None], some] + LEAST_VARIANCE * np.eye(len(some))
+        values = belief.mean[some] + normal_draws(len(some)) @ np.linalg.cholesky(covariance).T
+        trips = np.maximum(outlook.floors[some] + np.exp(values) - self.offset_ms, outlook.least[some])
+        shifted = np.maximum(trips, 0.0) + self.fixed_ms
+        return float(np.log(shifted[:, 0] / shifted.min(axis=1)).mean()) * self.fixed_ms
+
+
+@cache
+def normal_draws(count: int) -> Floats:
+    """Return draws of independent standard normal numbers, always the same."""
+    return np.random.default_rng(0).standard_normal((DRAWS, count))
 
 
 def _loss(margin: Floats) -> Floats:

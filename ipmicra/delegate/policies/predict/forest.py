@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import LevelSpread, PredictConfig
-from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.delegate.policies.predict.kinship import Kinship
+from ipmicra.delegate.subnets import SubnetTree, is_narrow, slice_of
 from ipmicra.model.geo import EARTH_RADIUS_KM, unit_vectors
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
+NOTHING = 0
+"""Number of a node that no sample reaches."""
 Floats32 = NDArray[np.float32]
 
 
@@ -34,6 +37,13 @@ class Branch:
     """(level,)"""
     tree_squares: tuple[float, ...]
     common_squares: tuple[float, ...]
+    slice_square: float | None = None
+    """Variance between slices of the subnet; None if it is no wider than one and `common` ends with it."""
+
+    def another_slice(self, square: float) -> Branch:
+        """Return the branch of a slice of the same subnet of which nothing is known."""
+        common, squares = np.append(self.common[:-1], NOTHING), (*self.common_squares[:-1], square)
+        return Branch(self.trees, common, self.tree_squares, squares, square)
 
 
 class Forest:
@@ -42,18 +52,20 @@ class Forest:
     def __init__(self, crawlers: int) -> None:
         """Begin with nothing learnt."""
         self._crawlers = crawlers
-        self._count = 0
+        self._count = 1  # NOTHING
         self._numbers: dict[tuple[object, ...], int] = {}
+        self.slice_squares: dict[int, float] = {}
+        """Variance that the messages of each slice climb with: its first one, or sums would not add up."""
         self._precision = np.zeros((16, crawlers), np.float32)
         self._weight = np.zeros((16, crawlers), np.float32)
 
     def __len__(self) -> int:
         """Count the nodes."""
-        return self._count
+        return self._count - 1
 
     def __repr__(self) -> str:
         """Say how much there is."""
-        return f"<Forest: {self._count} nodes, {self._crawlers} crawlers>"
+        return f"<Forest: {len(self)} nodes, {self._crawlers} crawlers>"
 
     def node(self, *key: object) -> int:
         """Return the number of a node, a new one if need be; a key begins with the parent's number."""
@@ -77,6 +89,11 @@ class Forest:
         """Return whether a sample ever came in below the country of a branch."""
         near = np.concatenate([branch.trees[-1], branch.common])
         return bool(self._precision[near].any())
+
+    def knows(self, node: int) -> NDArray[np.bool_]:
+        """Return the crawlers whose samples reached a node."""
+        known: NDArray[np.bool_] = self._precision[node] > 0
+        return known
 
     def expect(self, branch: Branch) -> tuple[Floats, Floats]:
         """Return mean and variance of every crawler at the end of a branch."""
@@ -139,6 +156,7 @@ def _without_child(
         precision[-1] -= last[0]
         weight[-1] -= last[1]
     # Single precision may lose the child's share: a node never knows less than it received from its parent.
+    weight[precision <= 0.0] = 0.0
     return np.maximum(precision, 0.0), weight
 
 
@@ -166,6 +184,7 @@ class Branches:
     def __init__(self, config: PredictConfig, tree: SubnetTree) -> None:
         """Choose widths and shifts of the grids."""
         self._config, self._tree = config, tree
+        self.kinship = Kinship(config, tree)
         turns = np.arange(config.trees)
         widths = 2.0 ** ((turns + 0.5) / config.trees * 2 - 1)
         self._nodes: dict[tuple[float, float, str | None], NDArray[np.intp]] = {}
@@ -186,8 +205,21 @@ class Branches:
             place = self._registered(attempt)
             nodes = self._over_registry(forest, place, country)
         common, squares = self._common(forest, attempt, ("place", *place, country), spread)
+        between = self._between_slices(attempt, is_placed=is_placed)
+        if between is not None:
+            own = forest.node(common[-1], "slice", slice_of(attempt.address))
+            between = forest.slice_squares.setdefault(own, between)
+            common.append(own)
+            squares.append(between)
         levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
-        return Branch(nodes, np.array(common, dtype=np.intp), levels, squares)
+        return Branch(nodes, np.array(common, dtype=np.intp), levels, tuple(squares), between)
+
+    def _between_slices(self, attempt: Attempt, *, is_placed: bool) -> float | None:
+        """Return the variance between slices of an attempt's subnet; None if it is no wider than one."""
+        row = attempt.row
+        if self._tree.parent(row) is None or is_narrow(self._tree, row):
+            return None
+        return self.kinship.square(row, is_placed=is_placed)
 
     def _over_place(self, forest: Forest, location: Location, country: str | None) -> NDArray[np.intp]:
         """Return root, coarse cell, country and fine cell of each tree: (level, tree)."""
@@ -222,22 +254,24 @@ class Branches:
 
     def _common(
         self, forest: Forest, attempt: Attempt, top: tuple[object, ...], spread: LevelSpread
-    ) -> tuple[list[int], tuple[float, ...]]:
-        """Return the nodes of organisation, wider subnets and the subnet itself."""
-        organisation = self._tree.organisation_number(attempt.row) if attempt.key >= 0 else 0
+    ) -> tuple[list[int], list[float]]:
+        """Return the nodes of organisation, wider subnets and the subnet itself; for the root, a slice's."""
+        is_registered = self._tree.parent(attempt.row) is not None
+        organisation = self._tree.organisation_number(attempt.row) if is_registered else 0
         nodes = [forest.node(*top, organisation)]
         squares = [spread.organisation**2]
-        for row in self._wider(attempt):
+        for row in self._wider(attempt.row) if is_registered else ():
             nodes.append(forest.node(nodes[-1], row))
             squares.append(spread.wider**2)
-        nodes.append(forest.node(nodes[-1], "subnet", attempt.key))
+        subnet = attempt.row if is_registered else slice_of(attempt.address)
+        nodes.append(forest.node(nodes[-1], "subnet", subnet))
         squares.append(spread.subnet**2)
-        return nodes, tuple(squares)
+        return nodes, squares
 
-    def _wider(self, attempt: Attempt) -> list[int]:
+    def _wider(self, subnet: int) -> list[int]:
         """Return the nearest subnets above, widest first, without the root."""
         rows: list[int] = []
-        row = attempt.row if attempt.key >= 0 else None
+        row: int | None = subnet
         while row is not None and len(rows) <= self._config.wider_levels:
             row = self._tree.parent(row)
             if row is not None:

@@ -24,43 +24,27 @@ take 20 is worth a probe where one expected at 25 ms for certain is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle, Verdict
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.belief import Normal, PlacementCheck, Savings
 from ipmicra.delegate.policies.predict.forest import Branches
+from ipmicra.delegate.policies.predict.notes import Notes, unasked
 from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
-from ipmicra.delegate.subnets import SubnetTree
+from ipmicra.delegate.subnets import SubnetTree, is_narrow
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.types import Floats
 
-
-@dataclass(slots=True)
-class _Notes:
-    """What the policy knows in the course of an attempt."""
-
-    prior: Expectation
-    belief: Normal
-    taken_in: set[int] = field(default_factory=set)
-    """Crawlers whose sample the belief has."""
-    savings: Floats | None = None
-    """Expected saving of a probe by each crawler, when last computed."""
-    expected: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Expected round trip and saving of those asked."""
-    density: float = 0.0
-    """Logarithm of the density of the samples taken in."""
-    is_misplaced: bool = False
-    """There was a place, and the samples say that it is wrong."""
+SPREAD = "sites of its subnet or holder are in several places"
 
 
 class Predict:
@@ -76,6 +60,8 @@ class Predict:
         self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
         self._fields: dict[bool, Field] = {}
         self._placement = PlacementCheck(self.config)
+        self._spread: list[int] = []
+        """Subnets to delegate by slices from now on."""
         self._unchecked = 0
         """Places believed without a probe since the last one."""
         self._overspent = 0.0
@@ -89,6 +75,7 @@ class Predict:
         """Remember what may be looked at."""
         self.roster, self.ledger = roster, ledger
         self._branches = Branches(self.config, tree)
+        self._tree = tree
 
     @property
     def price_ms(self) -> float:
@@ -142,17 +129,49 @@ class Predict:
             return self._ask(notes, chosen, savings)
         return Settle(best, Evidence.PROBED, best_ms, self._why_stop(notes, best_ms, chosen, savings))
 
-    def _decide_blind(self, attempt: Attempt, notes: _Notes, free: NDArray[np.intp]) -> Choice:
+    def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
+        """Return whether an answer is good for the whole subnet: if another site would lose little by it.
+
+        That site is in a slice of its own, at the same place as far as anybody knows.
+        """
+        notes, kinship = self._notes(attempt), self._branches.kinship
+        if kinship.is_spread(attempt.row):
+            return False, SPREAD
+        is_placed = notes.prior.outlook.is_placed
+        square = kinship.square(attempt.row, is_placed=is_placed)
+        beside = self._field(is_placed).expect_beside(notes.prior, square)
+        regret, _savings = self._regret(beside.belief(), beside.outlook, crawler, self.roster.usable())
+        return regret < self.price_ms, f"expected loss of another site of it: {regret:.2f} ms"
+
+    def _regret(
+        self, belief: Normal, outlook: Outlook, holder: int, usable: Sequence[int] | NDArray[np.intp]
+    ) -> tuple[float, Floats]:
+        """Return what a holder is expected to lose against all who may be asked, and against each."""
+        savings = self._savings.over_expected(belief, outlook.floors, holder)
+        counted = np.zeros_like(savings)
+        counted[usable] = savings[usable]
+        counted[holder] = 0.0
+        most, total = float(counted.max()), float(counted.sum())
+        if most >= self.price_ms or total < self.price_ms:  # bounds decide
+            return (most if most >= self.price_ms else total), counted
+        return self._savings.regret(belief, outlook, holder, counted), counted
+
+    def spread_since(self) -> list[int]:
+        """Return subnets delegated as a whole that turned out to be in several places since last asked."""
+        found, self._spread = self._spread, []
+        return found
+
+    def _decide_blind(self, attempt: Attempt, notes: Notes, free: NDArray[np.intp]) -> Choice:
         """Decide without a sample: the expected nearest probes first, unless none can be much nearer."""
         usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
         expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
         holder = int(usable[expected[usable].argmin()])
-        savings = self._savings.over_expected(notes.belief, notes.prior.outlook.floors, holder)
-        savings[holder] = 0.0
+        most, savings = self._regret(notes.belief, notes.prior.outlook, holder, usable)
         notes.savings = savings
-        most = float(savings[usable].max())
         if most < self.price_ms and notes.prior.outlook.is_placed:
             most = max(most, self._saving_by_check())
+        if attempt.is_check:
+            most = max(most, self.price_ms)
         if most >= self.price_ms and len(free):
             savings[holder] = most
             return self._ask(notes, holder, savings)
@@ -160,11 +179,11 @@ class Predict:
         if self.knows(attempt):
             evidence = Evidence.INHERITED
         return Settle(
-            holder, evidence, self._expected_ms(notes, holder), f"another would save {most:.2f} ms at most"
+            holder, evidence, notes.expected_ms(holder), f"expected loss without a probe: {most:.2f} ms"
         )
 
-    def _ask(self, notes: _Notes, crawler: int, savings: Floats) -> Ask:
-        expected = self._expected_ms(notes, crawler)
+    def _ask(self, notes: Notes, crawler: int, savings: Floats) -> Ask:
+        expected = notes.expected_ms(crawler)
         notes.expected[crawler] = expected, float(savings[crawler])
         doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
         reason = (
@@ -172,13 +191,13 @@ class Predict:
         )
         return Ask((crawler,), reason)
 
-    def _why_stop(self, notes: _Notes, best_ms: float, next_best: int, savings: Floats) -> str:
+    def _why_stop(self, notes: Notes, best_ms: float, next_best: int, savings: Floats) -> str:
         if notes.prior.outlook.least[next_best] >= best_ms:
             return "light itself cannot be quicker from any other crawler"
         price = self.price_ms
         return f"expected saving of one more probe: {savings[next_best]:.2f} ms, price {price:.2f} ms"
 
-    def _savings_over(self, notes: _Notes, best_ms: float) -> Floats:
+    def _savings_over(self, notes: Notes, best_ms: float) -> Floats:
         widening = notes.belief.widening(self.config.tail)
         outlook = notes.prior.outlook
         notes.savings = self._savings.over_known(
@@ -186,7 +205,7 @@ class Predict:
         )
         return notes.savings
 
-    def examined(self, attempt: Attempt) -> _Notes:
+    def examined(self, attempt: Attempt) -> Notes:
         """Take in an attempt's samples; if they say that its place is wrong, go on without one."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
@@ -196,19 +215,19 @@ class Predict:
         attempt.location, attempt.scratch = None, unplaced
         return unplaced
 
-    def _notes(self, attempt: Attempt) -> _Notes:
+    def _notes(self, attempt: Attempt) -> Notes:
         if attempt.scratch is None:
             attempt.scratch = self._noted(attempt, self._geography.outlook(attempt.location))
-        notes: _Notes = attempt.scratch
+        notes: Notes = attempt.scratch
         return notes
 
-    def _noted(self, attempt: Attempt, outlook: Outlook) -> _Notes:
+    def _noted(self, attempt: Attempt, outlook: Outlook) -> Notes:
         known = self._field(outlook.is_placed)
         branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
         prior = known.expect(outlook, branch)
-        return _Notes(prior, prior.belief())
+        return Notes(prior, prior.belief(), self.config.offset_ms)
 
-    def _take_in(self, attempt: Attempt, notes: _Notes) -> None:
+    def _take_in(self, attempt: Attempt, notes: Notes) -> None:
         for crawler, rtt_ms in attempt.samples.items():
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
@@ -216,7 +235,7 @@ class Predict:
                 notes.density += self._placement.density(notes.belief, crawler, value)
                 notes.belief.condition(crawler, value)
 
-    def _without_place(self, attempt: Attempt, notes: _Notes) -> _Notes | None:
+    def _without_place(self, attempt: Attempt, notes: Notes) -> Notes | None:
         """Return notes as if there were no place, if the samples fit that better than the site's own."""
         if not notes.prior.outlook.is_placed or not notes.taken_in:
             return None
@@ -246,10 +265,6 @@ class Predict:
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
-
-    def _expected_ms(self, notes: _Notes, crawler: int) -> float:
-        level = float(notes.belief.mean[crawler])
-        return max(0.0, float(notes.prior.outlook.floors[crawler] + np.exp(level)) - self.config.offset_ms)
 
     def expected_ms(self, attempt: Attempt) -> Floats | None:
         """Return the round trip to each crawler; None if neither the place nor a sample near it is known."""
@@ -285,7 +300,28 @@ class Predict:
             self._placement.learn(is_wrong=notes.is_misplaced)
         floors = notes.prior.outlook.floors
         values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
-        self._field(notes.prior.outlook.is_placed).learn(notes.prior, np.array(new), values)
+        crawlers, known = np.array(new), self._field(notes.prior.outlook.is_placed)
+        if notes.prior.branch.slice_square is not None:
+            self._learn_kinship(attempt, notes.prior, crawlers, values)
+        known.learn(notes.prior, crawlers, values)
+
+    def _learn_kinship(
+        self, attempt: Attempt, prior: Expectation, crawlers: NDArray[np.intp], values: Floats
+    ) -> None:
+        """Compare a site with those of other slices of its subnet."""
+        kinship, is_placed = self._branches.kinship, prior.outlook.is_placed
+        samples = {crawler: attempt.samples[crawler] for crawler in crawlers.tolist()}
+        if kinship.compare(attempt.row, samples, self._geography.points):
+            self._spread += self._whole_beside(attempt.row)
+        excess = self._field(is_placed).excess_over_kin(prior, crawlers, values)
+        if excess is not None:
+            kinship.learn(attempt.row, excess, is_placed=is_placed)
+
+    def _whole_beside(self, row: int) -> list[int]:
+        """Return a subnet and its holder's others, as far as they are delegated as a whole."""
+        holder = self._tree.organisation_number(row)
+        rows = {row, *(self.ledger.of_organisation(holder) if holder else ())}
+        return [one for one in rows if self.ledger.get(one) is not None and not is_narrow(self._tree, one)]
 
     def knows(self, attempt: Attempt) -> bool:
         """Return whether anything near a subnet was sampled."""
@@ -309,27 +345,4 @@ class Predict:
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)
         names = [crawler.name for crawler in self.roster.crawlers]
-        return partial(self._written, notes, names, free, best_ms, self.price_ms)
-
-    def _written(
-        self, notes: _Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
-    ) -> list[Considered]:
-        savings = np.zeros(len(names)) if notes.savings is None else notes.savings
-        return [
-            Considered(
-                crawler=names[crawler],
-                verdict=Verdict.NOT_ASKED,
-                reason=_why_not(
-                    float(notes.prior.outlook.least[crawler]), best_ms, savings[crawler], price_ms
-                ),
-                expected_ms=self._expected_ms(notes, crawler),
-                saving_ms=float(savings[crawler]),
-            )
-            for crawler in free.tolist()
-        ]
-
-
-def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
-    if best_ms is not None and least_ms >= best_ms:
-        return f"light needs {least_ms:.1f} ms from there"
-    return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"
+        return partial(unasked, notes, names, free, best_ms, self.price_ms)

@@ -82,7 +82,9 @@ class Geography:
         result = np.eye(count)
         held = np.flatnonzero(self.known)
         distances = vector_distances_km(self.points[held], self.points[held])
-        result[np.ix_(held, held)] = np.exp(-distances / self._config.together_km)
+        shared = 1.0 - self._config.own_share
+        result[np.ix_(held, held)] = shared * np.exp(-distances / self._config.together_km)
+        np.fill_diagonal(result, 1.0)
         return result
 
     def outlook(self, location: Location | None) -> Outlook:
@@ -238,6 +240,23 @@ class Field:
             covariance += outlook.covariance
         covariance.flat[:: len(mean) + 1] += variance + NUGGET
         return Expectation(outlook, branch, mean, covariance, level, variance, self._sites)
+
+    def expect_beside(self, prior: Expectation, square: float) -> Expectation:
+        """Return what is believed of a site in another slice of the same subnet, by the variance between."""
+        return self.expect(prior.outlook, prior.branch.another_slice(square))
+
+    def excess_over_kin(self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats) -> float | None:
+        """Return the mean squared deviation of samples from what other slices foretold, beyond the noise.
+
+        None where other slices foretold nothing, or the slice itself is known: it says nothing of the others.
+        """
+        subnet, own = prior.branch.common[-2:].tolist()
+        seen = self.forest.knows(subnet)[crawlers]
+        if not seen.any() or self.forest.knows(own).any():
+            return None
+        some = crawlers[seen]
+        noise = prior.covariance[some, some] - (prior.branch.slice_square or 0.0)
+        return float(((values[seen] - prior.mean[some]) ** 2 - noise).mean())
 
     def learn(self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats) -> None:
         """Take in the samples of one site, as logarithms; `prior` is what was expected of it."""

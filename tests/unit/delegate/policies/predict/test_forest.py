@@ -89,6 +89,6 @@ def test_new_crawler_starts_unknown_and_the_others_keep_what_they_have() -> None
 def test_forest_grows_beyond_its_first_room() -> None:
     forest = Forest(1)
     numbers = [forest.node("tree", i) for i in range(100)]
-    assert numbers == list(range(100))
+    assert numbers == list(range(1, 101))
     assert len(forest) == 100
-    assert forest.node("tree", 7) == 7
+    assert forest.node("tree", 7) == 8
