@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 if TYPE_CHECKING:
+    from ipmicra.assign.rules.rules import Rules
     from ipmicra.edge.hierarchy_file import Hierarchy
     from ipmicra.edge.store.lock import HeldLock
     from ipmicra.edge.store.store import Store
@@ -29,6 +30,8 @@ class Home:
     """A hierarchy outside the folder; it must exist."""
     named_store: str | None = None
     """The URL of a store outside the folder."""
+    named_rules: Path | None = None
+    """A file of rules outside the folder; it must exist."""
 
     @property
     def hierarchy(self) -> Path:
@@ -40,12 +43,20 @@ class Home:
         """The URL of the store."""
         return self.named_store or str(self.folder / "state.db")
 
-    def using(self, *, store: str | None = None, hierarchy: Path | None = None) -> Home:
+    @property
+    def rules(self) -> Path:
+        """The file of rules."""
+        return self.named_rules or self.folder / "rules.txt"
+
+    def using(
+        self, *, store: str | None = None, hierarchy: Path | None = None, rules: Path | None = None
+    ) -> Home:
         """Return the same home with other files; None keeps what it has."""
         return replace(
             self,
             named_store=store or self.named_store,
             named_hierarchy=hierarchy or self.named_hierarchy,
+            named_rules=rules or self.named_rules,
         )
 
     @property
@@ -62,6 +73,14 @@ class Home:
     def open_hierarchy_if_any(self) -> Hierarchy | None:
         """Open the hierarchy; None if none was named and the folder has none."""
         return self.open_hierarchy() if self.hierarchy_if_any else None
+
+    def load_rules_if_any(self) -> Rules | None:
+        """Read and check the rules; None if none were named and the folder has none."""
+        if self.named_rules is None and not self.rules.is_file():
+            return None
+        from ipmicra.app.rules import load_rules
+
+        return load_rules(self.rules)
 
     def open_store(self) -> Store:
         """Open the store; use as a context."""

@@ -14,6 +14,7 @@ from ipmicra.cli.options import (
     FormatOption,
     HierarchyOption,
     JsonOption,
+    RulesOption,
     StoreOption,
     chosen,
     home_of,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ipmicra.app.assign.run import Noted
     from ipmicra.app.home import Home
 
-COLUMNS = ("host", "piece", "crawler", "reason", "expected_ms", "pages", "step")
+COLUMNS = ("host", "vantage", "piece", "crawler", "reason", "rule", "expected_ms", "pages", "step")
 CRAWLED_COLUMNS = ("host", "piece", "pages", "crawls", "crawled", "due")
 
 SeedsArgument = Annotated[
@@ -136,6 +137,7 @@ def assign(
     overload: OverloadOption = None,
     hops: HopsOption = None,
     distance_weight: WeightOption = None,
+    rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -176,7 +178,7 @@ def assign(
             distance_weight=distance_weight,
         ),
     )
-    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
     _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
 
 

@@ -64,6 +64,15 @@ HierarchyOption = Annotated[
         "--hierarchy", metavar="FILE", help="Hierarchy to use; default: hierarchy.ipm in the home folder."
     ),
 ]
+RulesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="Who may own which sites; default: rules.txt in the home folder, if it exists.",
+        show_default=False,
+    ),
+]
 StoreOption = Annotated[
     str | None,
     typer.Option(
@@ -131,7 +140,13 @@ def chosen(output_format: Format | None, as_json: bool) -> Format:
     return output_format or (Format.TABLE if sys.stdout.isatty() else Format.JSON)
 
 
-def home_of(context: typer.Context, *, store: str | None = None, hierarchy: Path | None = None) -> Home:
+def home_of(
+    context: typer.Context,
+    *,
+    store: str | None = None,
+    hierarchy: Path | None = None,
+    rules: Path | None = None,
+) -> Home:
     """Return the home folder of the command line, with the files that were named instead of its own."""
     home: Home = context.obj
-    return home.using(store=store, hierarchy=hierarchy)
+    return home.using(store=store, hierarchy=hierarchy, rules=rules)

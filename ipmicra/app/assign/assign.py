@@ -26,8 +26,10 @@ from ipmicra.app.assign.round_trips import KnownRoundTrips, MedianRoundTrips, Ro
 from ipmicra.app.assign.trade import chosen_evenness, keep_trade
 from ipmicra.app.assign.whereabouts import StoredWhereabouts
 from ipmicra.app.assign.zones import OVERLAYS, check_wishes
+from ipmicra.app.rules import SiteRules
 from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.overlay.kept import KeptOverlay
+from ipmicra.assign.rules.rules import Rules
 from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.files.pages import read_pages, read_urls
@@ -60,6 +62,8 @@ class AssignRequest:
     is_due_only: bool = False
     """Also take the sites that are due, and report only those with something to do."""
     zones: ZoneWishes = field(default_factory=ZoneWishes)
+    rules: Rules | None = None
+    """Who may own which sites; None for no rules."""
     dns: DnsConfig = field(default_factory=DnsConfig)
 
 
@@ -105,6 +109,7 @@ def assign_seeds(
             overlay=overlay,
             zones=request.zones,
             whereabouts=about,
+            choices=SiteRules(request.rules, hierarchy).choices(sites, crawlers) if request.rules else {},
         )
     )
     report.turns = turns_of(report.assignments, state, now_s, request.every_s)

@@ -110,9 +110,25 @@ def _by_auction(table: TaskTable) -> AssignReport:
 def _by_zones(table: TaskTable) -> AssignReport:
     """Assign by the overlay, whose zones are those of the call before as far as the fleet is the same."""
     found = assign_in_zones(table)
-    report = _report(table, found.crawler, found.reasons, found.expected_ms)
+    reasons = list(found.reasons)
+    report = _report(table, obeyed(table, found.crawler, found.expected_ms, reasons), reasons, found.expected_ms)
     report.moved_load, report.overlay, report.findings = found.moved_load, found.zones, found.findings
     return report
+
+
+def obeyed(table: TaskTable, crawler: Rows, expected_ms: Floats, reasons: list[str]) -> Rows:
+    """Give sites whose owner rules forbid to the nearest crawler that they leave; note why in `reasons`.
+
+    Zones know no rules; so load is not balanced among these sites.
+    """
+    chosen, cost_ms = crawler.copy(), table.left(expected_ms)
+    for row, task in enumerate(table.tasks):
+        if task.choice is not None and chosen[row] >= 0 and int(chosen[row]) not in task.choice.crawlers:
+            is_left = bool(task.choice.crawlers)
+            chosen[row] = int(np.nanargmin(cost_ms[row])) if is_left else NOBODY
+            owner = table.problem.crawlers[int(crawler[row])].name
+            reasons[row] = f"nearest that is left; {owner} owns its zone"
+    return chosen
 
 
 def _reasons(table: TaskTable, assigned: AssignedSites, words: tuple[str, str]) -> list[str]:
@@ -139,6 +155,9 @@ def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms
     assignments = []
     for row, task in enumerate(table.tasks):
         number = int(crawler[row])
+        reason, rule = reasons[row], task.choice.reason if task.choice else ""
+        if task.choice is not None and not task.choice.crawlers:
+            reason = f"{rule}: no crawler of the fleet is left"
         ms = float(expected_ms[row, number]) if number >= 0 else np.nan
         host, vantage, piece, of = task.key
         assignments.append(
@@ -149,7 +168,8 @@ def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms
                 of=of,
                 address=task.site.address,
                 crawler=table.problem.crawlers[number].name if number >= 0 else None,
-                reason=f"{task.piece.label}, {reasons[row]}" if task.piece else reasons[row],
+                reason=f"{task.piece.label}, {reason}" if task.piece else reason,
+                rule=rule,
                 backend=table.problem.backend,
                 expected_ms=ms if np.isfinite(ms) else None,
                 pages=int(table.load[row]) if task.pages is not None else None,

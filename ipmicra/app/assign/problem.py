@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ipmicra.assign.balance.demand import Demand
 from ipmicra.assign.balance.load import PageCounts, believed_pages, units_of
 from ipmicra.assign.balance.pieces import Piece, cut_site, directories_of
 from ipmicra.assign.overlay.kept import KeptOverlay
+from ipmicra.assign.rules.rules import Choice
 from ipmicra.model.assignment import Assignment, TaskKey
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
@@ -66,6 +67,8 @@ class AssignProblem:
     """Tuning of `balance`; its evenness trades nearness for load."""
     is_traded: bool = True
     """Whether the report says what the evenness costs, which takes an auction for each point."""
+    choices: Mapping[str, Sequence[Choice]] = field(default_factory=dict)
+    """Who may own a host, for each of its vantages, where rules limit it."""
     overlay: KeptOverlay | None = None
     """Zones of the call before, from which backends with an overlay continue."""
     zones: ZoneWishes = field(default_factory=ZoneWishes)
@@ -81,7 +84,13 @@ class Task:
     piece: Piece | None = None
     pages: float | None = None
     """None if nothing is known."""
-    vantage: str = ""
+    choice: Choice | None = None
+    """What rules leave of the fleet; None if no rule matches."""
+
+    @property
+    def vantage(self) -> str:
+        """Where the site is seen from; empty without a rule."""
+        return self.choice.vantage if self.choice else ""
 
     @property
     def key(self) -> TaskKey:
@@ -112,7 +121,7 @@ class TaskTable:
         """Return what an assigner is asked; `before` are the assignments that it continues from."""
         held_sites, held = self._held()
         return Demand(
-            cost_ms=cost_ms,
+            cost_ms=self.left(cost_ms),
             load=self.load,
             units=self.units,
             group=self._groups(),
@@ -120,6 +129,22 @@ class TaskTable:
             held=held,
             held_sites=held_sites,
         )
+
+    def left(self, cost_ms: Floats) -> Floats:
+        """Put crawlers out of reach that rules do not leave; any that are left can take a site."""
+        rows = [row for row, task in enumerate(self.tasks) if task.choice is not None]
+        if not rows:
+            return cost_ms
+        found = cost_ms.astype(np.float64)
+        usual = float(np.median(cost_ms[np.isfinite(cost_ms)])) if np.isfinite(cost_ms).any() else 1.0
+        for row in rows:
+            choice = self.tasks[row].choice
+            left = list(choice.crawlers) if choice else []
+            costs = found[row, left]
+            found[row] = np.inf
+            # Nothing is known of those that are left: then all are as good as any.
+            found[row, left] = costs if np.isfinite(costs).any() else usual
+        return found
 
     def _held(self) -> tuple[Floats, Floats]:
         """Count tasks and pages that crawlers hold of sites that are not asked for now."""
@@ -135,9 +160,15 @@ class TaskTable:
         )
 
     def _groups(self) -> Rows:
-        """Number tasks by address, so that hosts of one address stay together; each piece stands alone."""
+        """Number tasks by address, so that hosts of one address stay together if they may.
+
+        Each piece stands alone.
+        """
         numbers: dict[Any, int] = {}
-        keys = [task.site.address if task.piece is None else task.key for task in self.tasks]
+        keys = [
+            (task.site.address, task.choice and task.choice.crawlers) if task.piece is None else task.key
+            for task in self.tasks
+        ]
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
     def _previous(self, before: Sequence[Assignment]) -> Rows | None:
@@ -153,7 +184,7 @@ class TaskTable:
 
 
 def _tasks(problem: AssignProblem, *, is_cutting: bool) -> list[Task]:
-    """Return one task per site, or per piece of a large one; page counts of earlier calls are remembered."""
+    """Return one task per site, or per piece of a large one, and that for each vantage."""
     remembered = {one.host: one.pages for one in problem.before if one.of == 1 and one.pages is not None}
     earlier = earlier_pieces(problem.before)
     tasks = []
@@ -161,24 +192,29 @@ def _tasks(problem: AssignProblem, *, is_cutting: bool) -> list[Task]:
         pages = problem.pages.get(site.host, remembered.get(site.host))
         urls = problem.urls.get(site.host, ()) if is_cutting else ()
         pieces = cut_site(directories_of(urls), problem.pieces) if urls else earlier.get(site.host, [])
-        if is_cutting and 1 < len(pieces) <= problem.pieces.most:
-            counted = problem.piece_pages
-            tasks += [
-                Task(site=site, piece=one, pages=counted.get((site.host, "", one.number, one.of), one.pages))
-                for one in pieces
-            ]
-        else:
-            tasks.append(Task(site=site, pages=pages if pages is not None else len(urls) or None))
+        is_cut = is_cutting and 1 < len(pieces) <= problem.pieces.most
+        for choice in problem.choices.get(site.host, (None,)):
+            if is_cut:
+                tasks += [_task_of_piece(problem, site, choice, one) for one in pieces]
+            else:
+                counted = pages if pages is not None else len(urls) or None
+                tasks.append(Task(site=site, pages=counted, choice=choice))
     return tasks
+
+
+def _task_of_piece(problem: AssignProblem, site: Site, choice: Choice | None, piece: Piece) -> Task:
+    """Return the task of a piece; page counts of earlier calls are remembered."""
+    task = Task(site=site, piece=piece, choice=choice)
+    return replace(task, pages=problem.piece_pages.get(task.key, piece.pages))
 
 
 def earlier_pieces(before: Iterable[Assignment]) -> dict[str, list[Piece]]:
     """Return the pieces into which hosts were cut before; hosts that are whole are left out."""
-    found: dict[str, list[Piece]] = {}
+    found: dict[str, dict[int, Piece]] = {}
     for one in before:
         if one.of > 1:
-            found.setdefault(one.host, []).append(_piece_of(one))
-    return found
+            found.setdefault(one.host, {})[one.piece] = _piece_of(one)
+    return {host: list(pieces.values()) for host, pieces in found.items()}
 
 
 def _piece_of(one: Assignment) -> Piece:

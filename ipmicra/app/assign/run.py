@@ -47,7 +47,8 @@ class Assigning:
         """
         command = redacted("ipmicra assign", *words)
         lock = home.lock("assign", command) if request.is_kept else nullcontext()
-        request = replace(request, texts=list(read_seeds(words)))
+        rules = request.rules or home.load_rules_if_any()
+        request = replace(request, texts=list(read_seeds(words)), rules=rules)
         with lock, home.open_store() as store, home.open_hierarchy_if_any() or nullcontext() as hierarchy:
             yield cls(store=store, hierarchy=hierarchy, request=request)
 
