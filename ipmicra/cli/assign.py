@@ -150,7 +150,6 @@ def assign(
     Large sites are divided into pieces. What was assigned before stays with its crawler where possible.
     The evenness says how much load counts against nearness, and the output what that costs; another one
     than before assigns the sites anew, which --dry-run lets you try.
-
     can and lbi… assign by zones, after `ipmicra crawler measure`; reasons say what coordinates rest on.
 
     Sites that are new or due must be submitted to their crawler: see the column `step`. Crawlers report what

@@ -63,6 +63,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra forget 192.0.2.0/24 --dry-run",
         "ipmicra forget --policy hash",
     ),
+    "rules": (
+        "ipmicra rules",
+        "ipmicra rules shop.example --rules rules.txt",
+    ),
     "assign": (
         "ipmicra assign sites.txt --pages pages.csv",
         "ipmicra assign sites.txt --backend lbi --dry-run --json",

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from ipmicra.cli.extras import need_service
-from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, StoreOption, home_of
+from ipmicra.cli.options import (
+    Format,
+    FormatOption,
+    HierarchyOption,
+    JsonOption,
+    RulesOption,
+    StoreOption,
+    home_of,
+)
 from ipmicra.cli.output import print_object
 from ipmicra.model.foreign_text import printable
 
@@ -15,6 +23,7 @@ from ipmicra.model.foreign_text import printable
 def explain(
     context: typer.Context,
     site: Annotated[str, typer.Argument(metavar="SITE", help="Host name, URL or address.")],
+    rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -31,9 +40,9 @@ def explain(
     from ipmicra.app.explain.render import render
 
     print_format = Format.JSON if as_json else output_format or Format.TABLE
-    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
     with home.open_hierarchy() as hierarchy, home.open_store() as opened:
-        explanation = explain_site(opened, hierarchy, site)
+        explanation = explain_site(opened, hierarchy, site, rules=home.load_rules_if_any())
     if print_format is Format.TABLE:
         for line in render(explanation):
             typer.echo(printable(line))

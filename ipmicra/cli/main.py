@@ -155,7 +155,7 @@ SECTIONS = {
     "Start here": ("demo",),
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "probe"),
-    "Delegating": ("delegate", "explain", "forget", "assign", "report"),
+    "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }
 """Commands and groups of commands, in the order in which a newcomer needs them. The module of each in

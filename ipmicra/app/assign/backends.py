@@ -111,7 +111,9 @@ def _by_zones(table: TaskTable) -> AssignReport:
     """Assign by the overlay, whose zones are those of the call before as far as the fleet is the same."""
     found = assign_in_zones(table)
     reasons = list(found.reasons)
-    report = _report(table, obeyed(table, found.crawler, found.expected_ms, reasons), reasons, found.expected_ms)
+    report = _report(
+        table, obeyed(table, found.crawler, found.expected_ms, reasons), reasons, found.expected_ms
+    )
     report.moved_load, report.overlay, report.findings = found.moved_load, found.zones, found.findings
     return report
 

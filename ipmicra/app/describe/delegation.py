@@ -79,6 +79,7 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
             {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
             for one in explanation.history
         ],
+        "rules": list(explanation.ruled),
         "load": list(explanation.load),
         "edition_is_current": explanation.is_current,
     }

@@ -11,6 +11,8 @@ from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.new_edition import EDITION
 from ipmicra.app.explain.views import samples_seen
 from ipmicra.app.fleet.fleet import PRESENT
+from ipmicra.app.rules import SiteRules
+from ipmicra.assign.rules.rules import Rules
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import find_sites
@@ -53,6 +55,8 @@ class Explanation:
     """What crawlers see of the host, by crawler; empty if its name was resolved here alone."""
     is_scattered: bool
     """Whether they see different things, so that the answer holds for the site alone."""
+    ruled: tuple[dict[str, Any], ...]
+    """What rules leave of the fleet, for each vantage; empty if none matches."""
     is_current: bool
     """Whether the hierarchy is the one that was delegated."""
     now_s: float
@@ -63,7 +67,11 @@ class Explanation:
 
 
 def explain_site(
-    store: StorePort, hierarchy: Hierarchy, text: str, dns: DnsConfig | None = None
+    store: StorePort,
+    hierarchy: Hierarchy,
+    text: str,
+    dns: DnsConfig | None = None,
+    rules: Rules | None = None,
 ) -> Explanation:
     """Gather what is known of a site; nothing is probed."""
     now_s = time.time()
@@ -89,9 +97,19 @@ def explain_site(
         load=_load(store, site.host),
         views=views,
         is_scattered=scattered is not None,
+        ruled=_ruled(store, hierarchy, site, rules),
         is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},
         now_s=now_s,
     )
+
+
+def _ruled(
+    store: StorePort, hierarchy: Hierarchy, site: Site, rules: Rules | None
+) -> tuple[dict[str, Any], ...]:
+    if rules is None:
+        return ()
+    crawlers = [member.crawler for member in store.crawlers.all(PRESENT)]
+    return tuple(SiteRules(rules, hierarchy).describe(site, crawlers))
 
 
 def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:

@@ -41,6 +41,9 @@ def render(explanation: Explanation) -> Iterator[str]:
         yield from _not_asked(explanation)
         yield from ("", "Why it ended there")
         yield from _end(explanation, explanation.decided)
+    if explanation.ruled:
+        yield from ("", "What rules leave")
+        yield from _ruled(explanation)
     if explanation.load:
         yield from ("", "What load made of it")
         yield from _load(explanation)
@@ -52,9 +55,19 @@ def render(explanation: Explanation) -> Iterator[str]:
         yield "The hierarchy is another one than was delegated: the next `ipmicra delegate` carries all over."
 
 
+def _ruled(explanation: Explanation) -> Iterator[str]:
+    for rule in explanation.ruled[0]["rules"]:
+        yield f"  {rule}"
+    for one in explanation.ruled:
+        seen = f"Seen from {one['vantage']}" if one["vantage"] else "It"
+        names = ", ".join(one["crawlers"])
+        yield f"  {seen} may belong to {names}." if names else f"  {seen}: no crawler of the fleet is left."
+
+
 def _load(explanation: Explanation) -> Iterator[str]:
     for one in explanation.load:
         piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
+        piece = f"seen from {one['vantage']}, {piece}it " if one["vantage"] else piece
         if one["crawler"] is None:
             yield f"  {piece}is not assigned: {one['reason']}."
             continue

@@ -87,7 +87,7 @@ class StoreContents:
             stays = whole is not None and crawler == whole.crawler
             yield replace(
                 base,
-                host=one.host if one.of == 1 else f"{one.host} (piece {one.piece} of {one.of})",
+                host=_name_of(one),
                 crawler=crawler,
                 rtt_ms=one.expected_ms,
                 is_expected=not is_probed,
@@ -95,6 +95,13 @@ class StoreContents:
                 probes=base.probes if one.piece == 1 else 0,
                 pages=one.pages,
             )
+
+
+def _name_of(one: Assignment) -> str:
+    """Return the host, with its piece and vantage if it has more than one."""
+    piece = [] if one.of == 1 else [f"piece {one.piece} of {one.of}"]
+    seen = [f"seen from {one.vantage}"] if one.vantage else []
+    return f"{one.host} ({', '.join(piece + seen)})" if piece or seen else one.host
 
 
 @dataclass(slots=True)
