@@ -22,10 +22,7 @@ _MOST_KEPT = 1 << 16
 _LONG_WORD = 5
 """Letters of a word that makes its holder a network beyond doubt."""
 _NETWORK = re.compile("|".join(word for word in words.NETWORK_WORDS if len(word) >= _LONG_WORD))
-_GLUED = [
-    re.compile(f"(?:{'|'.join(words.NETWORK_WORDS)})([a-z]{{{_SHORTEST_CITY},}})$"),
-    re.compile(f"([a-z]{{{_SHORTEST_CITY},}}?)(?:{'|'.join(words.NETWORK_WORDS)})$"),
-]
+_PIECES = re.compile("[-_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +38,8 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
-    """What a registered domain says."""
+class Holder:
+    """What a registered domain says of its holder."""
 
     country: str | None
     """Country of the top-level domain."""
@@ -50,11 +47,10 @@ class Domain:
     """Countries that the holder is likely at home in."""
     is_network: bool
     """The name says that its holder runs a network: `lafibre`."""
-    seats: tuple[Seat, ...]
 
 
 class DomainReader:
-    """Reads registered domains, each once."""
+    """Reads registered domains, each once; what most names do not need is read only when asked for."""
 
     def __init__(self, gazetteer: Gazetteer, tokens: TokenReader, config: NameConfig) -> None:
         """Prepare the names of countries that registered names may hold."""
@@ -66,20 +62,28 @@ class DomainReader:
             for text, code in gazetteer.country_names.items()
             if len(text) >= _SHORTEST_COUNTRY and text not in words.NO_COUNTRY_NAMES
         ]
-        self._known: dict[tuple[str, ...], Domain] = {}
+        self._known_seats: dict[str, tuple[Seat, ...]] = {}
+        self._known_holders: dict[str, Holder] = {}
 
-    def read(self, name: HostName) -> Domain:
-        """Read the registered domain of a host name."""
-        key = (name.domain, *name.suffix)
-        known = self._known.get(key)
+    def seats(self, name: HostName) -> tuple[Seat, ...]:
+        """Return the cities in the registered domain of a host name."""
+        known = self._known_seats.get(name.registered)
         if known is None:
-            if len(self._known) >= _MOST_KEPT:
-                self._known.clear()
-            known = self._known[key] = Domain(
+            if len(self._known_seats) >= _MOST_KEPT:
+                self._known_seats.clear()
+            known = self._known_seats[name.registered] = tuple(self._seats(name))
+        return known
+
+    def holder(self, name: HostName) -> Holder:
+        """Return what the registered domain of a host name says of its holder."""
+        known = self._known_holders.get(name.registered)
+        if known is None:
+            if len(self._known_holders) >= _MOST_KEPT:
+                self._known_holders.clear()
+            known = self._known_holders[name.registered] = Holder(
                 country=self._country(name),
                 homes=self._homes(name),
                 is_network=_NETWORK.search(name.domain) is not None,
-                seats=tuple(self._seats(name)),
             )
         return known
 
@@ -124,9 +128,8 @@ class DomainReader:
         """Return the cities of a name that a holder may have its seat in."""
         return [
             meaning
-            for meaning in (self._tokens.meanings(token) if len(token) >= _SHORTEST_CITY else ())
-            if meaning.reading in {Reading.NAME, Reading.OTHER_NAME}
-            and meaning.points >= self._config.fewest_points_for_seat
+            for meaning in (self._tokens.cities(token) if len(token) >= _SHORTEST_CITY else ())
+            if meaning.points >= self._config.fewest_points_for_seat
             and meaning.place.population >= self._config.fewest_for_seat
         ]
 
@@ -136,11 +139,14 @@ class DomainReader:
         It is in `amarillowireless`, less so in `pinheironet`. Any other word makes the name something else:
         `hotel-paris`.
         """
-        pieces = re.split("[-_]", domain)
+        pieces = _PIECES.split(domain)
         if len(pieces) == 1:
-            for pattern in _GLUED:
-                if found := pattern.match(domain):
-                    yield found[1], len(domain) - len(found[1]) >= _LONG_WORD
+            if domain.startswith(words.NETWORK_WORDS):
+                word = next(word for word in words.NETWORK_WORDS if domain.startswith(word))
+                yield domain.removeprefix(word), len(word) >= _LONG_WORD
+            if domain.endswith(words.NETWORK_WORDS):
+                word = next(word for word in words.NETWORK_WORDS if domain.endswith(word))
+                yield domain.removesuffix(word), len(word) >= _LONG_WORD
         elif not any(self._gazetteer.is_word(piece) and piece not in words.NETWORK_WORDS for piece in pieces):
             yield from ((piece, True) for piece in pieces)
 
@@ -150,7 +156,7 @@ def _whole(name: HostName) -> Iterator[str]:
 
     Some countries have suffixes for cities: `example.lviv.ua`.
     """
-    pieces = re.split("[-_]", name.domain)
+    pieces = _PIECES.split(name.domain)
     yield "".join(pieces)
     if words.INSTITUTION_WORDS.intersection(pieces):
         yield from (piece for piece in pieces if piece not in words.INSTITUTION_WORDS)

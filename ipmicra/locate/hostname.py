@@ -27,6 +27,8 @@ class HostName:
     """First label of the registered domain."""
     suffix: list[str]
     """Labels behind it: the public suffix."""
+    registered: str
+    """The registered domain as it was written; a public suffix if there is no more."""
     findings: tuple[str, ...] = ()
 
 
@@ -43,10 +45,9 @@ def read_host_name(name: str, registered_domain: RegisteredDomain) -> HostName |
     findings: tuple[str, ...] = ()
     if not text.isascii() or "xn--" in text:
         labels, findings = _latin(labels)
-    registered = registered_domain(text)
-    count = registered.count(".") + 1 if registered else len(labels)
-    cut = len(labels) - count
-    return HostName(text, labels[:cut], labels[cut], labels[cut + 1 :], findings)
+    registered = registered_domain(text) or text
+    cut = len(labels) - registered.count(".") - 1
+    return HostName(text, labels[:cut], labels[cut], labels[cut + 1 :], registered, findings)
 
 
 def _latin(labels: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ipmicra.locate.config import NameConfig
-from ipmicra.locate.domains import Domain, DomainReader
+from ipmicra.locate.domains import DomainReader, Holder, Seat
 from ipmicra.locate.gazetteer import Gazetteer, Place
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.labels import Candidate, Label, LabelReader
@@ -107,16 +108,17 @@ class NameReader:
         be where that is: `wayne.edu` is in Detroit.
         """
         labels = [self._labels.read(label) for label in name.host]
-        domain = self._domains.read(name)
-        if not domain.seats and not any(label.candidates or label.area for label in labels):
+        seats = self._domains.seats(name)
+        if not seats and not [label for label in labels if label.candidates or label.area]:
             return []
-        has_role = domain.is_network or any(label.has_role for label in labels)
-        context = self._context(labels, domain, registered)
+        holder = self._domains.holder(name)
+        has_role = holder.is_network or bool([label for label in labels if label.has_role])
+        context = self._context(labels, holder, registered)
         scored = self._of_labels(name.host, labels, context, has_role)
-        seat = self._of_domain(domain, context, has_role) if domain.seats else None
+        seat = self._of_domain(seats, context, has_role) if seats else None
         if seat and (institution is None or self._is_near(seat.meaning.place, institution)):
             scored.append(seat)
-        return self._chosen(scored)
+        return self._chosen(scored) if len(scored) > 1 else scored
 
     def _of_labels(
         self,
@@ -135,7 +137,7 @@ class NameReader:
 
     # --- what speaks for a candidate
 
-    def _context(self, labels: list[Label], domain: Domain, registered: str | None) -> Context:
+    def _context(self, labels: list[Label], holder: Holder, registered: str | None) -> Context:
         areas: set[str] = set()
         firm: set[str] = set()
         for label in labels:
@@ -145,8 +147,8 @@ class NameReader:
                 if label.area_is_firm:
                     firm.add(label.area)
         known = registered if registered in self._countries else None
-        tells = bool(areas or domain.country or known or domain.homes)
-        return Context(areas, firm, domain.country, known, domain.homes, tells)
+        tells = bool(areas or holder.country or known or holder.homes)
+        return Context(areas, firm, holder.country, known, holder.homes, tells)
 
     def _split_codes(self, host: list[str], labels: list[Label]) -> list[Label]:
         """Read codes in the manner of CLLI whose state is a label of its own: `blng.mt`."""
@@ -194,9 +196,9 @@ class NameReader:
         is_site = candidate.is_edge and _is_site_code(best.meaning, candidate, config)
         return is_site and best.points + config.edge >= config.enough
 
-    def _of_domain(self, domain: Domain, context: Context, has_role: bool) -> Scored | None:  # noqa: FBT001
+    def _of_domain(self, seats: Iterable[Seat], context: Context, has_role: bool) -> Scored | None:  # noqa: FBT001
         """Find the holder's city: the country must agree, or it is a network's and well known."""
-        for seat in domain.seats:
+        for seat in seats:
             if seat.is_part and not has_role:
                 continue
             agreement = context.agreement(seat.meaning.place)
@@ -208,8 +210,6 @@ class NameReader:
 
     def _chosen(self, scored: list[Scored]) -> list[Scored]:
         """Choose at most one airport and one city; what contradicts something stronger does not count."""
-        if len(scored) < 2:  # noqa: PLR2004 - nothing to choose
-            return scored
         airport = self._strongest([one for one in scored if one.meaning.heuristic is Heuristic.AIRPORT])
         city = self._strongest([one for one in scored if one.meaning.heuristic is Heuristic.CITY])
         if airport and city and not self._same(airport, city):

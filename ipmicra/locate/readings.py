@@ -40,10 +40,10 @@ CODES = frozenset({Reading.HUB, Reading.CODE, Reading.ABBREVIATION})
 """Three letters for a place."""
 
 MEASURED: dict[Reading, tuple[int, int]] = {
-    Reading.HUB: (167, 1),
-    Reading.CODE: (21, 2),
+    Reading.HUB: (170, 1),
+    Reading.CODE: (19, 2),
     Reading.NAME: (196, 3),
-    Reading.OTHER_NAME: (21, 0),
+    Reading.OTHER_NAME: (26, 0),
     Reading.ABBREVIATION: (62, 0),
     Reading.LOCODE: (7, 0),
     Reading.CLLI: (35, 0),

@@ -27,3 +27,23 @@ def folded(name: str) -> str:
         return "".join(filter(str.isalpha, name.lower()))
     plain = unicodedata.normalize("NFKD", name.lower().translate(_SPECIAL))
     return "".join(letter for letter in plain if letter.isalpha())
+
+
+_SLAVIC = [
+    pair.split(">")
+    for pair in """
+    shch>sc kh>h zh>z ts>c tz>c iy>y yy>y ii>y ij>y yi>y ye>e je>e yo>e jo>e ya>a ia>a ja>a yu>u ju>u ks>x j>y
+    i>y w>v ph>f
+    """.split()
+]
+"""Ways to write Cyrillic letters that name the same sound, in the order in which they are made one."""
+
+
+def sounded(key: str) -> str:
+    """Spell a folded name so that transliterations of one Cyrillic name are equal.
+
+    `Khanty-Mansiysk` and `hanty-mansiisk` are both `hantymansysk`.
+    """
+    for one, other in _SLAVIC:
+        key = key.replace(one, other)
+    return "".join(letter for letter, before in zip(key, f" {key}", strict=False) if letter != before)

@@ -10,7 +10,7 @@ from ipmicra.locate.config import NameConfig
 from ipmicra.locate.gazetteer import Airport, Gazetteer, Place
 from ipmicra.locate.places import location_of
 from ipmicra.locate.readings import Meaning, Reading
-from ipmicra.locate.spelling import folded
+from ipmicra.locate.spelling import folded, sounded
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic
 
@@ -36,6 +36,7 @@ class TokenReader:
         self._prefixes: dict[str, list[Place]] = {}
         self._truncated: dict[str, Place] = {}
         self._last_words: dict[str, list[Place]] = {}
+        self._cyrillic: dict[str, Place] = {}
         self._by_region: dict[tuple[str, str, str], list[int]] = {}
         self._make_tables()
         self._abbreviations = {
@@ -56,10 +57,15 @@ class TokenReader:
             known = self._known[token] = tuple(self._read(token))
         return known
 
+    def cities(self, token: str) -> list[Meaning]:
+        """Return the cities that have this very name."""
+        return self._city(token) if self._gazetteer.has_city(token) else []
+
     def is_city(self, token: str) -> bool:
         """Return whether a city that is large enough to be looked for has this very name."""
-        cities = self._gazetteer.cities_named(token) if self._gazetteer.has_city(token) else []
-        return bool(cities) and cities[0].population >= self._config.fewest_for_name
+        if not self._gazetteer.has_city(token):
+            return sounded(token) in self._cyrillic
+        return self._gazetteer.cities_named(token)[0].population >= self._config.fewest_for_name
 
     def _read(self, token: str) -> list[Meaning]:
         length = len(token)
@@ -67,7 +73,7 @@ class TokenReader:
             return []
         if length == CODE_LENGTH:
             return self._three_letters(token)
-        found = [*self._city(token), *self._abbreviation(token)]
+        found = [*self.cities(token), *self._abbreviation(token)]
         if token in self._abbreviations:
             # `bali` is rather the island with Denpasar than one of the towns of that name
             return [replace(one, needs_agreement=one.reading is not Reading.ABBREVIATION) for one in found]
@@ -193,14 +199,13 @@ class TokenReader:
     # --- names and longer codes
 
     def _city(self, token: str) -> list[Meaning]:
+        """Weigh the cities of a name that is in the table."""
         config = self._config
         penalty = 0.0
         if token in words.HARD_CITY_WORDS or self._gazetteer.is_word(token):
             penalty = config.word
         elif token in words.SOFT_CITY_WORDS:
             penalty = config.soft_city
-        if not self._gazetteer.has_city(token):
-            return []
         named = self._gazetteer.cities_named(token)[:_MOST_CITIES]
         cities = [place for place in named if self._people(place) >= config.fewest_for_name]
         cities.sort(key=self._people, reverse=True)
@@ -227,13 +232,17 @@ class TokenReader:
         return points + (self._config.other_name if place.is_other_name else 0.0)
 
     def _part_of_name(self, token: str) -> list[Meaning]:
-        """Read the first letters of a very large city, or the last word of a large one in the country."""
+        """Read the first letters of a very large city; in the country, a last word or a transliteration."""
         if len(token) >= CLLI_LENGTH and (place := self._truncated.get(token)):
             return [self._meaning(Reading.FIRST_LETTERS, place, self._config.truncated)]
-        return [
+        found = [
             self._meaning(Reading.LAST_WORD, place, self._config.prefix, needs_agreement=True)
             for place in self._last_words.get(token, [])
         ]
+        if len(token) >= CLLI_LENGTH and (place := self._cyrillic.get(sounded(token))):
+            points = self._city_points(place) + self._config.other_name
+            found.append(self._meaning(Reading.OTHER_NAME, place, points, needs_agreement=True))
+        return found
 
     def _locode(self, token: str) -> list[Meaning]:
         """Read country and place: `deber`, `usnyc`."""
@@ -312,6 +321,10 @@ class TokenReader:
                 self._by_region.setdefault((country, "", letter), []).append(row)
         for row in gazetteer.largest(config.fewest_for_prefix):
             self._index(gazetteer.city(row))
+        for row in gazetteer.largest(config.fewest_for_name):
+            name, country, _region = gazetteer.outline(row)
+            if country in words.CYRILLIC_COUNTRIES:
+                self._cyrillic.setdefault(sounded(folded(name)), gazetteer.city(row))
 
     def _index(self, place: Place) -> None:
         """Index a city by its first letters."""

@@ -11,20 +11,21 @@ from __future__ import annotations
 
 HUBS = frozenset(
     """
-    abj abq abv acc add akl ala alg ams anc ank arn asu ath atl auh aus bah bcn bdl beg ber bey bfs
-    bgi bgo bgy bhm bhx bjs bkk blq blr bna bne bod bog bom bos bru bsb bts bud bue buf bur bwi cai
-    can cbr ccs ccu cdg cgk cgn cgy chc chi chs cle clt cmb cmh cmn cnf cph cpt ctu cun cvg cwb dac
-    dal dar dbv dca del den dfw dkr dme doh dps dsm dtw dub dur dus dxb ebb edi ein esb ewr eze fco
-    fih fll fln for fra fuk gdl gdn gla got gru gsp gua gum gva gyd gye ham han hel hgh hkg hkt hnd
-    hnl hou hyd iad iah icn iev ind isb ist itm jax jed jfk jib jkt jnb kbp kef khh khi kin kix kja
-    klu krk ktm ktw kul kun kwi kwl lad las lax lba lca led lej lga lgw lhe lhr lim lin lis lju lon
-    los lpl ltn lun lux lys maa mad man mar mci mco mct mde mdw mel mem mex mfm mga mia mil mkc mke
-    mla mle mnl mow mpm mrs msp mst msy mty muc mvd mxp nag nap nbo nce ncl ngo nqz nrt nue nuq nyc
-    oak okc oma ont opo ord orf ork ory osa osl otp par pdx pek per phl phx pit pnq poa pos poz prg
-    ptp pty pvg qro rdu ric rix rom ruh sac san sao sat scl sdf sdq sea sel sfo sgn sha sin sjc sjj
-    sjo sju skg skp slc smf snn sof ssa stl stn sto str svg svo svq svx syd szx tia tlh tll tls tlv
-    tnr tpa tpe trd trn tun tus tyo uio vce vie vix vlc vno vvi was waw wdh wlg wro xna yeg yhz yow
-    yqb yqr yul yvr ywg yxe yyc yyj yyz zag zaz zrh
+    aar abj abq abv acc add adl agp akl ala alc alg ams anc ank arn asu ath atl auh aus bah bcn bdl
+    beg ber bey bfs bgi bgo bgy bhm bhx bio bjs bkk bll blq blr bna bne bod bog boi bom bos bre bru
+    bsb bts bud bue buf bur bwi cai can cbr ccs ccu cdg cgk cgn cgy chc chi chs cle clt cmb cmh cmn
+    cnf cph cpt cta ctu cun cvg cwb cwl dac dal dar dbv dca del den dfw dkr dme doh dps drs dsm dtm
+    dtw dub dur dus dxb ebb edi ein elp esb ewr eze fco fih fll fln for fra fuk gdl gdn gig gla got
+    gru gsp gua gum gva gyd gye haj ham han hba hel hgh hkg hkt hnd hnl hou hyd iad iah icn ict iev
+    ind isb ist itm jax jed jfk jib jkt jnb kbp kef khh khi kin kix kja klu krk ktm ktw kul kun kwi
+    kwl lad las lax lba lca led lej lga lgw lhe lhr lil lim lin lis lju lon los lpl ltn lun lux lys
+    maa mad man mar mci mco mct mde mdw mel mem mex mfm mga mia mil mkc mke mla mle mnl mow mpm mrs
+    msp mst msy mty muc mvd mxp nag nap nbo nce ncl ngo nqz nrt nte nue nuq nyc oak okc oma ont opo
+    ord orf ork ory osa osl otp oul par pdx pek per phl phx pit pmo pnq poa pos poz prg ptp pty pvd
+    pvg qro rdu ric rix roc rom ruh sac san sao sat scl sdf sdq sea sel sfo sgn sha shv sin sjc sjj
+    sjo sju skg skp slc smf snn sof ssa stl stn sto str svg svo svq svx syd szx tgd tia tlh tll tls
+    tlv tmp tnr tpa tpe trd trn tul tun tus tyo uio vce vgo vie vix vlc vno vvi was waw wdh wlg wro
+    xna yeg yhz yow yqb yqr yul yvr ywg yxe yyc yyj yyz zag zaz zrh
     """.split()
 )
 """Codes that operators write often: airports and cities where networks meet."""
@@ -59,13 +60,13 @@ NEVER_CODES = frozenset(
 
 SOFT_CODES = frozenset(
     """
-    ada ade ala alg amy ana anc ann asa ash aus ava bah bai bel ben bey bob bom bud bur can cap cha
-    cle clt cwb dac dal dan dar dax del den der die dkr doh dps dsm dub dur edi esb eva eve for gal
-    ham han hel ian ida ind isa ist ivy jan jay jib jim joe jon jos kai kay ken kim kin kun lad lea
-    lee leo les lev lia lim liz los lou lun lux mad mae man mar max may mdw mel mem mia mil min msp
-    mst nag nan nap ned ngo nia oak ord pam par pat per pit ptp pty ray ria ric rob rom ron roy sac
-    sal sam sao sat sea sel sia sid sin sky smf sof stn str sue svg ted tia tim trn uma una van
-    via vie vlc was win zoe
+    ada ade ala alc alg amy ana anc ann asa ash aus ava bah bai bel ben bey bio bob bom bre bud bur
+    can cap cha cle clt cta cwb dac dal dan dar dax del den der die dkr doh dps dsm dub dur edi esb
+    eva eve for gal gig ham han hel ian ict ida ind isa ist ivy jan jay jib jim joe jon jos kai kay
+    ken kim kin kun lad lea lee leo les lev lia lil lim liz los lou lun lux mad mae man mar max may
+    mdw mel mem mia mil min msp mst nag nan nap ned ngo nia oak ord pam par pat per pit ptp pty ray
+    ria ric rob roc rom ron roy sac sal sam sao sat sea sel sia sid sin sky smf sof stn str sue svg
+    ted tia tim tmp trn uma una van via vie vlc was win zoe
     """.split()
 )
 """Codes of hubs that are also words or abbreviations: they need one more reason."""
@@ -88,6 +89,9 @@ NO_COUNTRY_NAMES = frozenset(
     "chad cuba georgia guam iran iraq jersey jordan korea mali niger oman peru togo".split()
 )
 """Names of countries that are also other words, or parts of them, in the names of companies."""
+
+CYRILLIC_COUNTRIES = frozenset("BG BY KG KZ MK RS RU TJ UA UZ".split())
+"""Countries whose cities are written in Latin letters in several ways."""
 
 CLLI_COUNTRIES = {
     "en": "GB",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from ipmicra.locate import vocabulary as words
 from ipmicra.locate.institution import InstitutionTable
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
 from ipmicra.locate.readings import MEASURED, WEIGHTS, Reading
+from ipmicra.locate.spelling import sounded
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Hint, Location
 
@@ -144,6 +146,28 @@ def test_parts_of_names_are_read_with_state_and_country(
     locator: Locator, name: str, expected: tuple[str, str]
 ) -> None:
     assert place(locator, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("hanty-mansiisk.example.ru", ("Khanty-Mansiysk", "RU")),
+        ("mahachkala.speedtest.example.ru", ("Makhachkala", "RU")),
+        ("zhitomir.speedtest.example.ua", ("Zhytomyr", "UA")),
+        ("mahachkala.speedtest.example.net", None),
+    ],
+)
+def test_transliterations_of_one_name_are_one_city_where_the_country_agrees(
+    locator: Locator, name: str, expected: tuple[str, str] | None
+) -> None:
+    assert place(locator, name) == expected
+
+
+@given(st.text(alphabet="abehijkoshtuyz", max_size=12))
+def test_sounding_a_name_twice_changes_nothing_more_than_its_length(key: str) -> None:
+    once = sounded(key)
+    assert len(sounded(once)) <= len(once) <= len(key)
+    assert not any(one == other for one, other in pairwise(once))
 
 
 def test_name_in_another_spelling_yields_to_the_city_that_has_it_as_its_own(locator: Locator) -> None:
