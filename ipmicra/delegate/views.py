@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.subnets import slice_of
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import Evidence, Origin
 from ipmicra.model.name import IS_FAILURE, NameAnswer, NameStatus
 from ipmicra.model.sample import Loss, Sample
 
@@ -94,6 +94,8 @@ class KnownTrip:
 
     address: Address
     rtt_ms: float
+    taken_s: float
+    """Seconds since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class SiteChoice:
     evidence: Evidence
     rtt_ms: float | None
     reason: str
+    origin: Origin | None
+    """Where the round trip was measured; None if nothing was."""
 
 
 @dataclass(slots=True)
@@ -117,8 +121,8 @@ class SiteAttempt:
     known: dict[str, KnownTrip] = field(default_factory=dict)
     """Round trips to there, or to the slice around, that need not be measured."""
     losses: dict[str, Loss] = field(default_factory=dict)
-    measured: dict[str, float] = field(default_factory=dict)
-    """Round trips in ms."""
+    measured: dict[str, KnownTrip] = field(default_factory=dict)
+    """What came back."""
     shared: set[str] = field(default_factory=set)
     """Crawlers whose probe was lost that another attempt asked for, and pays for."""
 
@@ -146,19 +150,19 @@ class SiteAttempt:
         if sample.rtt_ms is None:
             self.losses[sample.crawler] = sample.loss or Loss.AGENT
         else:
-            self.measured[sample.crawler] = sample.rtt_ms
+            self.measured[sample.crawler] = trip_of(sample, sample.rtt_ms)
 
     def share(self, sample: Sample) -> None:
         """Take in a sample that another attempt asked for: to the same address, or to one beside it."""
         if sample.rtt_ms is not None:
-            self.known[sample.crawler] = KnownTrip(sample.address, sample.rtt_ms)
+            self.known[sample.crawler] = trip_of(sample, sample.rtt_ms)
         else:
             self.take(sample)
             self.shared.add(sample.crawler)
 
     def trips(self) -> dict[str, float]:
         """Return the round trips that are there, known and measured."""
-        return {name: one.rtt_ms for name, one in self.known.items()} | self.measured
+        return {name: one.rtt_ms for name, one in (self.known | self.measured).items()}
 
     def choose(self, load: Mapping[str, int], margin_ms: float) -> SiteChoice:
         """Choose the nearest; the least loaded if all are near, or if nothing could be measured."""
@@ -174,16 +178,20 @@ class SiteAttempt:
             return self._chosen(_least(trips, load), Evidence.ANYCAST, reason)
         nearest = min(trips, key=trips.__getitem__)
         out = " (the budget is out)" if Loss.BUDGET in self.losses.values() else ""
-        return self._chosen(nearest, self._evidence(nearest), f"the nearest of those that see it{out}")
-
-    def _evidence(self, crawler: str) -> Evidence:
-        """Tell a round trip to the site from one to its neighbours."""
-        known = self.known.get(crawler)
-        is_neighbour = known is not None and known.address != self.seen[crawler]
-        return Evidence.INHERITED if is_neighbour else Evidence.PROBED
+        is_neighbour = (self.known | self.measured)[nearest].address != self.seen[nearest]
+        evidence = Evidence.INHERITED if is_neighbour else Evidence.PROBED
+        return self._chosen(nearest, evidence, f"the nearest of those that see it{out}")
 
     def _chosen(self, crawler: str, evidence: Evidence, reason: str) -> SiteChoice:
-        return SiteChoice(crawler, self.seen[crawler], evidence, self.trips().get(crawler), reason)
+        trip = (self.known | self.measured).get(crawler)
+        return SiteChoice(
+            crawler=crawler,
+            address=self.seen[crawler],
+            evidence=evidence,
+            rtt_ms=None if trip is None else trip.rtt_ms,
+            reason=reason,
+            origin=None if trip is None else Origin(trip.address, trip.address, trip.taken_s),
+        )
 
     def account(self, choice: SiteChoice, others: Mapping[str, str]) -> tuple[Considered, ...]:
         """Write down what each crawler sees and how far that is; `others` see nothing, for a reason."""
@@ -201,7 +209,7 @@ class SiteAttempt:
                 crawler=name,
                 verdict=Verdict.ASKED,
                 reason=f"it sees {address}",
-                rtt_ms=self.measured.get(name),
+                rtt_ms=self.measured[name].rtt_ms if name in self.measured else None,
                 loss=self.losses.get(name),
             )
             for name, address in self.seen.items()
@@ -218,6 +226,11 @@ class SiteAttempt:
         if address == measured:
             return f"it sees {address}, and had measured it"
         return f"it sees {address}, beside {measured}, which it had measured"
+
+
+def trip_of(sample: Sample, rtt_ms: float) -> KnownTrip:
+    """Return the round trip of a sample."""
+    return KnownTrip(sample.address, rtt_ms, sample.taken_s)
 
 
 def _least(crawlers: Iterable[str], load: Mapping[str, int]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from ipmicra.errors import InputError
 from tests.cli.command_line import invoked
 from tests.scattered_worlds import NEAR_MS, ScatteredWorld, running_world
+from tests.servers.dns_server import Zone
 
 QUICK = ("--first-rung", "head", "--samples", "1", "--location", "none")
 AGENTS = ("--resolve-at", "agents", "--near-ms", str(NEAR_MS))
@@ -101,6 +102,50 @@ def test_near_everywhere_is_told(home: Path, world: ScatteredWorld) -> None:
     text = invoked("--home", home, "explain", "near.example").stdout
     assert "by load alone: it is in many places at once" in text
     assert "all 3 that see it are within 80 ms of each other: the least loaded" in text
+
+
+def test_assignment_goes_by_what_each_crawler_sees(home: Path, world: ScatteredWorld) -> None:
+    """No model and no load gives a host to a crawler that does not see it, and rows name what theirs sees."""
+    near = [f"near{number}.example" for number in range(6)]
+    for host in near:
+        for i, server in enumerate(world.servers.values()):
+            server.zones[host] = Zone(addresses=(f"193.10.{20 + i}.1",))
+    hosts = ["geo.example", "part.example", "same.example", *near]
+    seeds = [world.seed(host) for host in hosts]
+    assert invoked("--home", home, "delegate", *seeds, *QUICK, *AGENTS).exit_code == 0
+    done = invoked("--home", home, "assign", *seeds, "--evenness", "0", "--json")
+    rows = {row["host"]: row for row in json.loads(done.stdout)}
+    assert (rows["geo.example"]["crawler"], rows["geo.example"]["address"]) == ("tok", "193.10.12.1")
+    assert rows["geo.example"]["expected_ms"] < 90
+    assert (rows["part.example"]["crawler"], rows["same.example"]["crawler"]) == ("tok", "nyc")
+    fair = json.loads(invoked("--home", home, "assign", *seeds, "--evenness", "1", "--json").stdout)
+    assert all(row["crawler"] != "fra" for row in fair if row["host"] == "part.example")
+    where = {"fra": "193.10.20.1", "nyc": "193.10.21.1", "tok": "193.10.22.1"}
+    assert all(row["address"] == where[row["crawler"]] for row in fair if row["host"] in near)
+    assert {row["crawler"] for row in fair} == set(where)
+    moved = next(row for row in fair if row["host"] in near)
+    text = invoked("--home", home, "explain", moved["host"]).stdout
+    assert f"{moved['crawler']} is {moved['expected_ms']:.1f} ms away, as measured." in text
+
+
+def test_answer_that_rests_on_a_neighbour_says_so(home: Path, world: ScatteredWorld) -> None:
+    words = ("--home", home, "delegate", *QUICK, *AGENTS, "--json")
+    invoked(*words, world.seed("geo.example"))
+    for _ in range(2):  # the second time from the store
+        (row,) = json.loads(invoked(*words, world.seed("beside.example")).stdout)
+        assert (row["evidence"], row["inherited_from"], row["probes"]) == ("inherited", "193.10.12.1", 0)
+        assert row["measured"].startswith("20")
+    text = invoked("--home", home, "explain", "beside.example").stdout
+    assert "tok: it sees 193.10.12.7, beside 193.10.12.1, which it had measured" in text
+
+
+def test_again_asks_and_measures_everything_anew(home: Path, world: ScatteredWorld) -> None:
+    words = ("--home", home, "delegate", world.seed("geo.example"), *QUICK, *AGENTS, "--json")
+    invoked(*words)
+    questions = world.questions()
+    (row,) = json.loads(invoked(*words, "--again").stdout)
+    assert (row["crawler"], row["probes"]) == ("tok", 3)
+    assert world.questions() == questions + 3
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
-from ipmicra.model.delegation import Delegation, Evidence
+from ipmicra.model.delegation import Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.name import NameAnswer, NameStatus, View
 from ipmicra.model.recrawl import Recrawl
@@ -189,10 +189,14 @@ def test_answer_for_a_site_is_kept_by_its_host(store: StorePort) -> None:
     answer = SiteAnswer(host="a.example", delegation=delegation, account=account)
     store.site_answers.put_many([answer])
     assert store.site_answers.get("a.example") == answer
-    newer = replace(answer, delegation=replace(delegation, first=B, last=B, rtt_ms=None), account=())
+    moved = replace(delegation, first=B, last=B, rtt_ms=None, origin=Origin(A, A, 3.0))
+    newer = replace(answer, delegation=moved, account=())
     store.site_answers.put_many([newer])
     assert store.site_answers.get("a.example") == newer
     assert store.site_answers.get("b.example") is None
+    assert store.site_answers.of([*(f"{i}.example" for i in range(1500)), "a.example"]) == {
+        "a.example": newer
+    }
     assert store.site_answers.forget("a.example")
     assert not store.site_answers.forget("a.example")
 

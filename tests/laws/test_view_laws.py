@@ -132,7 +132,9 @@ def test_round_trips_that_are_known_or_shared_cost_no_probe(
     measured = {name: ms for name, ms in measured.items() if name not in known}
     assume(measured)
     seen: dict[str, Address] = {name: BLOCKS[0] + i for i, name in enumerate((*known, *measured))}
-    attempt = SiteAttempt(seen, known={name: KnownTrip(BLOCKS[0] + 200, ms) for name, ms in known.items()})
+    attempt = SiteAttempt(
+        seen, known={name: KnownTrip(BLOCKS[0] + 200, ms, 1.0) for name, ms in known.items()}
+    )
     assert attempt.waiting == list(measured)
     for i, (name, ms) in enumerate(measured.items()):
         sample = Sample(crawler=name, address=seen[name], rtt_ms=ms)

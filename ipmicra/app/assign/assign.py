@@ -23,6 +23,7 @@ from ipmicra.app.assign.recrawl import (
     turns_of,
 )
 from ipmicra.app.assign.round_trips import KnownRoundTrips, MedianRoundTrips, RoundTrips
+from ipmicra.app.assign.scattered import scattered_trips
 from ipmicra.app.assign.trade import chosen_evenness, keep_trade
 from ipmicra.app.assign.whereabouts import StoredWhereabouts
 from ipmicra.app.assign.zones import OVERLAYS, check_wishes
@@ -108,6 +109,7 @@ def assign_seeds(
             pieces=PieceConfig(most=request.pieces),
             overlay=overlay,
             zones=request.zones,
+            scattered=scattered_trips(store, sites, now_s),
             whereabouts=about,
             choices=SiteRules(request.rules, hierarchy).choices(sites, crawlers) if request.rules else {},
         )

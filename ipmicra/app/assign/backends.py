@@ -92,6 +92,7 @@ def _by_auction(table: TaskTable) -> AssignReport:
         found = fleet_coordinates(problem.trips, problem.crawlers, table.known_ms)
         expected = table.known_ms if found is None else found.expected_ms()
         findings = trip_findings(expected)
+    expected = table.as_seen(expected)
     is_blind: NDArray[np.bool_] = np.asarray(np.isnan(expected).all(axis=1))
     rest = expected[~is_blind]
     usual = float(np.nanmedian(rest)) if len(rest) else 1.0
@@ -162,14 +163,15 @@ def _report(table: TaskTable, crawler: Rows, reasons: Sequence[str], expected_ms
             reason = f"{rule}: no crawler of the fleet is left"
         ms = float(expected_ms[row, number]) if number >= 0 else np.nan
         host, vantage, piece, of = task.key
+        taker = table.problem.crawlers[number].name if number >= 0 else None
         assignments.append(
             Assignment(
                 host=host,
                 vantage=vantage,
                 piece=piece,
                 of=of,
-                address=task.site.address,
-                crawler=table.problem.crawlers[number].name if number >= 0 else None,
+                address=table.problem.scattered.address(task.site, taker),
+                crawler=taker,
                 reason=f"{task.piece.label}, {reason}" if task.piece else reason,
                 rule=rule,
                 backend=table.problem.backend,

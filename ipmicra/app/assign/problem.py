@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ipmicra.app.assign.round_trips import Expectations, RoundTrips
+from ipmicra.app.assign.scattered import ScatteredTrips
 from ipmicra.app.assign.whereabouts import Whereabouts
 from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.balance.demand import Demand
@@ -72,6 +73,8 @@ class AssignProblem:
     overlay: KeptOverlay | None = None
     """Zones of the call before, from which backends with an overlay continue."""
     zones: ZoneWishes = field(default_factory=ZoneWishes)
+    scattered: ScatteredTrips = field(default_factory=ScatteredTrips)
+    """Round trips of sites that crawlers see at different addresses."""
     whereabouts: Whereabouts | None = None
     """Tells backends with an overlay where sites are that have too few samples."""
 
@@ -109,13 +112,17 @@ class TaskTable:
         self.counts: PageCounts = believed_pages([task.pages for task in self.tasks])
         self.load: Floats = self.counts.pages.astype(np.float64)
         self.units = units_of([crawler.capacity for crawler in problem.crawlers])
-        self.known_ms = problem.trips.expected_ms(
-            [task.site.address for task in self.tasks], problem.crawlers
-        )
+        addresses = [task.site.address for task in self.tasks]
+        self.known_ms = self.as_seen(problem.trips.expected_ms(addresses, problem.crawlers))
 
     def __len__(self) -> int:
         """Count the tasks."""
         return len(self.tasks)
+
+    def as_seen(self, expected_ms: Floats) -> Floats:
+        """Put in what crawlers measured of scattered sites: those that do not see one must not get it."""
+        hosts = [task.site.host for task in self.tasks]
+        return self.problem.scattered.applied(hosts, self.problem.crawlers, expected_ms)
 
     def demand(self, cost_ms: Floats, before: Sequence[Assignment]) -> Demand:
         """Return what an assigner is asked; `before` are the assignments that it continues from."""
@@ -162,11 +169,14 @@ class TaskTable:
     def _groups(self) -> Rows:
         """Number tasks by address, so that hosts of one address stay together if they may.
 
-        Each piece stands alone.
+        Each piece stands alone, and so does each scattered site, which has no address of its own.
         """
         numbers: dict[Any, int] = {}
+        apart = self.problem.scattered.sites
         keys = [
-            (task.site.address, task.choice and task.choice.crawlers) if task.piece is None else task.key
+            task.key
+            if task.piece is not None or task.site.host in apart
+            else (task.site.address, task.choice and task.choice.crawlers)
             for task in self.tasks
         ]
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)

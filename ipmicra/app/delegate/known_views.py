@@ -35,13 +35,20 @@ class KnownViews:
     """When the batch began."""
     lifetime_s: float
     """Life of a delegation."""
+    is_again: bool = False
+    """Whether nothing counts that was known before the batch."""
+
+    @property
+    def since_s(self) -> float:
+        """From when on something counts."""
+        return self.batch_s if self.is_again else self.now_s - self.lifetime_s
 
     def answer(self, host: str) -> SiteAnswer | None:
         """Return an earlier answer for a site that crawlers see apart, if it holds."""
         found = self.store.site_answers.get(host)
         if found is None or found.delegation.expires_s <= self.now_s:
             return None
-        if found.delegation.crawler not in self.present:
+        if found.delegation.crawler not in self.present or found.delegation.created_s < self.since_s:
             return None
         is_outdated = any(one.joined_s > found.delegation.created_s for one in self.usable)
         return None if is_outdated else found
@@ -59,7 +66,7 @@ class KnownViews:
         return views, wanted
 
     def _holds(self, view: View) -> bool:
-        if view.answer.status in IS_FAILURE:
+        if view.answer.status in IS_FAILURE or view.asked_s < self.since_s:
             return False
         return view.answer.expires_s > self.now_s or view.asked_s >= self.batch_s
 
@@ -68,9 +75,7 @@ class KnownViews:
         pin = self.store.sites.get(host)
         seen = [known.get(one.name) for one in self.usable]
         answers = {
-            view.crawler: view.answer
-            for view in seen
-            if view is not None and view.asked_s > self.now_s - self.lifetime_s
+            view.crawler: view.answer for view in seen if view is not None and view.asked_s >= self.since_s
         }
         if pin is None or len(answers) < len(self.usable):
             return False

@@ -29,14 +29,14 @@ from dataclasses import dataclass, field
 from ipmicra.app.delegate.driver import Driver
 from ipmicra.app.delegate.known_views import KnownViews, Views
 from ipmicra.delegate.subnets import slice_of
-from ipmicra.delegate.views import Different, KnownTrip, Nothing, Same, Seen, SiteAttempt, compare
+from ipmicra.delegate.views import Different, KnownTrip, Nothing, Same, Seen, SiteAttempt, compare, trip_of
 from ipmicra.edge.coordinator.names import NameDesk
 from ipmicra.edge.dns.bulk import NO_SITE, Found, in_parts
 from ipmicra.edge.dns.one_by_one import REASONS
 from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
 from ipmicra.edge.store.ports import SiteAnswer, StorePort
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import Decision, Delegation
+from ipmicra.model.delegation import Decision, Delegation, Origin
 from ipmicra.model.name import IS_FAILURE, NameStatus, View
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Sample
@@ -77,6 +77,8 @@ class ScatteredSites:
     """When the batch began."""
     lifetime_s: float
     """How long answers hold."""
+    is_again: bool = False
+    """Whether nothing counts that was known before the batch."""
     clock: Callable[[], float] = time.time
     compared: int = 0
     """Hosts that were compared."""
@@ -99,7 +101,7 @@ class ScatteredSites:
         for sample in samples:
             if sample.rtt_ms is not None:
                 key = sample.crawler, slice_of(sample.address)
-                self._trips[key] = KnownTrip(sample.address, sample.rtt_ms)
+                self._trips[key] = trip_of(sample, sample.rtt_ms)
 
     # --- names
 
@@ -165,6 +167,7 @@ class ScatteredSites:
             present={one.name for index, one in enumerate(roster) if roster.is_present(index)},
             now_s=self.clock(),
             batch_s=self.batch_s,
+            is_again=self.is_again,
             lifetime_s=self.lifetime_s,
         )
 
@@ -292,6 +295,7 @@ class ScatteredSites:
             probes=attempt.probes,
             created_s=now_s,
             expires_s=now_s + self.lifetime_s,
+            origin=choice.origin,
         )
         if not attempt.is_makeshift:
             account = attempt.account(choice, site.others)
@@ -321,6 +325,7 @@ class ScatteredSites:
                 evidence=delegation.evidence,
                 rtt_ms=delegation.rtt_ms,
                 probes=probes,
+                inherited_from=_inherited(delegation),
             )
         )
 
@@ -342,3 +347,9 @@ class ScatteredSites:
                 hosts = f"{count:,} of {self.compared:,} hosts"
                 said.append(f"{name} sees no address of {hosts} that others see: look at its resolver")
         return said
+
+
+def _inherited(delegation: Delegation) -> Origin | None:
+    """Return what was measured instead of the address that the crawler sees."""
+    origin = delegation.origin
+    return None if origin is None or origin.first == delegation.first else origin

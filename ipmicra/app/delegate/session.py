@@ -229,10 +229,11 @@ class Session:
             margin_ms=self.options.near_ms,
             batch_s=self.batch.started_s,
             lifetime_s=self._config.lifetime_s,
+            is_again=self.options.again,
             clock=self.clock,
         )
         self.driver.writes.beside = made.write
-        since_s = self.clock() - self._config.lifetime_s
+        since_s = self.batch.started_s if self.options.again else self.clock() - self._config.lifetime_s
         made.learn(believed_samples(self.store, self.options.driving.taught, since_s))
         return made
 

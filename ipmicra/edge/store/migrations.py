@@ -23,7 +23,7 @@ from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
 from ipmicra.edge.store.subnet_trips import create_subnet_trips
-from ipmicra.edge.store.views import create_views
+from ipmicra.edge.store.views import add_answer_origins, create_views
 from ipmicra.errors import StoreError
 
 _STEP = Shape("migrations", {"number": int})
@@ -61,6 +61,7 @@ MIGRATIONS = (
     Migration(number=20, name="assignments by vantage", apply=assignments.add_vantages),
     Migration(number=21, name="schedules by vantage", apply=recrawls.add_vantages),
     Migration(number=22, name="subnet trips", apply=create_subnet_trips),
+    Migration(number=23, name="origins of site answers", apply=add_answer_origins),
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from sqlite_utils import Database
 
 from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.delegations import account_of, account_text
+from ipmicra.edge.store.delegations import account_of, account_text, origin_of, origin_row
 from ipmicra.edge.store.keys import packed, unpacked, unpacked_all
 from ipmicra.edge.store.ports import SiteAnswer
 from ipmicra.edge.store.schema import make_table
@@ -38,6 +38,9 @@ _ANSWER = Shape(
         "created_s": float,
         "expires_s": float,
         "account": str,
+        "origin_first": bytes | None,
+        "origin_last": bytes | None,
+        "measured_s": float | None,
     },
 )
 
@@ -67,6 +70,12 @@ def create_views(database: Database) -> None:
     }
     always = ("address", "crawler", "evidence", "probes", "created_s", "expires_s", "account")
     make_table(database, "site_answers", answers, key="host", needed=always)
+
+
+def add_answer_origins(database: Database) -> None:
+    """Note with each answer what was measured, and when."""
+    for name, kind in (("origin_first", "BLOB"), ("origin_last", "BLOB"), ("measured_s", "FLOAT")):
+        database.execute(f"ALTER TABLE site_answers ADD COLUMN {name} {kind}")
 
 
 class ViewTable:
@@ -126,12 +135,22 @@ class SiteAnswerTable:
                 one.delegation.created_s,
                 one.delegation.expires_s,
                 account_text(one.account),
+                *origin_row(one.delegation.origin),
             )
             for one in answers
         )
         self._connection.execute_many(
-            "INSERT OR REPLACE INTO site_answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            "INSERT OR REPLACE INTO site_answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
         )
+
+    def of(self, hosts: Sequence[str]) -> dict[str, SiteAnswer]:
+        """Return the answers for hosts, those that exist."""
+        found: dict[str, SiteAnswer] = {}
+        for start in range(0, len(hosts), _AT_ONCE):
+            part = hosts[start : start + _AT_ONCE]
+            rest = f"WHERE host IN ({', '.join('?' * len(part))})"
+            found.update((one.host, one) for one in self._connection.read(_ANSWER, _answer_of, rest, part))
+        return found
 
     def get(self, host: str) -> SiteAnswer | None:
         """Return the answer for a host."""
@@ -160,5 +179,6 @@ def _answer_of(row: Row) -> SiteAnswer:
         probes=row[5],
         created_s=row[6],
         expires_s=row[7],
+        origin=origin_of(*row[9:12]),
     )
     return SiteAnswer(host=row[0], delegation=delegation, account=account_of(row[8]))
