@@ -80,7 +80,7 @@ class AtOnce:
         held = self._held(site.address, key)
         if held is None:
             return [], False
-        if self._holdings.is_good(held, now_s) and not self._holdings.is_outdated(held):
+        if self._holdings.is_good(held, now_s) and not self._holdings.is_outdated(held.delegation):
             return [*self._holdings.renew(held, now_s), self._holdings.assign(site, held, 0)], True
         return self._holdings.revoke_bad(key, held, now_s), False
 

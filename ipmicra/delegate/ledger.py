@@ -189,6 +189,14 @@ class Ledger:
         self._held[key] = held
 
 
+def evidence_for(one: Delegation, address: Address) -> tuple[Evidence, Origin | None]:
+    """Return the evidence that a delegation is for one address in it, and what was measured instead of it."""
+    origin = one.origin
+    if origin is None or origin.first == address == origin.last:
+        return one.evidence, None
+    return Evidence.INHERITED if one.evidence is Evidence.PROBED else one.evidence, origin
+
+
 def compared_s(one: Delegation) -> float:
     """Return when a delegation's crawler was last compared with others, in seconds since 1970, UTC."""
     return one.created_s if one.checked_s is None else one.checked_s
@@ -237,15 +245,15 @@ class Holdings:
         if attempt.review is not None:
             delegation = _after_review(delegation, attempt.review)
         held = self._held(delegation, settle.crawler, len(self._roster), attempt.location)
-        self._ledger.settle(attempt.key, held, self._organisation(attempt.key))
+        self._ledger.settle(attempt.key, held, self.organisation(attempt.key))
         return held
 
     def _held(self, delegation: Delegation, crawler: int, fleet_size: int, location: Location | None) -> Held:
-        return Held(delegation, crawler, fleet_size, location, self._review_s(delegation))
+        return Held(delegation, crawler, fleet_size, location, self.review_s(delegation))
 
-    def _review_s(self, one: Delegation) -> float:
+    def review_s(self, one: Delegation) -> float:
         """Return when a delegation is to be looked at again; one in many places never is."""
-        if self._is_before(one):
+        if self.is_outdated(one):
             return -inf
         if one.evidence is Evidence.ANYCAST:
             return inf
@@ -254,17 +262,13 @@ class Holdings:
     def assign(self, site: Site, held: Held, probes: int) -> Assigned:
         """Answer for a site of a held subnet; one in many places goes to the least loaded crawler."""
         one, crawler = held.delegation, held.crawler
-        evidence, origin = one.evidence, one.origin
+        evidence, origin = evidence_for(one, site.address)
         if evidence is Evidence.ANYCAST:
             least = self._roster.least_loaded()
             crawler = crawler if least is None else least
         self._roster.load[crawler] += 1
         if one.policy not in (self._policy, OWN):
             self.by_others[one.policy] += 1
-        if origin is not None and origin.first == site.address == origin.last:
-            origin = None
-        elif origin is not None and evidence is Evidence.PROBED:
-            evidence = Evidence.INHERITED
         return Assigned(
             Decision(
                 host=site.host,
@@ -285,11 +289,8 @@ class Holdings:
         assert held is not None  # noqa: S101 - an attempt that ended well
         return [self.assign(site, held, 0 if i else attempt.probes) for i, site in enumerate(attempt.sites)]
 
-    def is_outdated(self, held: Held) -> bool:
+    def is_outdated(self, one: Delegation) -> bool:
         """Return whether the user wants a delegation decided anew."""
-        return self._is_before(held.delegation)
-
-    def _is_before(self, one: Delegation) -> bool:
         before_s = self._config.again_before_s
         return before_s is not None and compared_s(one) < before_s
 
@@ -321,7 +322,7 @@ class Holdings:
         if not self._roster.is_present(crawler) or (before and self.stands_in(before.crawler, key)):
             return []
         held = self._held(delegation, crawler, len(self._roster), one.location)
-        self._ledger.give(key, held, self._organisation(key))
+        self._ledger.give(key, held, self.organisation(key))
         revoked: list[Action] = [] if before is None else [Revoked(key, before.delegation, TAKEN)]
         return [*revoked, Delegated(key, delegation, account, location=one.location)]
 
@@ -345,27 +346,15 @@ class Holdings:
         if crawler is None:
             return False
         size = len(self._roster) if fleet_size is None else fleet_size
-        self._ledger.give(key, self._held(delegation, crawler, size, location), self._organisation(key))
+        self._ledger.give(key, self._held(delegation, crawler, size, location), self.organisation(key))
         return True
-
-    def keep(self, key: int, checked_s: float | None, now_s: float) -> list[Action]:
-        """End a review that found nobody better; `checked_s` is None if a later run is to repeat it."""
-        held = self._ledger.get(key)
-        assert held is not None  # noqa: S101 - a review contests what is held
-        held.review_s = inf
-        if checked_s is not None:
-            held.delegation = replace(held.delegation, checked_s=checked_s)
-            held.review_s = self._review_s(held.delegation)
-        self._ledger.settle(key, held, self._organisation(key))
-        renewed = self.renew(held, now_s)
-        return renewed or ([] if checked_s is None else [Renewed(held.delegation)])
 
     def revoke(self, key: int, step: HoldStep, reason: str) -> list[Action]:
         """End a delegation, if there is one."""
         held = self._ledger.get(key)
         if held is None:
             return []
-        self._ledger.free(key, step, self._organisation(key))
+        self._ledger.free(key, step, self.organisation(key))
         return [Revoked(key, held.delegation, reason)]
 
     def revoke_bad(self, key: int, held: Held, now_s: float) -> list[Action]:
@@ -376,7 +365,7 @@ class Holdings:
             return self.revoke(key, HoldStep.CRAWLER_LEFT, "its crawler left")
         return self.revoke(key, HoldStep.DELEGATION_EXPIRED, "decided anew, as the user asked")
 
-    def _organisation(self, key: int) -> int:
+    def organisation(self, key: int) -> int:
         """Return the number of a subnet's organisation, 0 for none and for slices."""
         return self._tree.organisation_number(key) if key >= 0 else 0
 

@@ -86,7 +86,7 @@ class DelegationMachine:
         self.holdings = Holdings(tree, self.roster, self.ledger, self.config, policy.name)
         self.restore = self.holdings.restore
         self._units = Units(tree, self.ledger, policy.scope, self.config)
-        self._reviewing = Reviewing(self.roster, self.ledger, policy, self.config)
+        self._reviewing = Reviewing(self.roster, self.ledger, self.holdings, policy)
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
             self.at_once = AtOnce(policy, self.roster, self.ledger, self.holdings, self.config, locations)
@@ -319,7 +319,7 @@ class DelegationMachine:
         attempt.follow(StageStep.CRAWLER_CHOSEN)
         self._close(attempt)
         self._policy.learn(attempt)
-        return self.holdings.keep(attempt.key, checked_s, now_s) + self._answers(attempt, now_s)
+        return self._reviewing.keep(attempt.key, checked_s, now_s) + self._answers(attempt, now_s)
 
     def _answers(self, attempt: Attempt, now_s: float) -> list[Action]:
         """Answer all sites that waited, after giving the subnet to a crawler of its own that joined."""

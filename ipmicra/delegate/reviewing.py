@@ -7,9 +7,12 @@ force until the attempt ends, and beyond that if nobody could measure anything: 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import inf
+
+from ipmicra.delegate.actions import Action, Renewed
 from ipmicra.delegate.attempt import Attempt, Occasion, Review, Settle
-from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.ledger import Held, Ledger, compared_s
+from ipmicra.delegate.ledger import Held, Holdings, Ledger
 from ipmicra.delegate.ports import Policy
 from ipmicra.delegate.roster import Roster
 from ipmicra.model.delegation import Evidence
@@ -20,19 +23,19 @@ MEASURED = (Evidence.PROBED, Evidence.ANYCAST)
 class Reviewing:
     """Decides whether a held subnet is contested, and whether its holder keeps it."""
 
-    def __init__(self, roster: Roster, ledger: Ledger, policy: Policy, config: DelegatorConfig) -> None:
+    def __init__(self, roster: Roster, ledger: Ledger, holdings: Holdings, policy: Policy) -> None:
         """Remember where to look."""
-        self._roster, self._ledger, self._policy, self._config = roster, ledger, policy, config
+        self._roster, self._ledger, self._holdings, self._policy = roster, ledger, holdings, policy
 
     def occasion(self, held: Held, attempt: Attempt, now_s: float) -> Review | None:
         """Return why an attempt is to be made for a subnet that is well held; None if there is no reason.
 
         The attempt is filled with the sample of the holder, where that counts.
         """
-        one, before_s = held.delegation, self._config.again_before_s
+        one = held.delegation
         newcomers = self._newcomers(held)
         held.fleet_size = len(self._roster)
-        if before_s is not None and compared_s(one) < before_s:
+        if self._holdings.is_outdated(one):
             return Review(Occasion.AGAIN, held.crawler, one)
         if one.evidence is Evidence.ANYCAST:
             return None
@@ -62,3 +65,15 @@ class Reviewing:
         if settle.evidence in MEASURED or review.occasion is Occasion.AGAIN:
             return False
         return review.occasion is Occasion.RECHECK or review.delegation.evidence in MEASURED
+
+    def keep(self, key: int, checked_s: float | None, now_s: float) -> list[Action]:
+        """End a review that found nobody better; `checked_s` is None if a later run is to repeat it."""
+        held = self._ledger.get(key)
+        assert held is not None  # noqa: S101 - a review contests what is held
+        held.review_s = inf
+        if checked_s is not None:
+            held.delegation = replace(held.delegation, checked_s=checked_s)
+            held.review_s = self._holdings.review_s(held.delegation)
+        self._ledger.settle(key, held, self._holdings.organisation(key))
+        renewed = self._holdings.renew(held, now_s)
+        return renewed or ([] if checked_s is None else [Renewed(held.delegation)])

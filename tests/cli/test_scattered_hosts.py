@@ -99,7 +99,7 @@ def test_explanation_tells_what_each_crawler_sees(home: Path, world: ScatteredWo
 
 def test_near_everywhere_is_told(home: Path, world: ScatteredWorld) -> None:
     assert invoked("--home", home, "delegate", world.seed("near.example"), *QUICK, *AGENTS).exit_code == 0
-    text = invoked("--home", home, "explain", "near.example").stdout
+    text = " ".join(invoked("--home", home, "explain", "near.example").stdout.split())
     assert "by load alone: it is in many places at once" in text
     assert "all 3 that see it are within 80 ms of each other: the least loaded" in text
 

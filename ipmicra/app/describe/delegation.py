@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.describe.texts import time_text
@@ -11,6 +12,7 @@ from ipmicra.model.delegation import Decision, Origin
 
 if TYPE_CHECKING:
     from ipmicra.app.explain.explain import Explanation
+    from ipmicra.app.explain.surroundings import Holdings, InSpace
     from ipmicra.edge.store.ports import DelegationRecord
 
 
@@ -32,8 +34,7 @@ def _describe_origin(origin: Origin | None) -> dict[str, Any]:
     """Describe what was measured instead of the site itself."""
     if origin is None:
         return {"inherited_from": None, "measured": None}
-    measured = None if origin.measured_s is None else time_text(origin.measured_s)
-    return {"inherited_from": origin.text, "measured": measured}
+    return {"inherited_from": origin.text, "measured": _describe_time(origin.measured_s)}
 
 
 def describe_explanation(explanation: Explanation) -> dict[str, Any]:
@@ -44,7 +45,8 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
         "host": explanation.site.host,
         "address": str(explanation.site.address),
         "crawler": explanation.decided.delegation.crawler if explanation.decided else None,
-        "evidence": explanation.decided.delegation.evidence.value if explanation.decided else None,
+        "evidence": explanation.evidence[0].value if explanation.evidence else None,
+        **_describe_origin(explanation.evidence[1] if explanation.evidence else None),
         "delegation": _describe_record(explanation.decided) if explanation.decided else None,
         "answers_differ": explanation.is_scattered,
         "views": describe_views(explanation),
@@ -58,6 +60,7 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
             }
             for level in explanation.lineage
         ],
+        "organisation": _describe_holdings(explanation.holdings),
         "known": [_describe_considered(one) for one in explanation.considered(Verdict.KNOWN)],
         "asked": [_describe_considered(one) for one in explanation.considered(Verdict.ASKED)],
         "not_asked": [_describe_considered(one) for one in explanation.considered(Verdict.NOT_ASKED)],
@@ -79,9 +82,33 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
             {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
             for one in explanation.history
         ],
+        "coordinate": _describe_in_space(explanation.in_space),
         "rules": list(explanation.ruled),
         "load": list(explanation.load),
+        "next_check": _describe_time(explanation.next_check_s),
         "edition_is_current": explanation.is_current,
+    }
+
+
+def _describe_time(seconds: float | None) -> str | None:
+    return None if seconds is None or seconds == inf else time_text(seconds)
+
+
+def _describe_holdings(found: Holdings | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    who = found.organisation
+    return {"name": who.name, "handle": who.handle, "subnets": found.subnets, "delegated": found.crawlers}
+
+
+def _describe_in_space(found: InSpace | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "point_ms": list(found.point_ms),
+        "rests_on": found.rests_on,
+        "zone_of": found.owner,
+        "scheme": found.scheme,
     }
 
 
@@ -93,6 +120,9 @@ def _describe_record(record: DelegationRecord) -> dict[str, Any]:
         "evidence": one.evidence.value,
         "rtt_ms": one.rtt_ms,
         "probes": one.probes,
+        "policy": one.policy,
+        "rests_on": one.origin.text if one.origin else None,
+        "measured": _describe_time(one.origin.measured_s if one.origin else None),
         "created": time_text(one.created_s),
         "expires": time_text(one.expires_s),
         "decided_for": str(record.address) if record.address else None,

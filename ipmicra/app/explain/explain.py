@@ -9,18 +9,22 @@ from typing import Any
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.new_edition import EDITION
+from ipmicra.app.explain.surroundings import Holdings, InSpace, find_holdings, find_in_space
 from ipmicra.app.explain.views import samples_seen
 from ipmicra.app.fleet.fleet import PRESENT
 from ipmicra.app.rules import SiteRules
 from ipmicra.assign.rules.rules import Rules
 from ipmicra.delegate.attempt import Considered, Verdict
+from ipmicra.delegate.config import DelegatorConfig
+from ipmicra.delegate.ledger import compared_s, evidence_for, next_check_s
+from ipmicra.delegate.policies.registry import WITHOUT_PROBES
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, single, slice_of
 from ipmicra.edge.dns.bulk import find_sites
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation, StorePort
 from ipmicra.errors import InputError
-from ipmicra.model.delegation import Decision
+from ipmicra.model.delegation import Decision, Evidence, Origin
 from ipmicra.model.name import View
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -53,6 +57,10 @@ class Explanation:
     """Why each piece of the site is assigned where it is; empty before `ipmicra assign`."""
     views: tuple[View, ...]
     """What crawlers see of the host, by crawler; empty if its name was resolved here alone."""
+    holdings: Holdings | None
+    """Of the organisation that holds the subnet; None if it is unknown."""
+    in_space: InSpace | None
+    """Where it stands by network coordinates; None before `ipmicra assign` by zones."""
     is_scattered: bool
     """Whether they see different things, so that the answer holds for the site alone."""
     ruled: tuple[dict[str, Any], ...]
@@ -60,6 +68,19 @@ class Explanation:
     is_current: bool
     """Whether the hierarchy is the one that was delegated."""
     now_s: float
+
+    @property
+    def evidence(self) -> tuple[Evidence, Origin | None] | None:
+        """What the answer is for the site itself, and what was measured instead of it."""
+        return evidence_for(self.decided.delegation, self.site.address) if self.decided else None
+
+    @property
+    def next_check_s(self) -> float | None:
+        """When its subnet is next measured again, by the usual share; None if never."""
+        if self.decided is None or self.is_scattered or self.decided.delegation.policy in WITHOUT_PROBES:
+            return None
+        one = self.decided.delegation
+        return next_check_s(one.first, one.last, compared_s(one), DelegatorConfig())
 
     def considered(self, verdict: Verdict) -> list[Considered]:
         """Return the crawlers of a verdict."""
@@ -96,6 +117,8 @@ def explain_site(
         ),
         load=_load(store, site.host),
         views=views,
+        holdings=find_holdings(store, hierarchy, site.address),
+        in_space=find_in_space(store, site.address),
         is_scattered=scattered is not None,
         ruled=_ruled(store, hierarchy, site, rules),
         is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},

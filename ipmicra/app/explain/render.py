@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
+from textwrap import wrap
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
+from ipmicra.app.explain.surroundings import Holdings, InSpace
 from ipmicra.app.explain.views import render_known, render_views
 from ipmicra.delegate.attempt import Considered, Verdict
+from ipmicra.delegate.policies.registry import WITHOUT_PROBES
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.address import range_text
-from ipmicra.model.delegation import Evidence
+from ipmicra.model.delegation import OWN, Delegation, Evidence, Origin
 
+WIDTH = 80
 BY = {
     Evidence.PROBED: "by probes of its own",
     Evidence.INHERITED: "by what is known about its neighbours",
@@ -25,13 +30,23 @@ _EXPECTED = dict.fromkeys((Evidence.COORDINATE, Evidence.GEOLOCATED), " as expec
 
 
 def render(explanation: Explanation) -> Iterator[str]:
-    """Write an explanation for people, line by line."""
+    """Write an explanation for people, line by line; none is wider than a narrow terminal."""
+    for line in _story(explanation):
+        indent = " " * (len(line) - len(line.lstrip()))
+        yield from wrap(
+            line, WIDTH, subsequent_indent=f"{indent}  ", break_long_words=False, break_on_hyphens=False
+        ) or [""]
+
+
+def _story(explanation: Explanation) -> Iterator[str]:
     yield from _headline(explanation)
     if explanation.views:
         yield from ("", "What crawlers see")
         yield from render_views(explanation)
     yield from ("", "Where it is")
     yield from _lineage(explanation)
+    if explanation.holdings is not None:
+        yield from _organisation(explanation.holdings)
     if explanation.decided is not None:
         yield from ("", "What was known before")
         yield from _known(explanation, explanation.decided)
@@ -41,12 +56,17 @@ def render(explanation: Explanation) -> Iterator[str]:
         yield from _not_asked(explanation)
         yield from ("", "Why it ended there")
         yield from _end(explanation, explanation.decided)
+    yield from ("", "Where it stands by network coordinates")
+    yield from _in_space(explanation.in_space)
     if explanation.ruled:
         yield from ("", "What rules leave")
         yield from _ruled(explanation)
     if explanation.load:
         yield from ("", "What load made of it")
         yield from _load(explanation)
+    if explanation.decided is not None:
+        yield from ("", "What comes next")
+        yield from _next(explanation, explanation.decided)
     if explanation.history:
         yield from ("", "Who had it before")
         yield from _history(explanation)
@@ -90,21 +110,36 @@ def _distance(explanation: Explanation, crawler: str, expected_ms: float | None)
 def _headline(explanation: Explanation) -> Iterator[str]:
     site, record = explanation.site, explanation.decided
     name = site.host if site.host == str(site.address) else f"{site.host} ({site.address})"
-    if record is None:
+    if record is None or explanation.evidence is None:
         yield f"{name} has no crawler yet: `ipmicra delegate {site.host}` finds one."
         return
-    one = record.delegation
-    distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away{_EXPECTED.get(one.evidence, '')}"
+    one, (evidence, origin) = record.delegation, explanation.evidence
+    how = _inherited(one, origin) if evidence is Evidence.INHERITED else BY[evidence]
+    distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away{_EXPECTED.get(evidence, '')}"
     subnet = range_text(one.first, one.last)
-    yield f"{name} belongs to {one.crawler}{distance}, {BY[one.evidence]}."
+    yield f"{name} belongs to {one.crawler}{distance}, {how}."
+    if origin is not None and origin.measured_s is not None:
+        yield f"{one.crawler} measured {origin.text} at {time_text(origin.measured_s)}, not the site itself."
     life = f"since {time_text(one.created_s)} and until {time_text(one.expires_s)}"
     if explanation.is_scattered:
-        yield "Its name answers differently in different places, so the answer is for it alone,"
-        yield f"{life}."
+        yield f"Its name answers differently in different places, so the answer is for it alone, {life}."
     else:
         yield f"So does all of {subnet}, {life}."
     if explanation.result is not None and explanation.result.crawler != one.crawler:
         yield f"When it was last delegated itself, {explanation.result.crawler} got it."
+
+
+def _inherited(one: Delegation, origin: Origin | None) -> str:
+    """Say from whom an answer is inherited."""
+    if one.policy == OWN:
+        return f"whose own subnet it lies in ({one.crawler} stands at {origin.text if origin else '?'})"
+    if one.policy in WITHOUT_PROBES:
+        return f"by {one.policy}, which measures nothing"
+    if origin is None:
+        return BY[Evidence.INHERITED]
+    is_address = origin.first == origin.last
+    where = "of the same subnet" if one.first <= origin.first <= one.last else "of another subnet"  # type: ignore[operator]
+    return f"inherited from {origin.text}" + (f" {where}" if is_address else "")
 
 
 def _lineage(explanation: Explanation) -> Iterator[str]:
@@ -121,6 +156,38 @@ def _level(level: Level) -> str:
     text = ", ".join(dict.fromkeys(word for word in words if word))
     holder = f"held by {level.holder.delegation.crawler}" if level.holder else "not delegated"
     return f"{subnet.label}  {text + '; ' if text else ''}{holder}"
+
+
+def _organisation(holdings: Holdings) -> Iterator[str]:
+    """Say whose subnet it is, and who has the organisation's others."""
+    name, count = holdings.organisation.label, holdings.subnets
+    yield f"  {name} holds {count:,} {'subnet' if count == 1 else 'subnets'}; {_shared(holdings.crawlers)}."
+
+
+def _shared(crawlers: dict[str, int]) -> str:
+    if not crawlers:
+        return "none is delegated"
+    return "delegated: " + ", ".join(f"{count:,} to {name}" for name, count in crawlers.items())
+
+
+def _in_space(found: InSpace | None) -> Iterator[str]:
+    if found is None:
+        yield "  It has no coordinate yet: `ipmicra assign SEEDS --backend can` finds one."
+        return
+    point = ", ".join(f"{one:.1f}" for one in found.point_ms)
+    yield f"  Its coordinate is ({point}) ms{f', {found.rests_on}' if found.rests_on else ''}."
+    scheme = f", by scheme {found.scheme}" if found.scheme else ""
+    yield f"  That is in the zone of {found.owner or 'nobody'}{scheme}."
+
+
+def _next(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
+    """Say until when the answer holds, and when it is looked at again."""
+    one = record.delegation
+    yield f"  Unused, the answer ends at {time_text(one.expires_s)}; use renews it."
+    if explanation.next_check_s is not None and explanation.next_check_s < inf:
+        when = time_text(explanation.next_check_s)
+        yield f"  At its first use after {when} it is measured again (--recheck)."
+    yield f"  `ipmicra forget {explanation.site.host}` or `ipmicra delegate --again` finds it anew."
 
 
 def _known(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
@@ -174,7 +241,11 @@ def _end(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
         yield f"  Without a sample, {i}. by {step.crawler}: {step.reason}{expected}."
     probes = {0: "no probe", 1: "one probe"}.get(one.probes, f"{one.probes} probes")
     yield f"  {one.crawler} got it: {reason}."
-    yield f"  Evidence: {one.evidence.value}, with {probes}."
+    evidence, origin = explanation.evidence or (one.evidence, None)
+    whose = "" if origin is None else f" from {origin.text}"
+    yield f"  Evidence: {evidence.value}{whose}, with {probes}."
+    if one.policy and one.policy != OWN:
+        yield f"  Decided by policy {one.policy}."
 
 
 def _history(explanation: Explanation) -> Iterator[str]:
