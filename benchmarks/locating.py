@@ -87,14 +87,18 @@ def _real_names(locator: Locator) -> list[Row]:
     found = []
     for part, own in parts.items():
         counts = judge.count(own)
-        figures = (
-            f"{len(own)} names",
-            f"{counts.right} right, {counts.wrong} wrong",
-            f"{counts.telling} tell a place",
-        )
+        votes = f"{len(own)} names; {counts.right} right, {counts.wrong} wrong"
+        before = f"told in front of the domain by {counts.telling} of {len(own)} names"
+        anywhere = f"told anywhere by {counts.told_anywhere} of {len(own)} names"
         found += [
-            _share(f"real host names, {part}: precision", counts.precision, 97.0, figures),
-            _share(f"real host names, {part}: recall where the place is told", counts.recall, 85.0, figures),
+            _share(f"real host names, {part}: precision", counts.precision, 97.0, (votes,)),
+            _share(f"real host names, {part}: recall", counts.recall, 85.0, (before,)),
+            _share(
+                f"real host names, {part}: recall, domains included",
+                counts.recall_anywhere,
+                85.0,
+                (anywhere,),
+            ),
         ]
     developed, held = (judge.count_readings(own) for own in parts.values())
     first = [RealName(host, _location(truth)) for host, truth in rows("written_first")]

@@ -41,15 +41,10 @@ class RealName:
     truth: Location | None
     """None where the name tells no place and any vote would be chance."""
     is_developed_on: bool = True
-    is_spelled: bool = False
-    """The stated city's name stands in the host name."""
-    has_code: bool = False
-    """An airport code of the place stands in the host name."""
-
-    @property
-    def is_telling(self) -> bool:
-        """Whether the name tells its place."""
-        return self.is_spelled or self.has_code
+    is_telling: bool = False
+    """The stated city or an airport code of the place stands in front of the registered domain."""
+    is_told_anywhere: bool = False
+    """The same, or the city stands in the registered domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +55,8 @@ class Counts:
     wrong: int
     telling: int
     found: int
+    told_anywhere: int
+    found_anywhere: int
 
     @property
     def precision(self) -> float:
@@ -68,8 +65,13 @@ class Counts:
 
     @property
     def recall(self) -> float:
-        """Percentage of right ones among the names that tell their place."""
+        """Percentage of right ones among the names that tell their place before the registered domain."""
         return 100 * self.found / max(1, self.telling)
+
+    @property
+    def recall_anywhere(self) -> float:
+        """Percentage of right ones among the names that tell their place, be it in the registered domain."""
+        return 100 * self.found_anywhere / max(1, self.told_anywhere)
 
 
 def read_names() -> list[RealName]:
@@ -91,13 +93,19 @@ def _names(rows: Iterable[dict[str, str]]) -> Iterator[RealName]:
             continue
         truth = Location(latitude=float(row["latitude"]), longitude=float(row["longitude"]), radius_km=0.0)
         city = folded(row["place"].rsplit("/", 1)[0].split(",")[0])
+        is_code = any(_is_near_airport(token, truth) for label in read.host for token in _tokens(label))
         yield RealName(
             text=text,
             truth=truth,
-            is_developed_on=is_developed_on(registered(text) or text),
-            is_spelled=len(city) >= SHORTEST_CITY and city in "".join(filter(str.isalpha, text)),
-            has_code=any(_is_near_airport(token, truth) for label in read.host for token in _tokens(label)),
+            is_developed_on=is_developed_on(read.registered),
+            is_telling=is_code or _is_spelled(city, read.host),
+            is_told_anywhere=is_code or _is_spelled(city, text.split(".")),
         )
+
+
+def _is_spelled(city: str, labels: Iterable[str]) -> bool:
+    """Return whether a label holds a city's name, whatever stands around or between its words."""
+    return len(city) >= SHORTEST_CITY and any(city in re.sub("[^a-z]", "", label) for label in labels)
 
 
 def is_developed_on(domain: str) -> bool:
@@ -137,13 +145,15 @@ class Judge:
 
     def count(self, names: Iterable[RealName]) -> Counts:
         """Judge the vote that counts on each name."""
-        fates = [(name.is_telling, self._fates(name)) for name in names]
-        firsts = [(is_telling, next(iter(fate.values()), None)) for is_telling, fate in fates]
+        judged = [(name, next(iter(self._fates(name).values()), None)) for name in names]
+        right = [name for name, is_right in judged if is_right]
         return Counts(
-            right=sum(is_right is True for _is_telling, is_right in firsts),
-            wrong=sum(is_right is False for _is_telling, is_right in firsts),
-            telling=sum(is_telling for is_telling, _is_right in firsts),
-            found=sum(is_telling and is_right is True for is_telling, is_right in firsts),
+            right=len(right),
+            wrong=sum(is_right is False for _name, is_right in judged),
+            telling=sum(name.is_telling for name, _is_right in judged),
+            found=sum(name.is_telling for name in right),
+            told_anywhere=sum(name.is_told_anywhere for name, _is_right in judged),
+            found_anywhere=sum(name.is_told_anywhere for name in right),
         )
 
     def count_readings(self, names: Iterable[RealName]) -> dict[Reading, tuple[int, int]]:

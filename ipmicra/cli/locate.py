@@ -44,6 +44,12 @@ CrawlersOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Crawlers of --samples: CSV of name, address, latitude, longitude."),
 ]
+TruthOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="With --tables: true places, as in --table, that the votes are compared with."
+    ),
+]
 
 
 def locate(
@@ -68,6 +74,7 @@ def locate(
         bool,
         typer.Option("--tables", help="Print hits per heuristic and their agreement instead."),
     ] = False,
+    truth: TruthOption = None,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
@@ -76,6 +83,8 @@ def locate(
     from ipmicra.app.locate.locate import LocateOptions, LocateRun, order_of
 
     print_format = chosen(output_format, as_json)
+    if truth and not tables:
+        raise typer.BadParameter("--truth is compared in --tables: add it", param_hint="--truth")
     options = LocateOptions(
         is_offline=offline,
         order=order_of(heuristics),
@@ -84,6 +93,7 @@ def locate(
         fetches_geofeeds=fetch_geofeeds,
         samples=samples,
         crawlers=crawlers,
+        truth=truth,
     )
     home = home_of(context, hierarchy=hierarchy_file)
     hierarchy = home.open_hierarchy_if_any()
@@ -94,6 +104,8 @@ def locate(
             f"no hierarchy at {home.hierarchy}: registrations have no vote (build one: `ipmicra build DUMP…`)"
         )
     _say_findings(run.findings, located)
+    if truth and not any(target.truth for target in located):
+        say(f"{truth} has the true place of no target: nothing is compared")
     if tables:
         _print_tables(located, options.order, print_format)
     else:
@@ -180,3 +192,20 @@ def _print_tables(located: list[LocatedTarget], order: tuple[Any, ...], print_fo
         if pair["intersection"]
     ]
     print_table("agreement where both vote", ("heuristics", "intersection", "agree", "share"), pairs)
+    if described["accuracy"]:
+        typer.echo()
+        _print_accuracy(described["accuracy"])
+
+
+def _print_accuracy(accuracy: list[dict[str, Any]]) -> None:
+    rows = [
+        (
+            row["heuristic"],
+            row["right"],
+            row["wrong"],
+            "" if row["precision"] is None else f"{row['precision']:.1%}",
+            f"{row['recall']:.1%}",
+        )
+        for row in accuracy
+    ]
+    print_table("compared with true places", ("heuristic", "right", "wrong", "precision", "recall"), rows)

@@ -1,4 +1,4 @@
-"""The two tables of a list: hits per heuristic, and how far two heuristics agree."""
+"""The tables of a list: hits per heuristic, how far two of them agree, and how often each is right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 
 from ipmicra.locate.locator import Located
 from ipmicra.model.geo import km_between
-from ipmicra.model.location import Heuristic, Hint
+from ipmicra.model.location import Heuristic, Hint, Location
 
 AGREE_KM = 100.0
 """Votes closer than this agree; so do votes whose circles of uncertainty overlap."""
@@ -40,6 +40,28 @@ class Agreement:
         return self.agree / self.both if self.both else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """How a heuristic's votes compare with true places."""
+
+    heuristic: Heuristic
+    right: int
+    wrong: int
+    known: int
+    """Targets whose true place is known."""
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the votes that are right; None if there are none."""
+        votes = self.right + self.wrong
+        return self.right / votes if votes else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the targets that it places rightly; None if no true place is known."""
+        return self.right / self.known if self.known else None
+
+
 def count_hits(located: Sequence[Located], order: Sequence[Heuristic]) -> list[Hits]:
     """Count votes and wins of each heuristic, in the order of the chain."""
     rows = []
@@ -61,6 +83,26 @@ def count_agreements(located: Sequence[Located], order: Sequence[Heuristic]) -> 
             Agreement(one=one, other=other, both=len(pairs), agree=sum(agree(*pair) for pair in pairs))
         )
     return rows
+
+
+def count_accuracy(
+    located: Sequence[Located], truths: Sequence[Location | None], order: Sequence[Heuristic]
+) -> list[Accuracy]:
+    """Compare each heuristic's votes with the places that are known to be true."""
+    pairs = [(one, truth) for one, truth in zip(located, truths, strict=True) if truth]
+    rows = []
+    for heuristic in order:
+        fates = [
+            is_right(vote, truth) for one, truth in pairs for vote in one.votes if vote.heuristic is heuristic
+        ]
+        right = sum(fates)
+        rows.append(Accuracy(heuristic=heuristic, right=right, wrong=len(fates) - right, known=len(pairs)))
+    return rows
+
+
+def is_right(vote: Hint, truth: Location) -> bool:
+    """Return whether a vote is as near to the true place as it claims, or near enough for a city."""
+    return km_between(vote.location, truth) <= max(AGREE_KM, vote.location.radius_km)
 
 
 def agree(one: Hint, other: Hint) -> bool:

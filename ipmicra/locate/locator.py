@@ -57,6 +57,14 @@ class Located:
     """Two round trips that no single place explains."""
     findings: tuple[str, ...] = ()
 
+    @property
+    def weight(self) -> float:
+        """Weight of the vote that counts: how often such votes were right, where that was measured; else 1.
+
+        0 without a location.
+        """
+        return next((vote.weight for vote in self.votes if vote.heuristic is self.heuristic), 0.0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatorTables:

@@ -49,4 +49,4 @@ class Hint:
     evidence: str
     """Basis of the vote, for people: `fra` in `ae3.fra-core2.example.net`."""
     weight: float = 1.0
-    """Relative weight of the vote, above 0 and at most 1."""
+    """Weight of the vote, above 0 and at most 1: how often such votes were right, where that was measured."""

@@ -206,3 +206,31 @@ def test_looking_up_does_not_load_the_tables_of_places(hierarchy: Path) -> None:
 
     done = subprocess.run([system.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_votes_are_compared_with_true_places(tmp_path: Path) -> None:
+    truth = tmp_path / "true.csv"
+    truth.write_text(
+        "fra1.example.net,50.1,8.7\nams1.example.net,48.8,2.3\nwww.example.com,1,2\n.example.edu,1,2\n"
+    )
+    hosts = ("fra1.example.net", "ams1.example.net", "www.example.com", "lhr1.example.net")
+    result = invoked("locate", "--offline", "--json", "--tables", "--truth", truth, *hosts)
+    assert result.exit_code == 0, result.output
+    airport = next(row for row in json.loads(result.stdout)["accuracy"] if row["heuristic"] == "airport")
+    assert (airport["right"], airport["wrong"]) == (1, 1)
+    assert (airport["precision"], airport["recall"]) == (0.5, 0.3333)
+    assert "a whole domain is not used" in result.stderr
+    shown = invoked("locate", "--offline", "--format", "table", "--tables", "--truth", truth, *hosts).stdout
+    assert "compared with true places" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_true_places_need_the_tables_and_say_when_nothing_is_compared(tmp_path: Path) -> None:
+    truth = tmp_path / "true.csv"
+    truth.write_text("fra1.example.net,50.1,8.7\n")
+    alone = invoked("locate", "--offline", "--truth", truth, "fra1.example.net")
+    assert alone.exit_code == 2
+    assert "--tables" in alone.stderr
+    other = invoked("locate", "--offline", "--json", "--tables", "--truth", truth, "ams1.example.net")
+    assert "true place of no target" in other.stderr
+    assert json.loads(other.stdout)["accuracy"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ipmicra.locate.agreement import count_agreements, count_hits
+from ipmicra.locate.agreement import count_accuracy, count_agreements, count_hits
 from ipmicra.model.location import Heuristic, Hint, Location
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _describe_hint(hint: Hint) -> dict[str, Any]:
 
 
 def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]) -> dict[str, Any]:
-    """Describe the two tables of a list: hits per heuristic, and pairwise agreement."""
+    """Describe the tables of a list: hits per heuristic, pairwise agreement, and how often each is right."""
     located = [target.located for target in targets]
     unlocated = sum(one.location is None for one in located)
     return {
@@ -71,5 +71,16 @@ def describe_tables(targets: Sequence[LocatedTarget], order: Sequence[Heuristic]
                 "share": None if row.share is None else round(row.share, 4),
             }
             for row in count_agreements(located, order)
+        ],
+        "accuracy": [
+            {
+                "heuristic": row.heuristic,
+                "right": row.right,
+                "wrong": row.wrong,
+                "precision": None if row.precision is None else round(row.precision, 4),
+                "recall": None if row.recall is None else round(row.recall, 4),
+            }
+            for row in count_accuracy(located, [target.truth for target in targets], order)
+            if row.known
         ],
     }

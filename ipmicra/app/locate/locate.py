@@ -66,6 +66,8 @@ class LocateOptions:
     """Fetch the geofeeds that registrations of the targets name."""
     samples: Path | None = None
     crawlers: Path | None = None
+    truth: Path | None = None
+    """True places of targets, in the format of `tables`; they have no vote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,8 @@ class LocatedTarget:
     """As the user wrote it."""
     address: str | None
     located: Located
+    truth: Location | None = None
+    """Its true place, if the user knows it."""
 
 
 @dataclass(slots=True)
@@ -115,6 +119,7 @@ class LocateRun:
         self._samples = self._read_samples()
         self._neighbours: dict[int, tuple[str | None, ...]] = {}
         self._feeds: set[tuple[str, str]] = set()
+        self._truth = self._read_truth()
         self.locator = Locator(self._tables(), options.order)
 
     def _tables(self) -> LocatorTables:
@@ -139,6 +144,17 @@ class LocateRun:
             known=known,
             crawlers=crawlers,
         )
+
+    def _read_truth(self) -> KnownTable:
+        table, radius_km = KnownTable(), LocateConfig().known_radius_km
+        if path := self._options.truth:
+            with open_lines(path) as lines:
+                domains = read_table(table, (line for _, line in lines), name_of(path), radius_km)
+            table.findings += [
+                f".{domain}: the true place of a whole domain is not used" for domain in domains
+            ]
+        self._take_findings(table)
+        return table
 
     def _read_samples(self) -> dict[Address, list[Sample]]:
         if bool(self._options.samples) != bool(self._options.crawlers):
@@ -205,8 +221,13 @@ class LocateRun:
             samples=tuple(self._samples.get(asked.address, ())) if asked.address else (),
             findings=tuple(asked.dns.findings),
         )
-        address = seed.range_text if seed else None
-        return LocatedTarget(text=asked.text, address=address, located=self.locator.locate(clues))
+        truth = self._truth.hint(asked.address, names)
+        return LocatedTarget(
+            text=asked.text,
+            address=seed.range_text if seed else None,
+            located=self.locator.locate(clues),
+            truth=truth.location if truth else None,
+        )
 
     def _around(self, lineage: Sequence[Subnet]) -> tuple[str | None, ...]:
         """Return the countries of some subnets inside and beside the narrowest one."""

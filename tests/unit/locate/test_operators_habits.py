@@ -228,6 +228,8 @@ def test_votes_weigh_as_much_as_their_reading_was_right(locator: Locator) -> Non
     assert last.weight == WEIGHTS[Reading.LAST_WORD] < 0.7
     assert institution.weight == WEIGHTS[Reading.INSTITUTION]
     assert set(MEASURED) == set(Reading)
+    assert locator.locate(Clues(host_names=("cr1.fra2.example.net",))).weight == hub.weight
+    assert locator.locate(Clues(host_names=("www.example.net",))).weight == 0
 
 
 def test_own_row_for_an_institution_weighs_in_full() -> None:
