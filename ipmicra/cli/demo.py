@@ -157,6 +157,9 @@ def commands(files: DemoFiles, outcome: DemoResult) -> list[str]:
         [*own, "crawler", "list"],
         [*own, "delegate", str(files.seeds), "--policy", "paper", *token],
         [*own, "assign", str(files.seeds), "--pages", str(files.pages)],
+        [*own, "crawler", "measure", "--port", str(outcome.port), *token],
+        [*own, "probe", url_of(result.host, outcome.port), "--from", "landmarks", *token],
+        [*own, "assign", str(files.seeds), "--pages", str(files.pages), "--backend", "can"],
         [*own, "evaluate", str(files.world)],
     ]
     return [shlex.join(one) for one in words]

@@ -30,7 +30,15 @@ from tests.delegating_worlds import enrol
 
 STATIONS = {"ams": (0, 0), "fra": (150, 40), "mad": (20, 170), "nyc": (330, 150), "sea": (190, 330)}
 """Where crawlers stand, in milliseconds: more apart than a busy machine adds to a round trip."""
-SUBNETS = 10
+CITIES = {
+    "ams": (52.4, 4.9),
+    "fra": (50.1, 8.7),
+    "mad": (40.4, -3.7),
+    "nyc": (40.7, -74.0),
+    "sea": (47.6, -122.3),
+}
+SUBNETS, HELD = 10, 3
+"""Subnets with sites, and those of them that were delegated as a whole."""
 OVERLAY = "assign overlay"
 
 
@@ -128,7 +136,7 @@ def delegated(tmp_path_factory: pytest.TempPathFactory, internet: LoopbackIntern
     prepared = new_home(tmp_path_factory.mktemp("delegated"), internet)
     assert prepared.measure().startswith("20 probes: 5 crawlers measure 5")
     prepared.command("delegate", *prepared.seeds(), "--policy", "everyone", *prepared.probing())
-    prepared.command("delegate", *prepared.seeds((1,)), "--policy", "paper", *prepared.probing())
+    prepared.command("delegate", *prepared.seeds((1,))[:HELD], "--policy", "paper", *prepared.probing())
     return prepared
 
 
@@ -207,7 +215,7 @@ def test_sites_about_which_nothing_is_known_go_by_load_with_a_warning(copied: Pr
 
 def test_a_new_host_of_a_delegated_subnet_goes_to_its_holder(copied: Prepared) -> None:
     """By samples of its subnet where enough crawlers took some; else it stands where the holder stands."""
-    new = [str(address_of(s, 3)) for s in range(SUBNETS)]
+    new = [str(address_of(s, 3)) for s in range(HELD)]
     rows, _ = copied.command("assign", *new, "--backend", "can")
     assert [row["crawler"] for row in rows] == [nearest(row["host"]) for row in rows]
     assert {row["reason"] for row in rows} == {"owner of its zone; by samples of its subnet, of 5 crawlers"}
@@ -217,7 +225,7 @@ def test_a_new_host_of_a_delegated_subnet_goes_to_its_holder(copied: Prepared) -
     rows, said = copied.command("assign", *new, "--backend", "can")
     assert [row["crawler"] for row in rows] == [nearest(row["host"]) for row in rows]
     assert rows[1]["reason"] == "owner of its zone; at fra, which holds 203.0.112.8/29"
-    assert "10 at the crawler that holds their subnet" in said
+    assert "3 at the crawler that holds their subnet" in said
 
 
 def packed_prefix() -> bytes:
@@ -238,6 +246,36 @@ def test_a_crawlers_own_limit_of_pieces_is_obeyed(copied: Prepared) -> None:
     assert len([row for row in rows if row["reason"].startswith("forwarded from ams")]) == 4
     other, _ = copied.command("assign", *seeds, "--backend", "lbi", "--hops", "0", "--dry-run")
     assert {row["crawler"] for row in other} >= set(held)
+
+
+def test_a_site_that_was_only_located_stands_by_its_place(copied: Prepared) -> None:
+    """Its registration names a country; crawlers have places, and a kilometre takes what they measured."""
+    dump = "inetnum: 9.9.0.0 - 9.9.255.255\nnetname: FAR\ncountry: ES\nsource: RIPE\n"
+    other = copied.home / "located"
+    other.mkdir()
+    located = built_file(other, dump)
+    with copied.store() as store:
+        for member in store.crawlers.all():
+            north, east = CITIES[member.crawler.name]
+            place = Location(latitude=north, longitude=east, radius_km=5.0)
+            store.crawlers.put(replace(member, crawler=replace(member.crawler, location=place)))
+    rows, said = copied.command("assign", "9.9.1.1", "--backend", "can", "--hierarchy", located)
+    assert rows[0]["reason"] == "owner of its zone; by its place on the map"
+    assert rows[0]["expected_ms"] > 0
+    assert "1 by their place" in said
+
+
+def test_explaining_a_site_tells_its_coordinate_its_zone_and_the_forwarding(copied: Prepared) -> None:
+    host = str(address_of(1, 1))
+    copied.command("assign", host, "--backend", "lbi")
+    told = invoked("--home", copied.home, "explain", host).stdout
+    assert "Where it stands in coordinate space" in told
+    assert "by samples of 5 crawlers." in told
+    assert "That is in the zone of fra, " in told
+    assert "An overloaded fra hands sites on to its neighbours: " in told
+    result = invoked("--home", copied.home, "explain", host, "--json")
+    zone = json.loads(result.stdout)["zone"]
+    assert (zone["owner"], zone["scheme"], len(zone["coordinate_ms"])) == ("fra", "MP", 3)
 
 
 def test_a_few_commands_lead_from_an_empty_home_to_zones(tmp_path: Path, internet: LoopbackInternet) -> None:

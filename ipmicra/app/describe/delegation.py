@@ -86,6 +86,7 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
         "rules": list(explanation.ruled),
         "load": list(explanation.load),
         "next_check": _describe_time(explanation.next_check_s),
+        "zone": None if explanation.zone is None else explanation.zone.as_record(),
         "edition_is_current": explanation.is_current,
     }
 

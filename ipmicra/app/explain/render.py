@@ -10,6 +10,7 @@ from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
 from ipmicra.app.explain.surroundings import Holdings, InSpace
 from ipmicra.app.explain.views import render_known, render_views
+from ipmicra.app.explain.zone import render_zone
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.policies.registry import WITHOUT_PROBES
 from ipmicra.edge.store.ports import DelegationRecord
@@ -61,6 +62,9 @@ def _story(explanation: Explanation) -> Iterator[str]:
     if explanation.ruled:
         yield from ("", "What rules leave")
         yield from _ruled(explanation)
+    if explanation.zone is not None:
+        yield from ("", "Where it stands in coordinate space")
+        yield from render_zone(explanation.zone)
     if explanation.load:
         yield from ("", "What load made of it")
         yield from _load(explanation)

@@ -61,9 +61,14 @@ def learn_space(points: ArrayLike, cut: float) -> Space:
 
 def learn_space_moving(points: ArrayLike, share: float) -> Space:
     """Learn the space that clamping moves a given share of the sample into, over all dimensions together."""
+    return learn_space(points, moving_cut(points, share))
+
+
+def moving_cut(points: ArrayLike, share: float) -> float:
+    """Return what is to be cut off at each end (λ) so that clamping moves a given share of the sample."""
     low, high = 0.0, share / 2
     for _ in range(40):
         middle = (low + high) / 2
         is_few = learn_space(points, middle).moved(points).mean() <= share
         low, high = (middle, high) if is_few else (low, middle)
-    return learn_space(points, low)
+    return low

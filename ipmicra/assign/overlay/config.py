@@ -30,16 +30,19 @@ class ZoneConfig:
     """Share beyond which kept bounds no longer fit, and are learnt again."""
     least_ms: float = 1.0
     """A space with a shorter diagonal tells nothing apart: no network was measured there."""
-    orders: int = 256
-    """Orders of joining that are tried where a fleet joins at once."""
-    slow_orders: int = 8
+    turns: int = 16
+    """Directions of the axes that are tried where a fleet joins at once."""
+    orders: int = 16
+    """Orders of joining that are tried in each."""
+    slow_turns: int = 2
+    slow_orders: int = 4
     """The same for schemes that are not compiled."""
     imagined: int = 16
     """Sites imagined around each crawler while orders are tried."""
     imagined_weight: float = 0.25
     """What an imagined site counts beside a real one."""
     seed: int = 1
-    """Of the orders and the imagined sites."""
+    """Of turns, orders and imagined sites."""
 
     @property
     def wished(self) -> dict[str, Any]:

@@ -39,9 +39,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.align import aligned
-from ipmicra.assign.coordinate.space import learn_space_moving
+from ipmicra.assign.coordinate.space import Space, learn_space, moving_cut
 from ipmicra.assign.overlay.config import ZoneConfig
-from ipmicra.assign.overlay.ordering import chosen_order
+from ipmicra.assign.overlay.division import best_division, plain_division
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.assign.overlay.sites import Sites
 from ipmicra.assign.packing import pack, unpack
@@ -115,34 +115,37 @@ class KeptOverlay:
     ) -> Self:
         """Let crawlers join one after the other, in a space learnt from all coordinates that are known.
 
-        Those are the crawlers', the sites' and `history`, the ones that were known before. The order of
-        joining is the one that brings known sites nearest.
+        Those are the crawlers', the sites' and `history`, the ones that were known before. Axes and
+        order of joining are those that bring known sites nearest, where somebody says how far these are.
         """
         config = config or ZoneConfig()
         known = [sites.taken(np.flatnonzero(sites.is_known)), *([] if history is None else [history])]
         seen = np.concatenate([crawlers.points, *(one.points for one in known)])
-        space = learn_space_moving(seen, config.moved)
-        wide_ms = float(np.linalg.norm(space.high - space.low))
-        if len(crawlers.names) > 1 and wide_ms < config.least_ms:
-            raise InputError(
-                f"all crawlers and sites lie within {wide_ms:.2g} ms of each other, so zones would mean "
-                "nothing: check what was measured (`ipmicra crawler measure`), or use --backend balance"
-            )
+        cut = moving_cut(seen, config.moved)
+        _check_width(learn_space(seen, cut), crawlers, config)
 
-        def draw(order: Rows) -> Overlay:
-            kept = cls(Overlay(space, scheme=config.scheme, expected=len(order)))
-            kept.overlay.join(crawlers.points[order[0]])
-            with kept._loaded(sites.points):
-                kept.overlay.join_many(crawlers.points[order[1:]])
-            return kept.overlay
+        def draw(turn: Floats) -> Callable[[Rows], Overlay]:
+            space, points = learn_space(seen @ turn, cut), crawlers.points @ turn
+
+            def join(order: Rows) -> Overlay:
+                kept = cls(Overlay(space, scheme=config.scheme, expected=len(order)))
+                kept.overlay.join(points[order[0]])
+                with kept._loaded(sites.points @ turn):
+                    kept.overlay.join_many(points[order[1:]])
+                return kept.overlay
+
+            return join
 
         told = [one for one in known if one.away_ms is not None]
-        points = np.concatenate([crawlers.points[:0], *(one.points for one in told)])
-        away = np.concatenate([np.empty((0, len(crawlers.names))), *(one.away_ms for one in told)])
-        overlay, order = chosen_order(crawlers.points, (points, away), draw, config)
-        kept = cls(overlay, config=config)
-        kept.crawlers = {crawlers.names[row]: number for number, row in enumerate(order.tolist())}
-        kept._insert(sites, sites.points)
+        if told:
+            places = np.concatenate([one.points for one in told])
+            away = np.concatenate([one.away_ms for one in told if one.away_ms is not None])
+            best = best_division(crawlers.points, (places, away), draw, config)
+        else:
+            best = plain_division(crawlers.points, draw)
+        kept = cls(best.zones, config=config)
+        kept.crawlers = {crawlers.names[row]: number for number, row in enumerate(best.order.tolist())}
+        kept._insert(sites, sites.points @ best.turn)
         return kept
 
     @contextmanager
@@ -285,6 +288,16 @@ class KeptOverlay:
         if not has_names or (sites and arrays["points"].shape[1] != overlay.space.dimensions):
             raise CorruptStateError(f"saved {KIND}: names, zones and coordinates do not fit together")
         return cls(overlay, crawlers=crawlers, sites=sites, known=known, labels=labels, config=config)
+
+
+def _check_width(space: Space, crawlers: Standing, config: ZoneConfig) -> None:
+    """Refuse a space in which nothing can be told apart."""
+    wide_ms = float(np.linalg.norm(space.high - space.low))
+    if len(crawlers.names) > 1 and wide_ms < config.least_ms:
+        raise InputError(
+            f"all crawlers and sites lie within {wide_ms:.2g} ms of each other, so zones would mean "
+            "nothing: check what was measured (`ipmicra crawler measure`), or use --backend balance"
+        )
 
 
 def drawn(
