@@ -210,4 +210,4 @@ def _tells(record: DelegationRecord) -> bool:
 def forget_trips(store: StorePort) -> None:
     """Forget the round trips of subnets: they are learnt again from the samples that there are."""
     store.subnet_trips.clear()
-    store.meta.set(_EDITION, "")
+    store.meta.set(_EDITION, "forgotten")
