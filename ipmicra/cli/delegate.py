@@ -21,6 +21,7 @@ from ipmicra.cli.options import (
     HierarchyOption,
     JsonOption,
     KeyOption,
+    RulesOption,
     SamplesOption,
     StoreOption,
     TableOption,
@@ -170,6 +171,7 @@ def delegate(
     client_cert: CertificateOption = None,
     client_key: KeyOption = None,
     report: ReportOption = None,
+    rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -187,9 +189,8 @@ def delegate(
     print_format = chosen(output_format, as_json)
     deciding = _deciding(policy, threshold_ms, probe_price_ms, nearest, is_beyond=beyond_organisation)
     renewing = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
-    locating = replace(
-        renewing, location=location, tables=tuple(table or ()), geofeeds=tuple(geofeed or ()), anycast=anycast
-    )
+    tables, geofeeds = tuple(table or ()), tuple(geofeed or ())
+    locating = replace(renewing, location=location, tables=tables, geofeeds=geofeeds, anycast=anycast)
     options = replace(
         locating,
         probe_budget=probe_budget,
@@ -199,7 +200,7 @@ def delegate(
         desk=probe_config(samples, timeout_ms, first_rung),
         access=agent_access(token_file, ca, client_cert, client_key),
     )
-    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
     run = DelegateRun(home=home, words=seeds, options=options)
     _plan(run, print_format) if dry_run else _run(run, print_format, report)
 

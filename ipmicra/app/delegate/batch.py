@@ -29,7 +29,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 
@@ -156,7 +156,7 @@ class Batch:
             self.store,
             self.hierarchy,
             self.options,
-            self._decided,
+            lambda decision: self._decided(decision, session),
             self._gave_up,
             self.registrations,
             key=batch_key(words, self.options),
@@ -227,7 +227,7 @@ class Batch:
         )
         for site in sites:  # in their order, as they were printed before
             if site.host in known:
-                self._decided(known[site.host])
+                self._decided(known[site.host], session)
         new = [one for one in sites if one.host not in known]
         if session.scattered is not None:
             new = session.scattered.take(new)
@@ -273,11 +273,15 @@ class Batch:
         self.report.notes += _kept_answers(driver.machine.holdings.by_others, self.options.policy)
         if session.scattered is not None:
             self.report.notes += session.scattered.lines()
+        if session.limits is not None:
+            self.report.notes += session.limits.lines()
         self._show(session)
         self._is_finished = self.report.stopped is None and not driver.pending
 
-    def _decided(self, decision: Decision) -> None:
+    def _decided(self, decision: Decision, session: Session) -> None:
         self.report.sites += 1
+        if session.limits is not None:
+            session.limits.note(decision, session.driver.machine)
         self.on_decision(decision)
 
     def _gave_up(self, site: Site, reason: str) -> None:
@@ -343,7 +347,8 @@ class DelegateRun:
             self.home.open_store() as store,
         ):
             lock.settle(store.batches.reopen)
-            batch = Batch(store, hierarchy, self.options, on_decision, progress, is_ended_by_caller=True)
+            options = replace(self.options, rules=self.options.rules or self.home.load_rules_if_any())
+            batch = Batch(store, hierarchy, options, on_decision, progress, is_ended_by_caller=True)
             try:
                 batch.run(self.words, read_seeds(self.words))
             finally:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -80,6 +81,7 @@ class Delegator:
         place = home_at(home).using(store=store, hierarchy=hierarchy)
         if options is None:
             options = DelegateOptions(access=AgentAccess(token=read_token(None)))
+        options = replace(options, rules=options.rules or place.load_rules_if_any())
         with ExitStack() as stack:
             opened = stack.enter_context(place.open_hierarchy())
             stack.enter_context(place.lock("delegate", "a Delegator in Python"))

@@ -235,6 +235,8 @@ class Driver:
     """Set by the session, once agents can be reached."""
     places: PlaceQueue = field(init=False)
     """Set by the session, if sites can be located."""
+    limited: Callable[[DelegationMachine, Event], list[Action]] = DelegationMachine.handle
+    """Hands an event to the machine; the session sets another way if there are rules."""
     pending: int = 0
     """Sites that wait for an answer."""
     failure: BaseException | None = None
@@ -314,7 +316,7 @@ class Driver:
     def _handle(self, event: Event, parent: Hashable | None = None) -> None:
         """Let the machine take in an event, and do what it returns."""
         is_over = False
-        for action in self.machine.handle(event):
+        for action in self.limited(self.machine, event):
             if isinstance(action, AskProbe):
                 self.gate.opened(action.attempt, parent)
                 self.probes.ask(action.attempt, action.probe, action.since_s)

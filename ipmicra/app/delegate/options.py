@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.errors import InputError
+
+if TYPE_CHECKING:
+    from ipmicra.assign.rules.rules import Rules
 
 EXAMPLES = 20
 """Missing seeds that are named; all are counted."""
@@ -86,6 +90,8 @@ class DelegateOptions:
     near_ms: float = 10.0
     """A site that crawlers see at different addresses is near everywhere if their round trips differ by no
     more than this: about what two places in one country differ by."""
+    rules: Rules | None = None
+    """Who may own which sites; None for no rules."""
     desk: DeskConfig = field(default_factory=DeskConfig)
     access: AgentAccess = field(default_factory=AgentAccess)
     dns: DnsConfig = field(default_factory=DnsConfig)

@@ -66,6 +66,7 @@ from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
 
 if TYPE_CHECKING:
+    from ipmicra.app.delegate.limits import SubnetLimits
     from ipmicra.app.delegate.scattered_sites import ScatteredSites
 
 events = EventLog("delegate")
@@ -97,6 +98,8 @@ class Session:
     grafter: Grafter | None = field(init=False, default=None)
     scattered: ScatteredSites | None = field(init=False, default=None)
     """Set if names are resolved at agents."""
+    limits: SubnetLimits | None = field(init=False, default=None)
+    """Set if there are rules."""
     carrying: CarryingReport = field(init=False)
     notes: list[str] = field(init=False, default_factory=list)
     """What the user should know."""
@@ -186,6 +189,12 @@ class Session:
             on_give_up=self.on_give_up,
             clock=self.clock,
         )
+        if options.rules is not None:
+            from ipmicra.app.delegate.limits import SubnetLimits
+            from ipmicra.app.rules import SiteRules
+
+            self.limits = SubnetLimits(SiteRules(options.rules, self.hierarchy), self.tree)
+            driver.limited = self.limits.handle
         if locations is not None:
             driver.places = PlaceQueue(locations, driver.located, driver.fail)
             self._stack.push_async_callback(driver.places.close)
