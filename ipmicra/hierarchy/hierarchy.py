@@ -71,6 +71,7 @@ class Hierarchy:
         self._views = self._sections.views
         self._parent = self._views[names.PARENT]
         self._organisations = Organisations(self._sections)
+        self._renderer: Renderer | None = None
         self.row_of = self._finder.row_of
         """Return the row of the narrowest subnet that contains an address, given as text."""
 
@@ -153,7 +154,9 @@ class Hierarchy:
     def renderer(self) -> Renderer:
         """What finds and renders runs of addresses."""
         self._check_buffer()
-        return Renderer(self._sections, self._finder)
+        if self._renderer is None:
+            self._renderer = Renderer(self._sections, self._finder)
+        return self._renderer
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Return all subnets that contain an address (or a subnet, itself included), widest first."""

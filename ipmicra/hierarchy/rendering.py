@@ -7,6 +7,7 @@ native/hierarchy/render.c.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -16,6 +17,8 @@ from ipmicra.native import kernels
 
 MOST_TARGETS = 1 << 16
 """Addresses of one run; those of a large one are found by tables, which are made once."""
+WORTH_NOTES = 64
+"""Rows that are noted in the time in which one is searched."""
 SECTIONS = (
     *(names.BOUNDS4, names.BOUNDS6, names.PARENT, names.ORGANISATION, names.NETNAME, names.COUNTRY),
     *(names.STATUS, names.REGISTRY, names.DATE, names.COUNTRIES, names.STATUSES, names.NAMES),
@@ -60,13 +63,26 @@ class Renderer:
         """Read from the sections of a hierarchy; nothing is read yet."""
         self._sections = tuple(sections.views[name] for name in SECTIONS)
         self._finder = finder
+        self._asked = 0
+        self._notes = bytearray()
 
     def rows_of(self, targets: Targets) -> memoryview:
         """Return the row of the narrowest subnet of each target."""
         rows = memoryview(bytearray(4 * len(targets))).cast("I")
         if rows:
-            self._finder.rows_of_wide(targets.words, rows)
+            self._finder.rows_of_run(targets.words, rows)
+        self._note(len(targets))
         return rows
+
+    def _note(self, asked: int) -> None:
+        """Note what is searched for in each row, once so many were asked for that it pays."""
+        self._asked += asked
+        count = len(self._sections[SECTIONS.index(names.PARENT)])
+        if not self._notes and self._asked * WORTH_NOTES >= count:
+            notes = bytearray(count)
+            with suppress(BufferError):  # as below: then nothing is rendered by compiled code
+                kernels.note_rows(self._sections, notes)
+                self._notes = notes
 
     def render(
         self, targets: Targets, rows: memoryview, start: int, out: bytearray, *, is_json: bool
@@ -78,7 +94,9 @@ class Renderer:
         """
         words, edges = targets.words, targets.edges
         try:
-            return kernels.render_lines(self._sections, targets.data, edges, words, rows, start, is_json, out)
+            return kernels.render_lines(
+                self._sections, targets.data, edges, words, rows, start, is_json, out, self._notes
+            )
         except BufferError:  # the file lies at an odd place of a larger buffer
             return start, 0
 

@@ -20,7 +20,10 @@ from ipmicra.cli.output import RecordStream
 from ipmicra.edge.files.tables import LOOKED_AT
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.hierarchy import format as names
+from ipmicra.hierarchy import rendering
 from ipmicra.hierarchy.format import read_layout
+from ipmicra.hierarchy.rendering import Targets
+from tests.examples import at_most
 from tests.patience import loops_broken
 from tests.reference.fast_building import file_bytes, spelled_address
 from tests.strategies import addresses, ends
@@ -141,15 +144,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(
-    dump=st.lists(paragraphs(), max_size=10), targets=st.lists(TARGETS, max_size=12), ends_line=st.booleans()
+    dump=st.lists(paragraphs(), max_size=10),
+    targets=st.lists(TARGETS, max_size=12),
+    ends_line=st.booleans(),
+    worth_notes=st.sampled_from([0, 64]),
 )
 def test_runs_are_printed_as_targets_one_by_one(
-    dump: list[str], targets: list[str], ends_line: bool, folder: Path
+    dump: list[str], targets: list[str], ends_line: bool, worth_notes: int, folder: Path
 ) -> None:
     hierarchy = Hierarchy(file_bytes("\n".join(dump).encode()))
     path = written(folder, [*targets, *([""] if ends_line else [])])
-    for print_format in FORMATS:
-        assert_same(hierarchy, path, print_format)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendering, "WORTH_NOTES", worth_notes)
+        for print_format in FORMATS:
+            assert_same(hierarchy, path, print_format)
+
+
+@at_most(12)
+@given(dump=st.lists(paragraphs(), max_size=10), asked=st.lists(addresses(4) | addresses(6), min_size=1))
+def test_rows_of_a_long_run_are_those_of_single_look_ups(dump: list[str], asked: list[int]) -> None:
+    hierarchy = Hierarchy(file_bytes("\n".join(dump).encode()))
+    spelled = [str(IPv4Address(each) if each < 1 << 32 else IPv6Address(each)) for each in asked]
+    data = "".join(f"{each}\n" for each in spelled * (5000 // len(spelled) + 1)).encode()
+    run, _end = Targets.read(data, 0)
+    found = hierarchy.renderer.rows_of(run).tolist()
+    assert len(found) >= 5000
+    assert found[: len(asked)] == [hierarchy.row_of(each) for each in spelled]
 
 
 PLAIN = """inetnum: 10.0.0.0 - 10.0.255.255

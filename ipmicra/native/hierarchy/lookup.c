@@ -40,10 +40,8 @@ static inline uint32_t search_narrow(const uint64_t *segments, size_t low, size_
     return (uint32_t)segments[low];
 }
 
-Soundness row_of_narrow(const Lookup *lookup, uint32_t address, uint32_t *row) {
-    /* 2^bits entries; with a single one the shift is 32, so the address is widened */
-    unsigned shift = 32 - (unsigned)__builtin_ctzll(lookup->index_size);
-    uint64_t entry = lookup->index[(uint64_t)address >> shift];
+/* Look up an address by its entry in the index. */
+static inline Soundness row_by_entry(const Lookup *lookup, uint64_t entry, uint32_t address, uint32_t *row) {
     if (entry < lookup->rows4) {
         *row = (uint32_t)entry;
         return SOUND;
@@ -53,6 +51,30 @@ Soundness row_of_narrow(const Lookup *lookup, uint32_t address, uint32_t *row) {
         return BAD_INDEX;
     *row = search_narrow(lookup->segments, first, first + more, address);
     return *row < lookup->rows4 ? SOUND : BAD_INDEX;
+}
+
+Soundness row_of_narrow(const Lookup *lookup, uint32_t address, uint32_t *row) {
+    /* 2^bits entries; with a single one the shift is 32, so the address is widened */
+    unsigned shift = 32 - (unsigned)__builtin_ctzll(lookup->index_size);
+    return row_by_entry(lookup, lookup->index[(uint64_t)address >> shift], address, row);
+}
+
+/* Look up a batch by the index of the file: no table has to be made, and each number is checked. */
+static Soundness index_batch(const Lookup *lookup, const uint32_t *addresses, size_t size, uint32_t *rows) {
+    unsigned shift = 32 - (unsigned)__builtin_ctzll(lookup->index_size);
+    uint64_t entries[LOOK_UPS];
+    Soundness soundness = SOUND;
+    for (size_t i = 0; i < size; i++)
+        __builtin_prefetch(&lookup->index[(uint64_t)addresses[i] >> shift]);
+    for (size_t i = 0; i < size; i++) {
+        entries[i] = lookup->index[(uint64_t)addresses[i] >> shift];
+        size_t middle = (size_t)(entries[i] & UINT32_MAX) + (entries[i] >> 33);
+        if (entries[i] >= lookup->rows4 && middle < lookup->segment_count)
+            __builtin_prefetch(&lookup->segments[middle]);
+    }
+    for (size_t i = 0; i < size && soundness == SOUND; i++)
+        soundness = row_by_entry(lookup, entries[i], addresses[i], &rows[i]);
+    return soundness;
 }
 
 /* Make the table over the first 24 bits, after a look at all segments; it takes 64 MiB. */
@@ -151,8 +173,9 @@ Soundness row_of_wide(const Lookup *lookup, Wide address, uint32_t *row) {
     return SOUND;
 }
 
-/* Look up addresses of both families; both tables have to be made. A mixed batch is sorted by family first. */
-void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows, Instructions by) {
+/* Look up addresses of both families; the index of IPv6 has to be made, and IPv4 goes by the table if it is. A mixed
+ * batch is sorted by family first. */
+Soundness rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows, Instructions by) {
     for (size_t start = 0; start < count; start += LOOK_UPS) {
         const Wide *batch = addresses + start;
         size_t size = count - start < LOOK_UPS ? count - start : LOOK_UPS, narrow_count = 0, wide_count = 0;
@@ -174,13 +197,17 @@ void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uin
             narrow_count += is_narrow;
             wide_count += !is_narrow;
         }
-        narrow_batch(lookup, narrows, narrow_count, found);
+        if (lookup->table4 != NULL)
+            narrow_batch(lookup, narrows, narrow_count, found);
+        else if (index_batch(lookup, narrows, narrow_count, found) != SOUND)
+            return BAD_INDEX;
         for (size_t i = 0; i < narrow_count; i++)
             rows[start + narrow_places[i]] = found[i];
         rows_in_index(&lookup->wide, wides, wide_count, found, by);
         for (size_t i = 0; i < wide_count; i++)
             rows[start + wide_places[i]] = found[i];
     }
+    return SOUND;
 }
 
 void free_lookup(Lookup *lookup) {

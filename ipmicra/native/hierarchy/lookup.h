@@ -42,7 +42,7 @@ void rows_of_narrow(const Lookup *lookup, const uint32_t *addresses, size_t coun
 /* Instructions by which arrays of IPv6 addresses are searched; those that a processor lacks are replaced by plain ones. */
 typedef enum { BEST, PLAIN, AVX2, AVX512 } Instructions;
 
-void rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows, Instructions by);
+Soundness rows_of_wide(const Lookup *lookup, const Wide *addresses, size_t count, uint32_t *rows, Instructions by);
 void free_lookup(Lookup *lookup);
 
 /* Look up in the index of IPv6, which has to be made; at most LOOK_UPS addresses at once. */

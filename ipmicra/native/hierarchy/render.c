@@ -17,6 +17,8 @@
 
 #include "render.h"
 
+#include "spelling.h"
+
 enum { LONGEST_ADDRESS = 40 };
 
 /* A line that is being written. */
@@ -44,57 +46,7 @@ static inline void put(Line *line, const void *bytes, size_t size) {
 
 #define PUT(line, word) put(line, word, sizeof(word) - 1)
 
-/* --- numbers and addresses; callers have reserved room */
-
-static inline uint8_t *write_small(uint8_t *at, unsigned number) {
-    *at = (uint8_t)('0' + number / 100); /* overwritten unless it counts */
-    at += number >= 100;
-    *at = (uint8_t)('0' + number / 10 % 10);
-    at += number >= 10;
-    *at++ = (uint8_t)('0' + number % 10);
-    return at;
-}
-
-static uint8_t *write_narrow(uint8_t *at, uint32_t address) {
-    for (int shift = 24; shift >= 0; shift -= 8) {
-        at = write_small(at, address >> shift & 0xFF);
-        *at++ = '.';
-    }
-    return at - 1;
-}
-
-static inline uint8_t *write_group(uint8_t *at, unsigned group) {
-    static const char digits[] = "0123456789abcdef";
-    for (int shift = group > 0xFFF ? 12 : group > 0xFF ? 8 : group > 0xF ? 4 : 0; shift >= 0; shift -= 4)
-        *at++ = (uint8_t)digits[group >> shift & 0xF];
-    return at;
-}
-
-/* Write an IPv6 address; the first of the longest runs of two or more zero groups becomes `::`. */
-static uint8_t *write_wide(uint8_t *at, Wide address) {
-    unsigned groups[8];
-    int best = -1, longest = 1, run = 0;
-    for (int i = 0; i < 8; i++) {
-        groups[i] = (unsigned)((i < 4 ? address.high : address.low) >> (48 - 16 * (i & 3)) & 0xFFFF);
-        run = groups[i] == 0 ? run + 1 : 0;
-        if (run > longest) {
-            longest = run;
-            best = i - run + 1;
-        }
-    }
-    for (int i = 0; i < 8; i++) {
-        if (i == best) {
-            *at++ = ':';
-            *at++ = ':';
-            i += longest - 1;
-            continue;
-        }
-        if (i > 0 && i != best + longest)
-            *at++ = ':';
-        at = write_group(at, groups[i]);
-    }
-    return at;
-}
+/* --- numbers and addresses */
 
 /* Write an address of either family; IPv4 comes as IPv4-mapped IPv6. */
 static void put_address(Line *line, Wide address) {
@@ -124,22 +76,6 @@ static void put_date(Line *line, unsigned days) {
         *at++ = (uint8_t)('0' + numbers[i] % 10);
     }
     line->at = at;
-}
-
-/* --- texts */
-
-/* What a byte does to a text in which it is: nothing, or it makes it need quotes in CSV, or more. */
-enum { NEEDS_QUOTES = 1, ODD_IN_JSON = 2, ODD = 4 };
-static const uint8_t KINDS[256] = {
-    [0 ... ' ' - 1] = ODD,         ['"'] = NEEDS_QUOTES | ODD_IN_JSON, [','] = NEEDS_QUOTES, [';'] = NEEDS_QUOTES,
-    ['|'] = NEEDS_QUOTES,          ['\\'] = ODD_IN_JSON,              ['~' + 1 ... 255] = ODD,
-};
-
-static inline unsigned kinds_in(Span text) {
-    unsigned kinds = 0;
-    for (; !is_empty(text); text.at++)
-        kinds |= KINDS[*text.at];
-    return kinds;
 }
 
 /* --- CSV */
@@ -176,12 +112,15 @@ static void put_cell(Line *line, Span text) {
 }
 
 static void put_csv(Line *line, const Described *subnet) {
+    const uint8_t *first = line->at;
     put_address(line, subnet->first);
+    size_t size = (size_t)(line->at - first);
     PUT(line, ",");
     put_address(line, subnet->last);
     PUT(line, ",");
     if (subnet->prefix >= 0 && reserve(line, LONGEST_ADDRESS + 4)) {
-        put_address(line, subnet->first);
+        memcpy(line->at, first, size);
+        line->at += size;
         *line->at++ = '/';
         line->at = write_small(line->at, (unsigned)subnet->prefix);
     }
@@ -318,15 +257,29 @@ static inline void prefetch_row(const Registrations *from, size_t row) {
     __builtin_prefetch((const uint8_t *)from->status.data + row * from->status.width);
     __builtin_prefetch(&from->registry[row]);
     __builtin_prefetch(&from->date[row]);
+    if (from->notes != NULL)
+        __builtin_prefetch(&from->notes[row]);
+}
+
+/* Say how deep some rows lie, without the rows above them. */
+static void note_depths(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages) {
+    for (size_t i = 0; i < count; i++) {
+        bool is_sound = rows[i] < from->rows4 + from->rows6 && !(from->notes[rows[i]] & HAS_NO_LINEAGE);
+        lineages[i].rows[0] = rows[i];
+        lineages[i].count = is_sound ? 1u + (from->notes[rows[i]] & NOTED_DEPTH) : 0;
+    }
 }
 
 /* Climb from some rows, and ask for the memory that describing them needs. */
-static void prepare(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages) {
+static void prepare(const Registrations *from, const uint32_t *rows, size_t count, LineForm form, Lineage *lineages) {
     size_t all = from->rows4 + from->rows6;
     for (size_t i = 0; i < count; i++)
         if (rows[i] < all)
             prefetch_row(from, rows[i]);
-    climb_many(from, rows, count, lineages);
+    if (form == AS_CSV && from->notes != NULL)
+        note_depths(from, rows, count, lineages);
+    else
+        climb_many(from, rows, count, lineages);
     for (size_t i = 0; i < count; i++) {
         if (rows[i] >= all)
             continue;
@@ -356,7 +309,7 @@ size_t render_lines(const Registrations *from, const Targets *targets, size_t at
     for (size_t start = at; at < targets->count; at++) {
         size_t left = targets->count - at, place = (at - start) % CLIMBERS;
         if (place == 0)
-            prepare(from, targets->rows + at, left < CLIMBERS ? left : CLIMBERS, lineages);
+            prepare(from, targets->rows + at, left < CLIMBERS ? left : CLIMBERS, form, lineages);
         const int64_t *edges = targets->edges[at];
         if (edges[0] < 0 || edges[0] > edges[1] || edges[1] > size)
             break;

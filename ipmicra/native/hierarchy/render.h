@@ -37,6 +37,7 @@ typedef struct {
     const uint32_t *geofeed;
     const uint32_t *postal;
     size_t geo_count;
+    const uint8_t *notes; /* of each row, see note_rows; NULL if they are not made */
 } Registrations;
 
 /* One subnet, as it is in the file; a text that it does not have is empty. */
@@ -67,6 +68,10 @@ typedef struct {
     uint32_t rows[MOST_DEPTH];
 } Lineage;
 
+/* What is noted of a row: its depth, whether it has a geoloc or geofeed, and whether its parents are not sound. */
+enum { NOTED_DEPTH = 0x3F, HAS_GEO = 0x40, HAS_NO_LINEAGE = 0x80 };
+
+void note_rows(const Registrations *from, uint8_t *notes);
 bool read_subnet(const Registrations *from, size_t row, unsigned depth, Described *subnet);
 void climb_many(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages);
 

@@ -106,6 +106,8 @@ static bool read_codes(const Registrations *from, size_t row, Described *subnet)
 static bool read_geo(const Registrations *from, size_t row, Described *subnet) {
     size_t low = 0, high = from->geo_count;
     subnet->geoloc = subnet->geofeed = subnet->postal = span_of(from->names.at, from->names.at);
+    if (from->notes != NULL && !(from->notes[row] & HAS_GEO))
+        return true;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (from->geo_rows[middle] < row)
@@ -124,6 +126,23 @@ bool read_subnet(const Registrations *from, size_t row, unsigned depth, Describe
     subnet->depth = depth;
     return read_bounds(from, row, subnet) && read_name(from, from->netname[row], &subnet->netname) &&
            read_holder(from, row, subnet) && read_codes(from, row, subnet) && read_geo(from, row, subnet);
+}
+
+/* Note the depth of each row and whether something says where it is: both take a search per row, and one pass over
+ * all columns is worth it for a long list. */
+void note_rows(const Registrations *from, uint8_t *notes) {
+    size_t rows = from->rows4 + from->rows6;
+    for (size_t row = 0; row < rows; row++) {
+        size_t above = from->parent[row];
+        bool is_root = row == 0 || row == from->rows4;
+        if (above == row || above > row || (above < from->rows4 && from->rows4 <= row))
+            notes[row] = above == row && is_root ? 0 : HAS_NO_LINEAGE;
+        else
+            notes[row] = notes[above] >= MOST_DEPTH - 1 ? HAS_NO_LINEAGE : notes[above] + 1;
+    }
+    for (size_t i = 0; i < from->geo_count; i++)
+        if (from->geo_rows[i] < rows)
+            notes[from->geo_rows[i]] |= HAS_GEO;
 }
 
 /* Take one step from the last row of a lineage to its parent; return whether there is more to climb.

@@ -149,13 +149,14 @@ static Soundness find_few(const Lookup *lookup, const Array *addresses, bool is_
     return soundness;
 }
 
-/* Make the tables that an array of addresses needs. */
-static Soundness make_tables(Lookup *lookup, bool is_wide) {
-    Soundness soundness = lookup->table4 == NULL ? make_table4(lookup) : SOUND;
+/* Make the tables that an array of addresses needs. That of IPv4 takes 64 MiB, which a run of lines is not worth:
+ * the file's own index serves it until a million and more were asked for. */
+static Soundness make_tables(Lookup *lookup, bool is_wide, bool is_run) {
+    Soundness soundness = lookup->table4 == NULL && !is_run ? make_table4(lookup) : SOUND;
     return soundness == SOUND && is_wide && lookup->wide.levels == 0 ? make_wide_index(lookup) : soundness;
 }
 
-static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
+static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide, bool is_run) {
     PyObject *given, *out;
     int by = BEST;
     if (!PyArg_ParseTuple(args, "OO|i", &given, &out, &by) || !is_open(self))
@@ -165,9 +166,9 @@ static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
     expect(&frame, addresses.count == addresses.rows * (is_wide ? 2 : 1), "addresses of another shape");
     expect(&frame, rows.count == addresses.rows, "as many rows as addresses are needed");
     Soundness soundness = SOUND;
-    bool is_few = addresses.rows < WORTH_TABLE;
+    bool is_few = addresses.rows < (is_run ? WORTH_INDEX : WORTH_TABLE);
     if (!frame.is_failed && !is_few)
-        soundness = make_tables(&self->lookup, is_wide);
+        soundness = make_tables(&self->lookup, is_wide, is_run);
     if (!frame.is_failed && soundness == SOUND) {
         const Lookup lookup = self->lookup;
         self->users++;
@@ -175,7 +176,7 @@ static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
         if (is_few)
             soundness = find_few(&lookup, &addresses, is_wide, rows.data);
         else if (is_wide)
-            rows_of_wide(&lookup, addresses.data, addresses.rows, rows.data, (Instructions)by);
+            soundness = rows_of_wide(&lookup, addresses.data, addresses.rows, rows.data, (Instructions)by);
         else
             rows_of_narrow(&lookup, addresses.data, addresses.rows, rows.data);
         Py_END_ALLOW_THREADS
@@ -189,17 +190,22 @@ static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide) {
 }
 
 static PyObject *finder_rows_of_narrow(PyObject *object, PyObject *args) {
-    return find_many((FinderObject *)object, args, false);
+    return find_many((FinderObject *)object, args, false, false);
 }
 
 static PyObject *finder_rows_of_wide(PyObject *object, PyObject *args) {
-    return find_many((FinderObject *)object, args, true);
+    return find_many((FinderObject *)object, args, true, false);
+}
+
+static PyObject *finder_rows_of_run(PyObject *object, PyObject *args) {
+    return find_many((FinderObject *)object, args, true, true);
 }
 
 static PyMethodDef finder_methods[] = {
     {"row_of", finder_row_of, METH_O, "Return the row of the narrowest subnet that holds an address given as text."},
     {"rows_of_narrow", finder_rows_of_narrow, METH_VARARGS, "Write the rows of IPv4 addresses: uint32, out."},
     {"rows_of_wide", finder_rows_of_wide, METH_VARARGS, "Write the rows of both families: (n, 2) uint64, out; tests choose instructions: 1 plain, 2 AVX2, 3 AVX-512."},
+    {"rows_of_run", finder_rows_of_run, METH_VARARGS, "As rows_of_wide, for one of several arrays of a long list."},
     {"close", finder_close, METH_NOARGS, "Release the file."},
     {NULL, NULL, 0, NULL},
 };

@@ -299,17 +299,30 @@ static Registrations take_registrations(Frame *frame, PyObject *const *views) {
     return (Registrations){bounds4.data, bounds6.data, rows4, rows6, parent.data, organisation.data, netname.data,
                            country, status, registry.data, date.data, countries.data, countries.count,
                            statuses.data, statuses.count, names, organisation_at.data, organisation_at.count,
-                           organisations, geo_rows.data, geoloc.data, geofeed.data, postal.data, geo_rows.count};
+                           organisations, geo_rows.data, geoloc.data, geofeed.data, postal.data, geo_rows.count, NULL};
 }
 
-FUNCTION(render_lines, 8) {
+static Registrations take_sections(Frame *frame, PyObject *sections) {
     PyObject *views[RENDERED_SECTIONS];
-    expect(frame, PyTuple_Check(args[0]) && PyTuple_Size(args[0]) == RENDERED_SECTIONS, "no tuple of sections");
+    expect(frame, PyTuple_Check(sections) && PyTuple_Size(sections) == RENDERED_SECTIONS, "no tuple of sections");
     for (int i = 0; !frame->is_failed && i < RENDERED_SECTIONS; i++)
-        views[i] = PyTuple_GetItem(args[0], i);
-    Registrations from = {.rows4 = 0};
-    if (!frame->is_failed)
-        from = take_registrations(frame, views);
+        views[i] = PyTuple_GetItem(sections, i);
+    return frame->is_failed ? (Registrations){.rows4 = 0} : take_registrations(frame, views);
+}
+
+FUNCTION(note_rows, 2) {
+    Registrations from = take_sections(frame, args[0]);
+    Array notes = take_array(frame, args[1], "wu1");
+    expect(frame, notes.count == from.rows4 + from.rows6, "a note for each row is needed");
+    WITHOUT_GIL(frame, note_rows(&from, notes.data));
+    return frame->is_failed ? NULL : Py_NewRef(Py_None);
+}
+
+FUNCTION(render_lines, 9) {
+    Registrations from = take_sections(frame, args[0]);
+    Array notes = take_array(frame, args[8], "u1");
+    expect(frame, notes.count == 0 || notes.count == from.rows4 + from.rows6, "a note for each row is needed");
+    from.notes = notes.count ? notes.data : NULL;
     Span text = take_text(frame, args[1]);
     Array edges = take_array(frame, args[2], "i8"), words = take_array(frame, args[3], "u8");
     Array rows = take_array(frame, args[4], "u4"), out = take_array(frame, args[7], "wu1");
@@ -340,6 +353,7 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(read_strings, "Read addresses of Arrow strings from a place on; return where that stopped."),
     METHOD(read_fixed, "Read addresses of fixed width from a place on; return where that stopped."),
     METHOD(read_lines, "Read lines that are addresses from a place on; return how many, and where that stopped."),
+    METHOD(note_rows, "Note the depth of each row, and whether something says where it is."),
     METHOD(render_lines, "Write look-ups from a place on as CSV or JSON; return where that stopped, and the bytes."),
     {NULL, NULL, 0, NULL},
 };
