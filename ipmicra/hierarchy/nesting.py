@@ -31,8 +31,7 @@ bounds and widths, so the bounds are replaced by their ranks in sorted order, th
 
 Ranges are inclusive (first, last), so that IPv4 bounds and ranks fit 32 bits each, and the kernel writes IPv4
 rows as the file has them: touching fewer pages for the first time is what makes nesting quick. Only to rank
-IPv6 bounds are ranges half-open. The end of that space does not fit two words, wraps to 0, and is marked by
-`is_over`.
+IPv6 bounds are ranges half-open (`native/hierarchy/ranks.c`).
 
 Why not a trie? Registered ranges need not be prefixes, and an array in preorder is what the file stores and
 what look-ups bisect.
@@ -114,10 +113,15 @@ def nest_ipv6(wide: NDArray[np.uint64], rows: Rows, texts: Texts) -> Tree:
     ranges = np.concatenate((np.array([[0, 0, ONES64, ONES64]], np.uint64), wide[source[1:]]))
     if len(ranges) > 1 and (ranges[1] == ranges[0]).all():
         ranges, source = ranges[1:], source[1:]
-    start, end, values = _ranks(ranges)
-    nested = _nest(start << np.uint64(32) | (ONES32 + np.uint64(1) - end), _width_ranks(ranges))
-    first, behind = nested.bounds[:, 0], nested.bounds[:, 1] + np.uint32(1)
-    bounds = np.concatenate((values[first], _minus_one(values[behind])), axis=1)
+    keys, values = np.empty(len(ranges), np.uint64), np.empty((2 * len(ranges) + 1, 2), np.uint64)
+    kernels.rank_ranges(ranges, keys, values)
+    nested = _nest(keys, _width_ranks(ranges))
+    bounds = ranges
+    if nested.origin is not None:
+        bounds = ranges[nested.origin]
+        pieces = np.flatnonzero(np.isin(nested.origin, nested.cuts[:, 0]))
+        first, last = nested.bounds[pieces].T
+        bounds[pieces, :2], bounds[pieces, 2:] = values[first], _minus_one(values[last + np.uint32(1)])
     return _tree(nested, source, bounds, losers, np.empty(0, np.uint64))
 
 
@@ -235,25 +239,6 @@ def _nest_within(keys: NDArray[np.uint64], widths: NDArray[np.uint64], most_cuts
         deepest=deepest,
         left_out=np.empty(0, np.int64),
     )
-
-
-def _ranks(
-    ranges: NDArray[np.uint64],
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
-    """Replace bounds by their ranks; return ranks of starts, ranks of ends, and the value of each rank."""
-    count = len(ranges)
-    ends = ranges[:, 2:].copy()
-    ends[:, 1] += np.uint64(1)
-    ends[:, 0] += ends[:, 1] == 0
-    values = np.concatenate((ranges[:, :2], ends))
-    is_over = np.zeros(2 * count, np.uint64)
-    is_over[count:] = (ends == 0).all(axis=1)  # the end of the space, 2**128, wrapped to 0
-    order = sort_order([is_over, values[:, 0], values[:, 1]])
-    is_new = ~_repeats([is_over[order], values[order, 0], values[order, 1]])
-    numbers = np.cumsum(is_new) - 1
-    ranks = np.empty(2 * count, np.uint64)
-    ranks[order] = numbers
-    return ranks[:count], ranks[count:], values[order[is_new]]
 
 
 def _width_ranks(ranges: NDArray[np.uint64]) -> NDArray[np.uint64]:

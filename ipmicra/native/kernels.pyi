@@ -104,6 +104,9 @@ def pick_winners(
     losers: _Rows,
     /,
 ) -> int: ...
+def rank_ranges(
+    ranges: NDArray[np.uint64], keys: NDArray[np.uint64], values: NDArray[np.uint64], /
+) -> int: ...
 def nest(
     keys: NDArray[np.uint64],
     widths: NDArray[np.uint64],

@@ -62,6 +62,8 @@ typedef struct {
     size_t count;
 } Ranges;
 
+int64_t rank_ranges(const uint64_t (*ranges)[4], size_t count, uint64_t *keys, uint64_t (*values)[2]);
+
 /* What nesting writes, in preorder. */
 typedef struct {
     uint32_t *source;

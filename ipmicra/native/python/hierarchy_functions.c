@@ -87,6 +87,16 @@ FUNCTION(pick_winners, 6) {
     return return_count(frame, count);
 }
 
+FUNCTION(rank_ranges, 3) {
+    Array ranges = take_array(frame, args[0], "u8"), keys = take_array(frame, args[1], "wu8");
+    Array values = take_array(frame, args[2], "wu8");
+    expect(frame, ranges.count == 4 * keys.count && values.count == 4 * keys.count + 2 && keys.count < INT32_MAX,
+           "room of different lengths");
+    int64_t ranks = 0;
+    WITHOUT_GIL(frame, ranks = rank_ranges(ranges.data, keys.count, keys.data, values.data));
+    return return_count(frame, ranks);
+}
+
 FUNCTION(nest, 6) {
     Array keys = take_array(frame, args[0], "u8"), widths = take_array(frame, args[1], "u8");
     Array source = take_array(frame, args[2], "wu4"), bounds = take_array(frame, args[3], "wu4");
@@ -341,6 +351,7 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(range_keys, "Write the sort keys of IPv4 ranges, and their row numbers."),
     METHOD(sort_keys, "Sort keys and row numbers by them, stably and in place."),
     METHOD(pick_winners, "Keep the best row of each run of same ranges; return how many there are."),
+    METHOD(rank_ranges, "Write ranges of IPv6 as keys of ranks, and the value of each rank; return how many there are."),
     METHOD(nest, "Nest ranges; return rows (-1 if there is too little room), cuts and the largest depth."),
     METHOD(flatten, "Write the segments of an IPv4 tree; return how many there are."),
     METHOD(index_segments, "Write the index over the first bits of an address."),
