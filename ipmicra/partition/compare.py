@@ -105,18 +105,24 @@ def moved_on_join(method: Method, problem: Problem, column: Column) -> float | N
     return _moved(method, before, problem, partition(method, before))
 
 
-def moved_on_leave(method: Method, problem: Problem, column: Column) -> float | None:
-    """Return the share of sites that move when the last crawler leaves; None for a fleet of one."""
+def moved_on_leave(
+    method: Method, problem: Problem, column: Column, leaver: int | None = None
+) -> float | None:
+    """Return the share of sites that move when a crawler leaves; None for a fleet of one.
+
+    The last one leaves, unless `leaver` names another by its number.
+    """
     if problem.parts == 1 or not len(column) or method.is_given:
         return None
-    return _moved(method, problem, problem.first(problem.parts - 1), column)
+    gone = problem.parts - 1 if leaver is None else leaver
+    rest = [number for number in range(problem.parts) if number != gone]
+    return _moved(method, problem, problem.among(rest), column)
 
 
 def _moved(method: Method, before: Problem, after: Problem, column: Column) -> float:
-    if method.again is not None:
-        changed = method.again(before, after, column)
-    else:
-        changed = partition(method, after)
-        if method.has_numbered_parts and not after.crawlers.is_placed:
-            changed = renumbered(changed, column, max(before.parts, after.parts))
-    return float(np.mean(changed != column))
+    changed = method.again(before, after, column) if method.again else partition(method, after)
+    if not method.again and method.has_numbered_parts and not after.crawlers.is_placed:
+        return float(np.mean(renumbered(changed, column, max(before.parts, after.parts)) != column))
+    # by name: after a crawler in the middle has left, the others have other numbers
+    names, earlier = np.array(after.crawlers.names), np.array(before.crawlers.names)
+    return float(np.mean(names[changed] != earlier[column]))

@@ -77,13 +77,17 @@ class CrawlerTable:
 
     def first(self, count: int) -> CrawlerTable:
         """Return those that joined first."""
+        return self.taken(np.arange(min(count, len(self))))
+
+    def taken(self, numbers: NDArray[np.int64]) -> CrawlerTable:
+        """Return some of them."""
         return CrawlerTable(
-            names=self.names[:count],
-            latitude=self.latitude[:count],
-            longitude=self.longitude[:count],
-            country=self.country[:count],
-            holder=self.holder[:count],
-            capacity=self.capacity[:count],
+            names=tuple(self.names[number] for number in numbers.tolist()),
+            latitude=self.latitude[numbers],
+            longitude=self.longitude[numbers],
+            country=self.country[numbers],
+            holder=self.holder[numbers],
+            capacity=self.capacity[numbers],
         )
 
     def with_newcomer(self) -> CrawlerTable:

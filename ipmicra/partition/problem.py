@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from ipmicra.partition.config import CostConfig, HashConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.sites import SiteTable
+
+if TYPE_CHECKING:
+    from ipmicra.partition.methods.two_level import KeptTable
 
 Column: TypeAlias = NDArray[np.int32]
 """For each site the number of its crawler, from 0 on."""
@@ -39,6 +43,8 @@ class Problem:
     """True round trips, a row per site, a column per crawler; not a number where a probe is lost."""
     decider: Decider | None = None
     """A delegator that can probe these sites."""
+    logical: KeptTable | None = None
+    """The table of `two-level` and `subsite` as it was kept; they make one of their own without it."""
     seed: int = 0
     """For methods that draw random numbers: the same seed gives the same parts."""
     costs: CostConfig = field(default_factory=CostConfig)
@@ -57,5 +63,10 @@ class Problem:
 
     def first(self, count: int) -> Problem:
         """Return the problem of the crawlers that joined first."""
-        rtt_ms = None if self.rtt_ms is None else self.rtt_ms[:, :count]
-        return replace(self, crawlers=self.crawlers.first(count), rtt_ms=rtt_ms)
+        return self.among(range(count))
+
+    def among(self, numbers: Sequence[int]) -> Problem:
+        """Return the problem of some of the crawlers."""
+        chosen = np.array(numbers, np.int64)
+        rtt_ms = None if self.rtt_ms is None else self.rtt_ms[:, chosen]
+        return replace(self, crawlers=self.crawlers.taken(chosen), rtt_ms=rtt_ms)

@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ipmicra.partition.hashing import hash_many
-from ipmicra.partition.names import PackedNames
 from ipmicra.partition.problem import Column, Problem
 
 
 def by_host(problem: Problem) -> Column:
     """`hash(host) % n`: what most distributed crawlers do; knows neither places nor capacities."""
-    return _modulo(problem.sites.hosts, problem.parts)
-
-
-def by_subsite(problem: Problem) -> Column:
-    """`hash(first label) % n`: for the hosts of one big site [2]."""
-    return _modulo(problem.sites.hosts.first_labels(), problem.parts)
+    return (hash_many(problem.sites.hosts) % np.uint64(problem.parts)).astype(np.int32)
 
 
 def at_random(problem: Problem) -> Column:
@@ -28,7 +22,3 @@ def at_random(problem: Problem) -> Column:
 def centralised(problem: Problem) -> Column:
     """Assign all sites to the crawler that joined first."""
     return np.zeros(len(problem.sites), np.int32)
-
-
-def _modulo(names: PackedNames, parts: int) -> Column:
-    return (hash_many(names) % np.uint64(parts)).astype(np.int32)

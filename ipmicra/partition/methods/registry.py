@@ -10,12 +10,12 @@ import numpy as np
 
 from ipmicra.errors import InputError
 from ipmicra.partition.methods.by_assigner import by_load, by_overlay
-from ipmicra.partition.methods.by_hash import at_random, by_host, by_subsite, centralised
+from ipmicra.partition.methods.by_hash import at_random, by_host, centralised
 from ipmicra.partition.methods.by_place import by_city, by_country, by_isp_city
 from ipmicra.partition.methods.by_rtt import rtt_balanced, rtt_best
 from ipmicra.partition.methods.circle import chord, consistent
 from ipmicra.partition.methods.metis.cut import metis_geo, metis_links, metis_multi
-from ipmicra.partition.methods.two_level import two_level, two_level_again
+from ipmicra.partition.methods.two_level import by_subsite, by_subsite_again, two_level, two_level_again
 from ipmicra.partition.problem import Column, Problem
 
 
@@ -59,7 +59,7 @@ def _delegated_again(before: Problem, after: Problem, column: Column) -> Column:
 _METHODS = (
     Method(name="hash", partition=by_host),
     Method(name="two-level", partition=two_level, again=two_level_again),
-    Method(name="subsite", partition=by_subsite),
+    Method(name="subsite", partition=by_subsite, again=by_subsite_again),
     Method(name="consistent", partition=consistent),
     Method(name="chord", partition=chord),
     Method(name="country", partition=by_country, needs=(Need.COUNTRIES,)),

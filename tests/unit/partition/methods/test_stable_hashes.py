@@ -12,7 +12,7 @@ from ipmicra.partition.compare import moved_on_join, moved_on_leave
 from ipmicra.partition.config import HashConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.methods.registry import METHODS, partition
-from ipmicra.partition.methods.two_level import LogicalTable
+from ipmicra.partition.methods.two_level import KeptTable, LogicalTable
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.reference.slow_partition import slow_next_on_circle
@@ -49,6 +49,75 @@ def test_leave_moves_only_what_the_leaver_had(name: str) -> None:
     method, problem = METHODS[name], problem_of(8)
     column = partition(method, problem)
     assert moved_on_leave(method, problem, column) == pytest.approx(float(np.mean(column == 7)))
+
+
+@pytest.mark.parametrize("name", ["two-level", "subsite", "consistent", "chord"])
+def test_leave_of_a_crawler_in_the_middle_moves_only_what_it_had(name: str) -> None:
+    method, problem = METHODS[name], problem_of(8)
+    column = partition(method, problem)
+    for leaver in (0, 3, 7):
+        moved = moved_on_leave(method, problem, column, leaver)
+        assert moved == pytest.approx(float(np.mean(column == leaver)))
+
+
+@pytest.mark.parametrize("name", ["two-level", "consistent"])
+@pytest.mark.parametrize("parts", [2, 5, 10, 20, 50])
+def test_leave_moves_little_more_than_one_share_of_the_sites(name: str, parts: int) -> None:
+    method, problem = METHODS[name], problem_of(parts)
+    column = partition(method, problem)
+    for leaver in {0, parts // 2, parts - 1}:
+        moved = moved_on_leave(method, problem, column, leaver)
+        assert moved is not None
+        assert moved <= 1.5 / parts
+
+
+fleets = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.1, 10), min_size=1)
+
+
+@given(fleets, st.lists(fleets, min_size=1, max_size=4))
+def test_kept_table_follows_a_fleet_by_name_and_moves_only_what_it_must(
+    first: dict[str, float], others: list[dict[str, float]]
+) -> None:
+    """Whatever the order of the list: what moves are entries of leavers, and those above somebody's quota."""
+    table = KeptTable.start(CrawlerTable.of(list(first), capacity=list(first.values())), 512)
+    for fleet in others:
+        crawlers = CrawlerTable.of(list(fleet), capacity=list(fleet.values()))
+        if not set(table.names) & set(fleet):
+            with pytest.raises(InputError, match="another fleet"):
+                table.for_fleet(crawlers)
+            continue
+        after = table.for_fleet(crawlers)
+        held = {name: int((table.table.owner == i).sum()) for i, name in enumerate(table.names)}
+        now = {name: int((after.table.owner == i).sum()) for i, name in enumerate(after.names)}
+        gained = sum(max(now[name] - held.get(name, 0), 0) for name in now)
+        assert after.moved_from(table) == gained  # nobody both gains and loses
+        share = 512 * np.array(list(fleet.values())) / sum(fleet.values())
+        assert np.abs(np.array(list(now.values())) - share).max() < 1 + 1e-9
+        again = after.for_fleet(crawlers)
+        assert again.moved_from(after) == 0
+        table = after
+
+
+def test_replaced_crawler_hands_its_entries_to_the_new_one_and_nobody_else() -> None:
+    before = KeptTable.start(CrawlerTable.of(["a", "b", "c", "d"]), 4096)
+    after = before.for_fleet(CrawlerTable.of(["a", "x", "c", "d"]))
+    assert after.moved_from(before) == 1024
+    assert (after.table.owner[before.table.owner == 1] == 1).all()
+
+
+def test_kept_table_keeps_sites_when_the_list_is_sorted_anew() -> None:
+    kept = KeptTable.start(CrawlerTable.of(["a", "b", "c"]), 4096)
+    shuffled = Problem(sites=SiteTable.of(HOSTS), crawlers=CrawlerTable.of(["c", "a", "b"]), logical=kept)
+    plain = Problem(sites=SiteTable.of(HOSTS), crawlers=CrawlerTable.of(["a", "b", "c"]), logical=kept)
+    named = [np.array(one.crawlers.names)[partition(METHODS["two-level"], one)] for one in (shuffled, plain)]
+    assert (named[0] == named[1]).all()
+
+
+def test_subsite_looks_the_first_label_up_in_the_table_of_two_level() -> None:
+    labels = [f"part{number}" for number in range(300)]
+    hosts = [f"{label}.big.example" for label in labels]
+    by_label = partition(METHODS["two-level"], problem_of(7, hosts=labels))
+    assert (partition(METHODS["subsite"], problem_of(7, hosts=hosts)) == by_label).all()
 
 
 def test_plain_hash_moves_most_sites_on_a_join() -> None:
