@@ -12,7 +12,8 @@ from benchmarks.bench import SEED, Bench
 from benchmarks.data import NO_WORLD, world_folder
 from benchmarks.measure import side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, rate, seconds_text, timed
-from ipmicra.app.partition.inputs import PartitionInputs, gather
+from ipmicra.app.partition.inputs import gather
+from ipmicra.app.partition.options import PartitionInputs
 from ipmicra.lab.worlds.national_web import NationalWebConfig, national_web
 from ipmicra.partition.compare import Costs, costs_of, moved_on_join
 from ipmicra.partition.config import CostConfig
@@ -137,7 +138,8 @@ def atlas_rows() -> list[Row]:
     label = "atlas-anchors, 89 sites, 11 crawlers, true round trips"
     if folder is None:
         return [Row(what=label, missing=NO_WORLD)]
-    problem = gather(PartitionInputs(world=folder, generate_links=SEED)).problem
+    with gather(PartitionInputs(world=folder, generate_links=SEED)) as gathered:
+        problem = gathered.problem
     names = ("hash", "metis-geo", "rtt-balanced", "rtt-best", "city", "can", "balance", "metis-multi")
     costs = {name: costs_of(problem, partition(METHODS[name], problem)) for name in names}
     shown = tuple(f"{name} {number_text(one.download_s)} s" for name, one in costs.items())

@@ -16,10 +16,10 @@ POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 BACKENDS = ("can", "lbi", "lbi-rtt", "lbi-split", "balance")
 METHODS = (
     *("all", "hash", "two-level", "subsite", "consistent", "chord", "country", "city", "isp-city", "random"),
-    *("centralised", "metis-geo", "metis-links", "metis-multi", "rtt-best", "rtt-balanced", "delegated"),
-    *("can", "balance"),
+    *("centralised", "metis-geo", "metis-links", "metis-multi", "metis-paper", "rtt-best"),
+    *("rtt-balanced", "delegated", "can", "balance"),
 )
-GRAINS = ("host", "address", "subnet")
+GRAINS = ("host", "address", "subnet", "aggregate", "as")
 PLACES_TO_RESOLVE = ("here", "agents")
 LOCATIONS = ("world", "country", "locate", "none")
 REGISTRIES = ("afrinic", "apnic", "arin", "lacnic", "ripe", "iana")

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ipmicra.cli.completion import GRAINS, METHODS, one_of
-from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
+from ipmicra.cli.options import (
+    Format,
+    FormatOption,
+    GeofeedOption,
+    HierarchyOption,
+    JsonOption,
+    StoreOption,
+    TableOption,
+    chosen,
+    home_of,
+)
 from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
-from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from ipmicra.app.partition.inputs import Gathered
+    from ipmicra.app.partition.options import PartitionInputs
 
 FIGURES = {
     "method": "",
@@ -30,11 +40,19 @@ FIGURES = {
 WHOLE = 100
 """From here on figures are written without a fraction."""
 
+
+def _known_grain(name: str) -> str:
+    if name not in GRAINS:
+        raise typer.BadParameter(f"--grain is one of {', '.join(GRAINS)}")
+    return name
+
+
 SeedsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[SEED]...",
-        help="Host names, URLs, addresses, files of them, or -; default: all of --sites or --world.",
+        help="Host names, URLs, addresses, files of them, or -; default: all of --sites, --world or "
+        "the store.",
     ),
 ]
 MethodOption = Annotated[
@@ -52,13 +70,16 @@ PartsOption = Annotated[
     typer.Option(
         "--parts",
         "-n",
-        help="Number of parts; uses only that many of --crawlers.",
+        help="Number of parts: as many of --crawlers or --store, else crawlers without a place.",
     ),
 ]
 SitesOption = Annotated[
     Path | None,
     typer.Option(
-        "--sites", metavar="FILE", help="CSV: host,address[,latitude,longitude,country,pages,holder]."
+        "--sites",
+        metavar="FILE",
+        help="CSV: host,address[,latitude,longitude,country,pages,holder,as,aggregate]; or the output "
+        "of `locate`.",
     ),
 ]
 CrawlersOption = Annotated[
@@ -66,7 +87,7 @@ CrawlersOption = Annotated[
     typer.Option(
         "--crawlers",
         metavar="FILE",
-        help="CSV: name,address[,latitude,longitude,country,holder,capacity].",
+        help="CSV: name,address[,latitude,longitude,country,holder,capacity]; default: your fleet.",
     ),
 ]
 WorldOption = Annotated[
@@ -101,7 +122,10 @@ AssignedOption = Annotated[
 PreferenceOption = Annotated[
     float,
     typer.Option(
-        "--preference", min=0.0, max=1.0, help="metis-multi: 1 for distance alone, 0 for links alone."
+        "--preference",
+        min=0.0,
+        max=1.0,
+        help="metis-multi, metis-paper: 1 for distance alone, 0 for links alone.",
     ),
 ]
 GrainOption = Annotated[
@@ -110,16 +134,45 @@ GrainOption = Annotated[
         "--grain",
         metavar="NAME",
         autocompletion=one_of(GRAINS),
-        help="What METIS keeps together: host, address or subnet.",
+        callback=_known_grain,
+        help="What METIS keeps together: host, address, subnet, aggregate or as.",
+    ),
+]
+NetworksOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--networks",
+        metavar="FILE",
+        help="For the grains aggregate and as: announced prefixes, CSV of prefix,as.",
     ),
 ]
 ResolveOption = Annotated[
-    bool, typer.Option("--resolve", help="Ask the DNS for addresses that are in no file.")
+    bool,
+    typer.Option(
+        "--resolve", help="Ask the DNS for addresses that are in no file and, with --locate, for places."
+    ),
 ]
-HierarchyFileOption = Annotated[
+LocateOption = Annotated[
+    bool,
+    typer.Option("--locate", help="Locate sites without a location by the heuristics of `ipmicra locate`."),
+]
+JoinOption = Annotated[
+    list[str] | None, typer.Option("--join", metavar="NAME", help="Let a crawler join the fleet; repeatable.")
+]
+LeaveOption = Annotated[
+    list[str] | None,
+    typer.Option("--leave", metavar="NAME", help="Let a crawler leave the fleet; repeatable."),
+]
+LogicalOption = Annotated[
     Path | None,
-    typer.Option("--hierarchy", metavar="FILE", help="Hierarchy with the subnets and holders."),
+    typer.Option(
+        "--logical",
+        metavar="FILE",
+        help="File of the logical table of two-level and subsite, updated by every call; default, for your "
+        "fleet: in the store.",
+    ),
 ]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Do not keep the logical table.")]
 SeedOption = Annotated[int, typer.Option("--seed", help="Random seed, for methods that use chance.")]
 OutputOption = Annotated[
     Path | None,
@@ -128,6 +181,7 @@ OutputOption = Annotated[
 
 
 def partition(
+    context: typer.Context,
     seeds: SeedsArgument = None,
     method: MethodOption = None,
     parts: PartsOption = None,
@@ -140,47 +194,82 @@ def partition(
     assigned: AssignedOption = None,
     preference: PreferenceOption = 0.5,
     grain: GrainOption = "address",
+    networks: NetworksOption = None,
     resolve: ResolveOption = False,
-    hierarchy_file: HierarchyFileOption = None,
+    locate: LocateOption = False,
+    table: TableOption = None,
+    geofeed: GeofeedOption = None,
+    join: JoinOption = None,
+    leave: LeaveOption = None,
+    logical: LogicalOption = None,
+    dry_run: DryRunOption = False,
+    hierarchy_file: HierarchyOption = None,
+    store: StoreOption = None,
     seed: SeedOption = 0,
     output: OutputOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Divide a whole list of sites among crawlers, and compare costs."""
-    from ipmicra.app.partition.inputs import PartitionInputs, gather, metis_config
-    from ipmicra.app.partition.partition import ALL, choose_methods, compare, left_out, write_assignments
+    """Divide a whole list of sites among crawlers, and compare costs.
 
-    print_format = chosen(output_format, as_json)
-    names = method or [ALL]
-    try:
-        metis = metis_config(preference, grain)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from error
+    Unless --crawlers, --world or --parts say otherwise, the crawlers are those of your fleet, with what the
+    store knows: addresses, pages, places, delegations and round trips.
+    """
+    from ipmicra.app.partition.options import PartitionInputs, metis_config
+
     inputs = PartitionInputs(
         seeds=seeds or (),
         sites=sites,
         crawlers=crawlers,
         world=world,
+        home=home_of(context, store=store, hierarchy=hierarchy_file),
         links=links,
         generate_links=generate_links,
         locality=link_locality,
+        networks=networks,
         parts=parts,
-        hierarchy=hierarchy_file,
+        joining=join or (),
+        leaving=leave or (),
         resolve=resolve,
+        locate=locate or bool(table or geofeed),
+        place_tables=tuple(table or ()),
+        geofeeds=tuple(geofeed or ()),
+        logical=logical,
+        is_kept=not dry_run,
         seed=seed,
-        metis=metis,
+        metis=metis_config(preference, grain),
     )
-    # Mistakes in the options are refused before the work begins.
-    columns_of_others = _read_pairs(assigned or [])
-    gathered = gather(inputs)
-    methods = choose_methods(names, columns_of_others, gathered)
-    for note in gathered.notes + (left_out(gathered, methods) if ALL in names else []):
-        say(note)
-    results = compare(methods, gathered)
-    if output:
-        write_assignments(output, gathered, results)
-    _print([result.row() for result in results], gathered, print_format)
+    _run(inputs, method, _read_pairs(assigned or []), output, chosen(output_format, as_json))
+
+
+def _run(
+    inputs: PartitionInputs,
+    method: list[str] | None,
+    columns_of_others: dict[str, Path],
+    output: Path | None,
+    print_format: Format,
+) -> None:
+    from ipmicra.app.partition.inputs import gather
+    from ipmicra.app.partition.partition import (
+        ALL,
+        choose_methods,
+        compare,
+        keep_table,
+        left_out,
+        write_assignments,
+    )
+
+    names = method or [ALL]
+    with gather(inputs) as gathered:
+        methods = choose_methods(names, columns_of_others, gathered)
+        for note in gathered.notes + (left_out(gathered, methods) if ALL in names else []):
+            say(note)
+        results = compare(methods, gathered)
+        if output:
+            write_assignments(output, gathered, results)
+        for note in keep_table(gathered, results, is_kept=inputs.is_kept):
+            say(note)
+        _print([result.row() for result in results], gathered, print_format)
     if gathered.unusable:
         raise typer.Exit(DONE_IN_PART)
 

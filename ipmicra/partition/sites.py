@@ -24,6 +24,10 @@ class Grain(StrEnum):
     HOST = "host"
     ADDRESS = "address"
     SUBNET = "subnet"
+    AGGREGATE = "aggregate"
+    """The prefix under which an address is announced."""
+    AS = "as"
+    """The autonomous system that announces it."""
 
 
 def country_code(text: str | None) -> int:
@@ -51,6 +55,10 @@ class SiteTable:
     """Number of the organisation that holds the address, or UNKNOWN."""
     pages: NDArray[np.float64]
     """Pages to download; never negative."""
+    aggregate: NDArray[np.int64] | None = None
+    """Number of the announced prefix that covers the address, or UNKNOWN; None if no site's is known."""
+    system: NDArray[np.int64] | None = None
+    """Number of the autonomous system, or UNKNOWN; None if no site's is known."""
 
     def __len__(self) -> int:
         """Count the sites."""
@@ -97,14 +105,19 @@ class SiteTable:
     def vertices(self, grain: Grain) -> tuple[NDArray[np.int64], int]:
         """Return each site's vertex at a grain, and how many there are.
 
-        A subnet is the narrowest one known; an address outside all subnets stands for itself.
+        A subnet is the narrowest one known; an address outside all subnets stands for itself, as does one
+        whose aggregate or autonomous system is unknown.
         """
         if grain is Grain.HOST:
             return np.arange(len(self)), len(self)
         key = self.address
-        if grain is Grain.SUBNET and len(self.subnets):
-            narrowest = self.subnets[0]
-            key = np.where(narrowest >= 0, narrowest, -2 - self.address)
+        wider = {
+            Grain.SUBNET: self.subnets[0] if len(self.subnets) else None,
+            Grain.AGGREGATE: self.aggregate,
+            Grain.AS: self.system,
+        }.get(grain)
+        if wider is not None:
+            key = np.where(wider >= 0, wider, -2 - self.address)
         distinct, vertex = np.unique(key, return_inverse=True)
         return vertex.astype(np.int64), len(distinct)
 
@@ -120,6 +133,8 @@ class SiteTable:
             country=self.country[rows],
             holder=self.holder[rows],
             pages=self.pages[rows],
+            aggregate=None if self.aggregate is None else self.aggregate[rows],
+            system=None if self.system is None else self.system[rows],
         )
 
     def placed_at(self, latitude: NDArray[np.float64], longitude: NDArray[np.float64]) -> SiteTable:

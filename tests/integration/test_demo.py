@@ -112,6 +112,26 @@ def test_figures_of_the_delegation_are_those_of_the_world(played: Played) -> Non
     assert spent == played.record["probes"]
 
 
+def test_the_list_is_partitioned_by_what_the_home_knows(played: Played, tmp_path: Path) -> None:
+    """Fleet, hierarchy, delegations, places and round trips of real probes, without any option."""
+    output = tmp_path / "parts.csv"
+    done = ran("--home", played.folder, "partition", "--generate-links", "1", "-o", output, "--json")
+    assert done.returncode == 0, told(done)
+    methods = {row["method"] for row in json.loads(done.stdout)}
+    assert {
+        "isp-city",
+        "delegated",
+        "rtt-best",
+        "metis-geo",
+        "metis-multi",
+        "metis-paper",
+        "balance",
+    } <= methods
+    assert "left out" not in told(done)
+    delegated = {row["host"]: row["crawler"] for row in rows_of(output) if row["method"] == "delegated"}
+    assert delegated == {host: one.crawler for host, one in played.results.items()}
+
+
 def test_sites_are_placed_under_capacity_with_known_pages(played: Played) -> None:
     assert {site["host"]: int(site["pages"]) for site in played.sites} == {
         host: one.pages for host, one in played.placed.items()

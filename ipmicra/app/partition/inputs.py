@@ -2,27 +2,28 @@
 
 Theory of operation
 -------------------
-Files, worlds, seeds and a hierarchy all describe the same two lists, sites and crawlers. `gather` merges
-them into a `Problem`, which is nothing but columns. One number identifies a site everywhere: row i of
-`SiteRows` is entry i of every column of `SiteTable`, row i of the round trips, and the i-th host and
-address of `Gathered`. Nothing may reorder or drop sites after `_site_rows`.
+Files, worlds, seeds, a hierarchy and the store of a home all describe the same two lists, sites and crawlers.
+`gather` merges them into a `Problem`, which is nothing but columns. One number identifies a site everywhere:
+row i of `SiteRows` is entry i of every column of `SiteTable`, row i of the round trips, and the i-th host and
+address of `Gathered`. Nothing may reorder or drop sites after `site_rows`.
 
 Who wins where several say something:
 
 - Sites: `--sites`, else the first seed that is a file with the header of a site table (unless there is a
-  world), else the world. Seeds then select rows of that table, in their own order, and add sites that it
-  does not have; without seeds the whole table counts.
-- Crawlers: `--crawlers`, else the world's, else `--parts` crawlers without a place. With `--crawlers` the
-  world's round trips are not used: they belong to other crawlers.
-- Holders: the column of the file, else the hierarchy. Both are numbered in one space, the hierarchy's
-  numbers below 2^32 and hashes of names above 2^33: a site and a crawler have the same holder if files give
-  both the same name, or the hierarchy gives both the same organisation.
-- Subnets: lineages of the hierarchy, narrow to wide and without the root; without a hierarchy, prefixes of
-  fixed lengths.
+  world), else the world, else the store. Seeds then select rows of that table, in their own order, and add
+  sites that it does not have; without seeds the whole table counts.
+- Crawlers: `--crawlers`, else the world's, else `--parts` crawlers without a place, else the home's fleet,
+  else those of a kept logical table. With `--crawlers` the world's round trips are not used: they belong to
+  other crawlers.
+- With the home's fleet, its store fills in what files do not say: addresses, pages, places of delegations,
+  and round trips, measured ones and those that the delegator's model expects.
+- Places: files, then delegations, then `--locate`.
+- Holders: the column of the file, else the hierarchy (`tables.py`).
 
 Sites without a location are placed last, by subnet, country, or the middle of all (`place_by_subnet`):
 methods that go by distance then need no special case. The delegator takes part (`_decider`) only where it
-could really run: true round trips, a hierarchy, and an address for every site and crawler.
+could really run: true round trips, a hierarchy, and an address for every site and crawler; in a home, what it
+delegated already takes part instead.
 
 Bad rows and unusable seeds become notes. `InputError` is for what leaves nothing to partition: a file that
 cannot be read, no sites, no crawlers, options that contradict each other.
@@ -30,68 +31,41 @@ cannot be read, no sites, no crawlers, options that contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.partition.delegated import WorldDecider
-from ipmicra.edge.dns import Resolver
-from ipmicra.edge.dns.bulk import NO_SITE
-from ipmicra.edge.files.crawlers import CrawlerRow, read_crawlers
+from ipmicra.app.partition.fleet import crawler_rows, uses_home
+from ipmicra.app.partition.options import PartitionInputs
+from ipmicra.app.partition.sites import locate_rows, site_rows
+from ipmicra.app.partition.stored import StoredKnowledge, delegated_column
+from ipmicra.app.partition.table_state import TablePlace
+from ipmicra.app.partition.tables import crawler_table, site_table
+from ipmicra.edge.files.crawlers import CrawlerRow
 from ipmicra.edge.files.links import read_links
-from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
-from ipmicra.edge.files.sites import SiteRows, has_site_header, read_sites, sites_of
+from ipmicra.edge.files.networks import read_networks
+from ipmicra.edge.files.sites import SiteRows
 from ipmicra.edge.files.worlds.load import read_world
 from ipmicra.edge.files.worlds.records import WorldFiles, WorldRecords
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.store.connection import is_there
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
-from ipmicra.partition.config import CostConfig, MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.links.invented import LinkConfig, generate_links
 from ipmicra.partition.links.table import LinkTable, clean_links
-from ipmicra.partition.names import PackedNames
+from ipmicra.partition.methods.two_level import KeptTable
 from ipmicra.partition.placing import place_by_subnet
-from ipmicra.partition.problem import Problem
-from ipmicra.partition.sites import UNKNOWN, Grain, SiteTable, country_code
+from ipmicra.partition.problem import Column, Problem
+from ipmicra.partition.sites import Grain, SiteTable
 
-_PREFIXES = {4: (24, 20, 16, 12, 8), 6: (64, 48, 32, 24, 16)}
-"""Lengths of the prefixes that stand for subnets where there is no hierarchy, narrow to wide."""
-_LEVELS = 6
-"""Subnets of a lineage that are looked at, from the narrowest up."""
-
-
-def metis_config(preference: float, grain: str) -> MetisConfig:
-    """Make the settings of METIS; `grain` names what it keeps together."""
-    if grain not in list(Grain):
-        raise InputError(f"--grain is one of {', '.join(Grain)}")
-    return MetisConfig(preference=preference, grain=Grain(grain))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionInputs:
-    """What a user handed in."""
-
-    seeds: Sequence[str] = ()
-    sites: Path | None = None
-    crawlers: Path | None = None
-    world: Path | None = None
-    links: Path | None = None
-    generate_links: int | None = None
-    """Seed of generated links."""
-    locality: float = 0.0
-    """Share of generated links that stay in their place."""
-    parts: int | None = None
-    hierarchy: Path | None = None
-    resolve: bool = False
-    """Ask the DNS for addresses that are in no file."""
-    seed: int = 0
-    costs: CostConfig = field(default_factory=CostConfig)
-    metis: MetisConfig = field(default_factory=MetisConfig)
+DELEGATED = "delegated"
+"""The method whose column a store may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,44 +78,125 @@ class Gathered:
     notes: list[str]
     unusable: int
     """Seeds that are no sites."""
+    given: Mapping[str, Column] = field(default_factory=dict)
+    """Columns that the store has: what is delegated."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a method has no such column."""
+    place: TablePlace = field(default_factory=TablePlace)
+    """Where the logical table is kept."""
+    kept: KeptTable | None = None
+    """The table as it was."""
+    is_supposed: bool = False
+    """Whether crawlers of the home's fleet join or leave for this call only."""
 
 
-def gather(inputs: PartitionInputs) -> Gathered:
-    """Read everything and make a problem of it."""
-    notes: list[str] = []
-    world = read_world(WorldFiles(world=inputs.world)) if inputs.world else None
-    notes += [*world.notes, *_left_out(world.findings)] if world else []
-    rows, unusable = _site_rows(inputs, world, notes)
-    if not rows.hosts:
-        raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
-    crawler_rows = _crawler_rows(inputs, world, notes)
-    hierarchy = Hierarchy.open(inputs.hierarchy) if inputs.hierarchy else None
-    sites, crawlers = _tables(rows, crawler_rows, inputs.parts, hierarchy)
-    sites, placed = place_by_subnet(sites)
-    if placed.missing and placed.known:
-        notes.append(
-            f"{placed.missing:,} sites have no location: {placed.by_subnet:,} were placed by their subnet, "
-            f"{placed.by_country:,} by their country, {placed.by_all:,} in the middle of all"
+@contextmanager
+def gather(inputs: PartitionInputs) -> Iterator[Gathered]:
+    """Read everything and make a problem of it; hierarchy and store are open until the context ends."""
+    with ExitStack() as stack:
+        path = inputs.hierarchy or (inputs.home.hierarchy_if_any if inputs.home else None)
+        hierarchy = stack.enter_context(Hierarchy.open(path)) if path else None
+        yield _Gathering(inputs, hierarchy, _stored(inputs, stack)).run()
+
+
+def _stored(inputs: PartitionInputs, stack: ExitStack) -> StoredKnowledge | None:
+    """Open the store of a home whose fleet counts, if there is any."""
+    home = inputs.home
+    if home is None or not uses_home(inputs):
+        return None
+    if not is_there(home.store):
+        if home.named_store is not None:
+            raise InputError(f"{home.store}: there is no such store")
+        return None
+    return StoredKnowledge(stack.enter_context(home.open_store()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathering:
+    """The steps of one call."""
+
+    inputs: PartitionInputs
+    hierarchy: Hierarchy | None
+    stored: StoredKnowledge | None
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> Gathered:
+        """Read sites, crawlers and links, in this order."""
+        inputs, notes = self.inputs, self.notes
+        world = read_world(WorldFiles(world=inputs.world)) if inputs.world else None
+        notes += [*world.notes, *_left_out(world.findings)] if world else []
+        place = TablePlace(path=inputs.logical, store=self.stored.store if self.stored else None)
+        kept = place.read(inputs.hashes.logical_crawlers, notes)
+        rows, unusable = site_rows(inputs, world, self.stored, notes)
+        if not rows.hosts:
+            raise InputError("there are no sites: name hosts, a file of them, --sites FILE or --world DIR")
+        fleet = crawler_rows(inputs, world, self.stored, kept, notes)
+        kept = place.read_for([row.name for row in fleet], kept, notes)
+        held = self.stored.fill(rows, notes) if self.stored else {}
+        if inputs.locate:
+            locate_rows(rows, inputs, self.hierarchy, notes)
+        sites, crawlers = self._sites(rows), crawler_table(fleet, self.hierarchy)
+        if len(crawlers) > len(sites):
+            notes.append(f"{len(crawlers)} crawlers for {len(sites)} sites: some get nothing")
+        rtt_ms = None
+        if world is not None and not inputs.crawlers:
+            rtt_ms = _round_trips(world, rows, crawlers)
+        elif self.stored is not None:
+            rtt_ms = self.stored.round_trips(rows, fleet, held, self.hierarchy, notes)
+        problem = Problem(
+            sites=sites,
+            crawlers=crawlers,
+            links=_links(inputs, rows.hosts, sites, notes),
+            rtt_ms=rtt_ms,
+            decider=_decider(rows, fleet, self.hierarchy) if world and rtt_ms is not None else None,
+            logical=kept,
+            seed=inputs.seed,
+            costs=inputs.costs,
+            metis=inputs.metis,
+            hashes=inputs.hashes,
         )
-    if len(crawlers) > len(sites):
-        notes.append(f"{len(crawlers)} crawlers for {len(sites)} sites: some get nothing")
-    problem = Problem(
-        sites=sites,
-        crawlers=crawlers,
-        links=_links(inputs, rows.hosts, sites, notes),
-        rtt_ms=(rtt_ms := _round_trips(world, rows, crawlers) if world and not inputs.crawlers else None),
-        decider=_decider(rows, crawler_rows, hierarchy) if rtt_ms is not None else None,
-        seed=inputs.seed,
-        costs=inputs.costs,
-        metis=inputs.metis,
-    )
-    return Gathered(
-        problem=problem,
-        hosts=rows.hosts,
-        addresses=rows.addresses,
-        notes=notes,
-        unusable=unusable,
-    )
+        column = delegated_column(rows, fleet, held) if self.stored else "nothing is delegated"
+        return Gathered(
+            problem=problem,
+            hosts=rows.hosts,
+            addresses=rows.addresses,
+            notes=notes,
+            unusable=unusable,
+            given={} if isinstance(column, str) else {DELEGATED: column},
+            reasons={DELEGATED: column} if self.stored and isinstance(column, str) else {},
+            place=place,
+            kept=kept,
+            is_supposed=place.path is None and bool(inputs.joining or inputs.leaving),
+        )
+
+    def _sites(self, rows: SiteRows) -> SiteTable:
+        """Make the table of sites, and place those without a location."""
+        inputs, notes = self.inputs, self.notes
+        networks = read_networks(inputs.networks, notes.append) if inputs.networks else None
+        sites = site_table(rows, self.hierarchy, networks)
+        _check_grain(inputs.metis.grain, sites, rows, notes, has_networks=networks is not None)
+        sites, placed = place_by_subnet(sites)
+        if placed.missing and placed.known:
+            notes.append(
+                f"{placed.missing:,} sites have no location: {placed.by_subnet:,} were placed by their "
+                f"subnet, {placed.by_country:,} by their country, {placed.by_all:,} in the middle of all"
+            )
+        return sites
+
+
+def _check_grain(
+    grain: Grain, sites: SiteTable, rows: SiteRows, notes: list[str], *, has_networks: bool
+) -> None:
+    """Refuse a grain of which nothing is known, and say what stands for what."""
+    how = "--networks FILE with prefix,as; --sites with a column `{}`; or a hierarchy (`ipmicra build`)"
+    if grain is Grain.AGGREGATE and sites.aggregate is None:
+        raise InputError(f"the grain {grain} needs aggregates: {how.format('aggregate')}")
+    if grain is Grain.AS and sites.system is None:
+        raise InputError(f"the grain {grain} needs autonomous systems: {how.format('as')}")
+    if grain is Grain.AGGREGATE and not has_networks and not any(rows.aggregate):
+        notes.append("no announced prefixes are known: allocations of the hierarchy stand for aggregates")
+    if grain is Grain.AS and not has_networks and not any(rows.system):
+        notes.append("no autonomous systems are known: holders of the hierarchy stand for them")
 
 
 def _left_out(findings: list[str]) -> list[str]:
@@ -150,10 +205,10 @@ def _left_out(findings: list[str]) -> list[str]:
 
 
 def _decider(
-    rows: SiteRows, crawler_rows: list[CrawlerRow] | None, hierarchy: Hierarchy | None
+    rows: SiteRows, fleet_rows: list[CrawlerRow], hierarchy: Hierarchy | None
 ) -> WorldDecider | None:
     """Return a delegator, where there is a hierarchy for it and everybody has an address."""
-    fleet = [row.address for row in crawler_rows or ()]
+    fleet = [row.address for row in fleet_rows]
     if hierarchy is None or not fleet or None in fleet or None in rows.addresses:
         return None
     return WorldDecider(
@@ -163,174 +218,6 @@ def _decider(
         ],
         fleet=[one for one in fleet if one is not None],
     )
-
-
-def _site_rows(inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]) -> tuple[SiteRows, int]:
-    """Return the named sites with what files say about them; all of a file if none was named."""
-    path = inputs.sites
-    words = list(inputs.seeds)
-    tables = [word for word in words if _is_site_table(word)]
-    if tables and path is None and world is None:
-        path = Path(tables[0])
-        words.remove(tables[0])
-    known = (
-        read_sites(path) if path else sites_of(record for _, record in world.sites) if world else SiteRows()
-    )
-    path = path or inputs.world
-    if known.repeated:
-        notes.append(f"{known.repeated:,} rows of {path} repeat a host or have none; the first one counts")
-    if known.bad_values:
-        notes.append(
-            f"{known.bad_values:,} addresses, places or page counts of {path} make no sense: left out"
-        )
-    if not words:
-        return known, 0
-    return _named_sites(words, known, inputs, notes)
-
-
-def _is_site_table(word: str) -> bool:
-    """Return whether a word names a file that starts like a table of sites."""
-    try:
-        return "://" not in word and Path(word).is_file() and has_site_header(Path(word))
-    except (OSError, ValueError):
-        return False
-
-
-def _named_sites(
-    words: list[str], known: SiteRows, inputs: PartitionInputs, notes: list[str]
-) -> tuple[SiteRows, int]:
-    """Pick the named sites out of a table; add those that it does not have."""
-    row_of = {host: row for row, host in enumerate(known.hosts)}
-    row_of |= {str(one): row for row, one in reversed(list(enumerate(known.addresses))) if one is not None}
-    resolver = Resolver()
-    named = SiteRows()
-    seen: set[str] = set()
-    unusable = 0
-    for seed in map(parse_seed, read_seeds(words)):
-        if isinstance(seed, UnresolvedSeed) or seed.is_range:
-            reason = seed.reason if isinstance(seed, UnresolvedSeed) else NO_SITE
-            notes.append(f"{seed.text}: {reason}")
-            unusable += 1
-            continue
-        if seed.host in seen:
-            continue
-        address = seed.address
-        if address is None and inputs.resolve and seed.host not in row_of:
-            try:
-                address = resolver.addresses_of(seed.host)[0]
-            except InputError as error:
-                notes.append(f"{seed.text}: {error}")
-                unusable += 1
-                continue
-        seen.add(seed.host)
-        _take(named, known, row_of.get(seed.host), (seed.host, address))
-    return named, unusable
-
-
-def _take(
-    named: SiteRows,
-    known: SiteRows,
-    row: int | None,
-    bare: tuple[str, Address | None],
-) -> None:
-    """Add a site to the named ones: with all that the table has of it, else bare."""
-    named.append(*bare)
-    if row is not None:
-        named.addresses[-1] = known.addresses[row]
-        named.latitude[-1], named.longitude[-1] = known.latitude[row], known.longitude[row]
-        named.country[-1], named.holder[-1] = known.country[row], known.holder[row]
-        named.pages[-1] = known.pages[row]
-
-
-def _crawler_rows(
-    inputs: PartitionInputs, world: WorldRecords | None, notes: list[str]
-) -> list[CrawlerRow] | None:
-    path = inputs.crawlers or inputs.world
-    if path is None and inputs.parts is None:
-        raise InputError("say how many parts there are to be: --parts N, --crawlers FILE or --world DIR")
-    if inputs.parts is not None and inputs.parts < 1:
-        raise InputError(f"{inputs.parts} parts make no sense: one at least")
-    rows = read_crawlers(inputs.crawlers, notes.append) if inputs.crawlers else None
-    if rows is None and world is not None:
-        rows = world.crawlers
-    if rows is not None and not rows:
-        raise InputError(f"{path}: there are no crawlers in it")
-    if rows and inputs.parts and inputs.parts > len(rows):
-        raise InputError(f"{path} has {len(rows)} crawlers, fewer than {inputs.parts} parts")
-    return rows
-
-
-def _tables(
-    rows: SiteRows, crawler_rows: list[CrawlerRow] | None, parts: int | None, hierarchy: Hierarchy | None
-) -> tuple[SiteTable, CrawlerTable]:
-    """Make tables; holders are numbered for sites and crawlers together."""
-    keys = [one or f"host {host}" for one, host in zip(rows.addresses, rows.hosts, strict=True)]
-    numbers: dict[object, int] = {}
-    subnets, holders = _subnets_and_holders(rows.addresses, rows.holder, hierarchy)
-    sites = SiteTable(
-        hosts=PackedNames.pack(rows.hosts),
-        address=np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64),
-        subnets=subnets,
-        latitude=np.array(rows.latitude),
-        longitude=np.array(rows.longitude),
-        country=np.array([country_code(one) for one in rows.country], np.int64),
-        holder=holders,
-        pages=np.array(rows.pages),
-    )
-    if crawler_rows is None:
-        return sites, CrawlerTable.floating(parts or 1)
-    addresses, names = [row.address for row in crawler_rows], [row.holder for row in crawler_rows]
-    places = [row.location for row in crawler_rows]
-    crawlers = CrawlerTable(
-        names=tuple(row.name for row in crawler_rows),
-        latitude=np.array([place.latitude if place else np.nan for place in places]),
-        longitude=np.array([place.longitude if place else np.nan for place in places]),
-        country=np.array([country_code(row.country or "") for row in crawler_rows], np.int64),
-        holder=_subnets_and_holders(addresses, names, hierarchy)[1],
-        capacity=np.array([row.share for row in crawler_rows]),
-    )
-    return sites, crawlers.first(parts or len(crawlers))
-
-
-def _subnets_and_holders(
-    addresses: list[Address | None], names: list[str], hierarchy: Hierarchy | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number subnets by level, and holders: by a column of names, else by the hierarchy."""
-    holders = np.array([_holder_number(name) for name in names], np.int64)
-    known = np.array([row for row, one in enumerate(addresses) if one is not None], np.int64)
-    if hierarchy is None or not len(known):
-        return _prefix_levels(addresses), holders
-    rows = hierarchy.lookup_many([addresses[row] for row in known.tolist()]).astype(np.int64)
-    registered = hierarchy.organisation_many(rows).astype(np.int64)
-    holders[known] = np.where(
-        holders[known] >= 0, holders[known], np.where(registered > 0, registered, UNKNOWN)
-    )
-    levels = np.full((_LEVELS, len(addresses)), UNKNOWN, np.int64)
-    for level in range(_LEVELS):
-        above = hierarchy.parent_many(rows)
-        levels[level, known] = np.where(above >= 0, rows, UNKNOWN)  # the root holds everybody
-        rows = np.where(above >= 0, above, rows)
-    return levels, holders
-
-
-def _holder_number(name: str) -> int:
-    """Number a holder's name; beyond the numbers of a hierarchy, and the same for sites and crawlers."""
-    from ipmicra.partition.hashing import hash_one
-
-    return (hash_one(name) >> 2) + (1 << 33) if name.strip() else UNKNOWN
-
-
-def _prefix_levels(addresses: list[Address | None]) -> NDArray[np.int64]:
-    """Number prefixes of some lengths, narrow to wide."""
-    levels = np.full((len(_PREFIXES[4]), len(addresses)), UNKNOWN, np.int64)
-    for level in range(len(levels)):
-        numbers: dict[tuple[int, int], int] = {}
-        for row, address in enumerate(addresses):
-            if address is not None:
-                length = _PREFIXES[address.version][level]
-                key = address.version, int(address) >> (address.max_prefixlen - length)
-                levels[level, row] = numbers.setdefault(key, len(numbers))
-    return levels
 
 
 def _links(inputs: PartitionInputs, hosts: list[str], sites: SiteTable, notes: list[str]) -> LinkTable | None:

@@ -1,10 +1,14 @@
-"""Tables of sites: `host,address[,latitude,longitude,country,pages,holder]`, and who has which."""
+"""Tables of sites: `host,address[,latitude,longitude,country,pages,holder,as,aggregate]`, and who has which.
+
+What `ipmicra locate` writes is such a table as well: there the host is called `target`.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ipmicra.edge.files.fields import Fields
@@ -14,6 +18,8 @@ from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 
 _NAN = math.nan
+ALIASES = {"target": "host"}
+"""What `ipmicra locate` calls the host."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,6 +33,10 @@ class SiteRows:
     country: list[str] = field(default_factory=list)
     holder: list[str] = field(default_factory=list)
     pages: list[float] = field(default_factory=list)
+    system: list[str] = field(default_factory=list)
+    """Number of the autonomous system that announces the address, as text; empty if unknown."""
+    aggregate: list[str] = field(default_factory=list)
+    """Prefix under which it is announced; empty if unknown."""
     repeated: int = 0
     """Rows left out because their host was there before."""
     bad_values: int = 0
@@ -41,13 +51,22 @@ class SiteRows:
         self.country.append("")
         self.holder.append("")
         self.pages.append(1.0)
+        self.system.append("")
+        self.aggregate.append("")
+
+    def copy(self, other: SiteRows, row: int) -> None:
+        """Let the last site have all that another table has of one; its name stays."""
+        for column in fields(self):
+            own, others = getattr(self, column.name), getattr(other, column.name)
+            if column.name != "hosts" and isinstance(own, list):
+                own[-1] = others[row]
 
 
 def read_sites(path: Path) -> SiteRows:
-    """Read `host,address[,latitude,longitude,country,pages,holder]`."""
+    """Read a table of sites, or what `ipmicra locate` has written."""
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file; a world is named with --world")
-    return sites_of(record for _, record in read_records(path, ("host",)))
+    return sites_of(record for _, record in read_records(path, ("host",), aliases=ALIASES))
 
 
 def sites_of(records: Iterable[Record]) -> SiteRows:
@@ -55,20 +74,35 @@ def sites_of(records: Iterable[Record]) -> SiteRows:
     rows = SiteRows()
     seen: set[str] = set()
     bad: list[str] = []
-    for record in records:
+    for record in map(_flat, records):
         host = host_of(record["host"])
         if not host or host in seen:
             rows.repeated += 1
             continue
         seen.add(host)
-        fields = Fields(record, host, bad.append)
-        place, pages = fields.place(0.0), fields.number("pages")
-        rows.append(host, fields.address())
+        cells = Fields(record, host, bad.append)
+        place, pages = cells.place(0.0), cells.number("pages")
+        rows.append(host, cells.address())
         rows.latitude[-1], rows.longitude[-1] = (place.latitude, place.longitude) if place else (_NAN, _NAN)
-        rows.country[-1], rows.holder[-1] = fields.text("country") or "", fields.text("holder") or ""
+        rows.country[-1], rows.holder[-1] = cells.text("country") or "", cells.text("holder") or ""
+        rows.system[-1] = cells.text("as", "asn") or ""
+        rows.aggregate[-1] = cells.text("aggregate") or ""
         rows.pages[-1] = 1.0 if pages is None else pages
     rows.bad_values = len(bad)
     return rows
+
+
+def _flat(record: Record) -> Record:
+    """Take the place out of its own object, as `ipmicra locate --json` writes it."""
+    text = record.get("location", "")
+    if not text.startswith("{"):
+        return record
+    try:
+        place = json.loads(text)
+    except ValueError:
+        return record
+    known = {key: str(value) for key, value in place.items() if value is not None}
+    return {**record, **known}
 
 
 def read_assigned(path: Path) -> dict[str, str]:
@@ -83,4 +117,4 @@ def has_site_header(path: Path) -> bool:
     """Return whether a file starts like a table of sites."""
     with open_table(path) as table:
         cells = table.names or next(table.rows, (1, []))[1]
-    return len(cells) > 1 and cells[0].lower() == "host"
+    return len(cells) > 1 and cells[0].lower() in {"host", *ALIASES}

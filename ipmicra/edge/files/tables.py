@@ -132,6 +132,7 @@ def read_records(
     *,
     order: Sequence[str] = (),
     within: Sequence[str] = (),
+    aliases: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[str, Record]]:
     """Read the rows of a table by column name, each with where it stands; short rows are filled up.
 
@@ -141,16 +142,20 @@ def read_records(
         note: Takes findings.
         order: The columns of a file without a header; empty if there must be one.
         within: Keys under which a JSON document may keep its list.
+        aliases: Other names of columns, where a file does not have the usual one.
 
     Raises:
         InputError: It cannot be read, or a column is missing.
     """
     with open_table(path, note, within=within) as table:
         if table.objects is not None:
-            _check_columns(table, [name.strip().lower() for name in table.names or ()], needed)
-            yield from _by_key(table, table.objects, note)
+            names = _renamed([name.strip().lower() for name in table.names or ()], aliases)
+            _check_columns(table, names, needed)
+            for where, record in _by_key(table, table.objects, note):
+                yield where, dict(zip(_renamed(list(record), aliases), record.values(), strict=True))
             return
         names, rows = _header(table, needed, order)
+        names = _renamed(names, aliases)
         _check_columns(table, names, needed)
         for number, cells in rows:
             if len(cells) > len(names):
@@ -159,6 +164,13 @@ def read_records(
                 table.where(number),
                 dict(zip(names, cells + [""] * (len(names) - len(cells)), strict=False)),
             )
+
+
+def _renamed(names: list[str], aliases: Mapping[str, str] | None) -> list[str]:
+    """Give columns their usual names, unless a file has a column of that name too."""
+    if not aliases:
+        return names
+    return [usual if (usual := aliases.get(name, name)) not in names else name for name in names]
 
 
 def _header(table: Table, needed: Sequence[str], order: Sequence[str]) -> tuple[list[str], Iterator[Row]]:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ipmicra.app.partition.inputs import PartitionInputs, gather
+from ipmicra.app.partition.inputs import gather
+from ipmicra.app.partition.options import PartitionInputs
 from ipmicra.errors import InputError
 from ipmicra.lab.experiments.partition_figures import FigurePoint, FiguresConfig, figures, stability
 from ipmicra.lab.experiments.two_crawlers import TwoCrawlersConfig, simulate_two_crawlers
@@ -67,7 +68,8 @@ def make_problem(choice: WebChoice) -> Problem:
             locality=choice.locality,
             costs=costs,
         )
-        return replace(gather(inputs).problem, crawlers=CrawlerTable.floating(1), rtt_ms=None)
+        with gather(inputs) as gathered:
+            return replace(gathered.problem, crawlers=CrawlerTable.floating(1), rtt_ms=None)
     config = NationalWebConfig(hosts=choice.hosts, links=LinkConfig(locality=choice.locality))
     web = national_web(config, costs, np.random.default_rng(choice.seed))
     return Problem(

@@ -14,7 +14,7 @@ from ipmicra.partition.methods.by_hash import at_random, by_host, centralised
 from ipmicra.partition.methods.by_place import by_city, by_country, by_isp_city
 from ipmicra.partition.methods.by_rtt import rtt_balanced, rtt_best
 from ipmicra.partition.methods.circle import chord, consistent
-from ipmicra.partition.methods.metis.cut import metis_geo, metis_links, metis_multi
+from ipmicra.partition.methods.metis.cut import metis_geo, metis_links, metis_multi, metis_paper
 from ipmicra.partition.methods.two_level import by_subsite, by_subsite_again, two_level, two_level_again
 from ipmicra.partition.problem import Column, Problem
 
@@ -22,13 +22,15 @@ from ipmicra.partition.problem import Column, Problem
 class Need(StrEnum):
     """What a method cannot do without; the value says how a user gives it."""
 
-    LOCATIONS = "locations of sites (--sites with latitude and longitude, or --world)"
-    COUNTRIES = "countries of sites (--sites with country, or --world)"
-    HOLDERS = "holders of addresses (--hierarchy, or --sites with holder)"
+    LOCATIONS = "locations of sites (--locate, --sites with latitude and longitude, or --world)"
+    COUNTRIES = "countries of sites (--locate, --sites with country, or --world)"
+    HOLDERS = "holders of addresses (a hierarchy: `ipmicra build`, --hierarchy; or --sites with holder)"
     LINKS = "links (--links FILE or --generate-links SEED)"
-    CRAWLER_LOCATIONS = "locations of crawlers (--crawlers with latitude and longitude, or --world)"
-    ROUND_TRIPS = "round trips (--world)"
-    DECIDER = "a hierarchy and round trips (--hierarchy and --world)"
+    CRAWLER_LOCATIONS = "locations of crawlers (of your fleet, --crawlers or --world)"
+    ROUND_TRIPS = "round trips (--world, or samples of your fleet in the store)"
+    DECIDER = (
+        "a hierarchy and round trips (--hierarchy and --world), or sites that are delegated in the store"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,12 @@ _METHODS = (
     Method(
         name="metis-multi",
         partition=metis_multi,
+        needs=(Need.LOCATIONS, Need.LINKS),
+        has_numbered_parts=True,
+    ),
+    Method(
+        name="metis-paper",
+        partition=metis_paper,
         needs=(Need.LOCATIONS, Need.LINKS),
         has_numbered_parts=True,
     ),

@@ -81,6 +81,20 @@ def metis_multi(problem: Problem) -> Column:
     return parts_to_crawlers(problem, vertices, cut_by_both(vertices, problem))
 
 
+def metis_paper(problem: Problem) -> Column:
+    """Cut by distances and links together as [1] does, and no more.
+
+    Each graph is cut separately; its weights are multiplied by its preference and divided by its edge cut;
+    the sum of both is cut once.
+    """
+    vertices = make_vertices(problem.sites, problem.metis)
+    objectives, _ = parents_of(vertices, problem)
+    first, second = objectives
+    weights = first.preference / first.unit, second.preference / second.unit
+    total = combined(first.graph, second.graph, weights)
+    return parts_to_crawlers(problem, vertices, cut(total, vertices, problem))
+
+
 def cut_by_both(vertices: Vertices, problem: Problem) -> NDArray[np.int64]:
     """Cut so that neither distances nor links are cut much more than they would be alone."""
     config = problem.metis

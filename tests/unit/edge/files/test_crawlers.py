@@ -11,7 +11,8 @@ import pytest
 
 from ipmicra.app.describe.fleet import describe_member
 from ipmicra.app.fleet.fleet import Fleet
-from ipmicra.app.partition.inputs import PartitionInputs, gather
+from ipmicra.app.partition.inputs import gather
+from ipmicra.app.partition.options import PartitionInputs
 from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
 from ipmicra.delegate.replay.world import POINT_RADIUS_KM
@@ -184,9 +185,8 @@ def test_list_means_the_same_to_every_command(listed: Path, tmp_path: Path) -> N
 
 
 def test_partition_reads_the_same_list(listed: Path) -> None:
-    crawlers = gather(
-        PartitionInputs(seeds=("198.51.100.1", "198.51.100.9"), crawlers=listed)
-    ).problem.crawlers
+    with gather(PartitionInputs(seeds=("198.51.100.1", "198.51.100.9"), crawlers=listed)) as gathered:
+        crawlers = gathered.problem.crawlers
     assert crawlers.names == ("ath", "nyc")
     assert np.array_equal(crawlers.latitude, [37.9, 40.7])
     assert np.array_equal(crawlers.capacity, [2.0, 1.0])

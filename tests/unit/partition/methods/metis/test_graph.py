@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from ipmicra.errors import InputError
 from ipmicra.native import kernels
 from ipmicra.partition.compare import costs_of
 from ipmicra.partition.config import MetisConfig
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.methods.metis.cut import cut_by_both, parents_of
+from ipmicra.partition.methods.metis.cut import cut, cut_by_both, parents_of
 from ipmicra.partition.methods.metis.graph import combined, distance_graph, link_graph, make_vertices
-from ipmicra.partition.methods.metis.mapping import renumbered
+from ipmicra.partition.methods.metis.mapping import parts_to_crawlers, renumbered
 from ipmicra.partition.methods.metis.refine import Objective, Room, cut_weight, refined
 from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.sites import Grain, SiteTable
@@ -105,16 +106,24 @@ def test_nearer_places_have_heavier_edges() -> None:
     assert (graph != graph.T).nnz == 0
 
 
-@pytest.mark.parametrize(("grain", "expected"), [(Grain.HOST, 4), (Grain.ADDRESS, 3), (Grain.SUBNET, 2)])
+@pytest.mark.parametrize(
+    ("grain", "expected"),
+    [(Grain.HOST, 4), (Grain.ADDRESS, 3), (Grain.SUBNET, 2), (Grain.AGGREGATE, 2), (Grain.AS, 1)],
+)
 def test_coarser_grain_keeps_more_sites_together(grain: Grain, expected: int) -> None:
     sites = SiteTable.of(["a", "b", "c", "d"], addresses=["x", "x", "y", "z"], pages=[1, 2, 3, 4])
-    sites = replace(sites, subnets=np.array([[5, 5, 5, -1]]))
+    sites = replace(
+        sites,
+        subnets=np.array([[5, 5, 5, -1]]),
+        aggregate=np.array([7, 7, 8, 8]),
+        system=np.array([64500, 64500, 64500, 64500]),
+    )
     vertices = make_vertices(sites, MetisConfig(grain=grain))
     assert len(vertices) == expected
     assert vertices.pages.sum() == 10
 
 
-@pytest.mark.parametrize("name", ["metis-geo", "metis-links", "metis-multi"])
+@pytest.mark.parametrize("name", ["metis-geo", "metis-links", "metis-multi", "metis-paper"])
 def test_towns_become_parts(name: str) -> None:
     """Four equal towns with links inside: everybody finds the cut that a person would."""
     problem = clustered(4, 40, 4)
@@ -128,7 +137,7 @@ def test_towns_become_parts(name: str) -> None:
 def test_sites_of_one_address_stay_together() -> None:
     problem = clustered(2, 20, 4)
     sites = replace(problem.sites, address=np.arange(40) // 4)
-    for name in ("metis-geo", "metis-links", "metis-multi"):
+    for name in ("metis-geo", "metis-links", "metis-multi", "metis-paper"):
         column = partition(METHODS[name], replace(problem, sites=sites))
         assert all(len(set(column[sites.address == one].tolist())) == 1 for one in range(10))
 
@@ -165,6 +174,21 @@ def test_cut_by_both_is_at_least_as_good_as_either_parent(preference: float) -> 
         for part in (cut_by_both(vertices, problem), *parents)
     ]
     assert badness[0] <= min(badness[1:])
+
+
+@pytest.mark.parametrize("preference", [0.2, 0.5, 0.8])
+def test_plain_sum_cuts_preference_times_weight_divided_by_the_cut(preference: float) -> None:
+    """The twin adds the graphs entry by entry, as Exposto et al. describe it."""
+    problem = replace(clustered(6, 20, 4, seed=5), metis=MetisConfig(preference=preference))
+    vertices = make_vertices(problem.sites, problem.metis)
+    (near, linked), parents = parents_of(vertices, problem)
+    cuts = [
+        sum(graph[i, j] for i in range(120) for j in range(i) if part[i] != part[j])
+        for graph, part in zip((near.graph.toarray(), linked.graph.toarray()), parents, strict=True)
+    ]
+    slow = preference * near.graph.toarray() / cuts[0] + (1 - preference) * linked.graph.toarray() / cuts[1]
+    expected = parts_to_crawlers(problem, vertices, cut(csr_array(slow), vertices, problem))
+    assert partition(METHODS["metis-paper"], problem).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("preference", [-0.1, 1.1])
