@@ -33,7 +33,7 @@ from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.subnets import slice_of
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence, Origin
-from ipmicra.model.name import IS_FAILURE, NameAnswer, NameStatus
+from ipmicra.model.name import FAILURES, NameAnswer, NameStatus
 from ipmicra.model.sample import Loss, Sample
 
 Seen = Mapping[str, tuple[Address, ...]]
@@ -67,7 +67,7 @@ def compare(
     answers: Mapping[str, NameAnswer], fleet: int, pin: Address | None = None
 ) -> Same | Different | Nothing:
     """Put side by side what crawlers see, of so many that take part; a pinned address stays if it can."""
-    sure = {name: one for name, one in answers.items() if one.status not in IS_FAILURE}
+    sure = {name: one for name, one in answers.items() if one.status not in FAILURES}
     seen = {name: one.addresses for name, one in sure.items() if one.addresses}
     if not seen:
         said = Counter(one.status for one in (sure or answers).values())

@@ -29,7 +29,7 @@ class NameStatus(StrEnum):
     """The agent has resolved as many names as it does in a while."""
 
 
-IS_FAILURE = frozenset({NameStatus.SERVFAIL, NameStatus.REFUSED, NameStatus.TIMEOUT, NameStatus.BUSY})
+FAILURES = frozenset({NameStatus.SERVFAIL, NameStatus.REFUSED, NameStatus.TIMEOUT, NameStatus.BUSY})
 """Outcomes that say nothing about the name: the next question may be answered."""
 
 

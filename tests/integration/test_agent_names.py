@@ -119,10 +119,12 @@ def test_agent_keeps_its_own_pace_whatever_is_asked(dns: DnsServer) -> None:
     pace = NamesConfig(per_second=0.1, burst=2)
     with RunningAgent(dns_place=dns.place, names=pace) as agent:
         before = dns.asked.total()
-        views, _ = asked({"ath": agent.url}, [f"p{i}.example" for i in range(20)], timeout_ms=1000.0)
+        names = [f"p{i}.example" for i in range(20)]
+        views, desk = asked({"ath": agent.url}, names, timeout_ms=5000.0, busy_s=0.01)
         assert dns.asked.total() == before + 2
     statuses = [view.answer.status for view in views]
     assert (statuses.count(NameStatus.NXDOMAIN), statuses.count(NameStatus.BUSY)) == (2, 18)
+    assert (desk.requests, desk.asked) == (2, 38), "they are asked for again, once"
 
 
 def test_agent_refuses_more_names_than_it_can_hold(dns: DnsServer) -> None:
@@ -180,6 +182,14 @@ def name_line(name: str = "plain.example", **changes: object) -> bytes:
 
 
 END = b'{"version":1,"kind":"end","count":1}\n'
+
+
+def test_name_that_was_too_much_for_an_agent_is_asked_for_again() -> None:
+    busy = HEAD + name_line(status="busy", addresses=[]) + END
+    with EvilAgent(lambda _: busy, lambda _: HEAD + name_line() + END) as agent:
+        (view,), desk = asked({"ath": agent.url}, ["plain.example"], busy_s=0.01)
+    assert view.answer.status is NameStatus.FOUND
+    assert desk.requests == 2
 
 
 @pytest.mark.parametrize(

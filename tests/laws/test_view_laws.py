@@ -13,7 +13,7 @@ from ipmicra.delegate.attempt import Verdict
 from ipmicra.delegate.views import Different, KnownTrip, Nothing, Same, SiteAttempt, compare
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
-from ipmicra.model.name import IS_FAILURE, NameAnswer, NameStatus
+from ipmicra.model.name import FAILURES, NameAnswer, NameStatus
 from ipmicra.model.sample import Loss, Sample
 
 BLOCKS: list[Address] = [ip_address(one) for one in ("193.0.0.1", "193.0.1.1", "2a00::1", "2a00:0:1::1")]
@@ -35,7 +35,7 @@ def slow_compare(answers: Mapping[str, NameAnswer], fleet: int) -> set[Address] 
     """Slow and obviously right: the addresses that may stand for the host, or what is wrong."""
     sees = [set(one.addresses) for one in answers.values() if one.status is NameStatus.FOUND]
     is_blind = any(
-        one.status not in IS_FAILURE and one.status is not NameStatus.FOUND for one in answers.values()
+        one.status not in FAILURES and one.status is not NameStatus.FOUND for one in answers.values()
     )
     if not sees:
         return "nothing"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ipmicra.delegate.views import Same, compare
 from ipmicra.edge.store.ports import SiteAnswer, StorePort
 from ipmicra.model.crawler import Crawler
-from ipmicra.model.name import IS_FAILURE, View
+from ipmicra.model.name import FAILURES, View
 
 Views = dict[str, dict[str, View]]
 """By host and crawler."""
@@ -66,7 +66,7 @@ class KnownViews:
         return views, wanted
 
     def _holds(self, view: View) -> bool:
-        if view.answer.status in IS_FAILURE or view.asked_s < self.since_s:
+        if view.answer.status in FAILURES or view.asked_s < self.since_s:
             return False
         return view.answer.expires_s > self.now_s or view.asked_s >= self.batch_s
 
@@ -79,6 +79,6 @@ class KnownViews:
         }
         if pin is None or len(answers) < len(self.usable):
             return False
-        if any(one.status in IS_FAILURE for one in answers.values()):
+        if any(one.status in FAILURES for one in answers.values()):
             return False
         return compare(answers, len(self.usable), pin.address) == Same(pin.address)

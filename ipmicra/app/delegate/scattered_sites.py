@@ -21,8 +21,9 @@ addresses, or its samples would be paid for twice.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -37,7 +38,7 @@ from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
 from ipmicra.edge.store.ports import SiteAnswer, StorePort
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Decision, Delegation, Origin
-from ipmicra.model.name import IS_FAILURE, NameStatus, View
+from ipmicra.model.name import FAILURES, NameStatus, View
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
@@ -45,6 +46,8 @@ from ipmicra.wire.fields import is_host_name
 
 AT_ONCE = 500
 """Seeds whose names are asked for together."""
+AHEAD = 4
+"""Such parts under way at a time: a name that nobody answers holds up its own part, and not those behind."""
 UNANSWERED = "its agent did not resolve the name"
 MANY = 0.5
 """Share of names that a crawler sees apart from all others, from which its resolver is in doubt."""
@@ -107,8 +110,17 @@ class ScatteredSites:
 
     async def parts(self, texts: Iterable[str]) -> AsyncIterator[list[Found]]:
         """Return a site or a reason for each text, in order, many at a time."""
-        for part in in_parts(texts, AT_ONCE):
-            yield await self._resolved(part)
+        ahead: deque[asyncio.Task[list[Found]]] = deque()
+        try:
+            for part in in_parts(texts, AT_ONCE):
+                ahead.append(asyncio.create_task(self._resolved(part)))
+                if len(ahead) == AHEAD:
+                    yield await ahead.popleft()
+            while ahead:
+                yield await ahead.popleft()
+        finally:
+            for task in ahead:
+                task.cancel()
 
     async def _resolved(self, texts: list[str]) -> list[Found]:
         seeds = [parse_seed(text) for text in texts]
@@ -194,7 +206,7 @@ class ScatteredSites:
             if name in views:
                 status = views[name].answer.status
                 others[name] = f"it sees nothing: {REASONS[status.value]}"
-                self.blind[name] += status not in IS_FAILURE
+                self.blind[name] += status not in FAILURES
         first = next(iter(verdict.seen.values()))[0]
         return ScatteredSite(seed.host, first, seed.scheme, seed.port, seen=verdict.seen, others=others)
 

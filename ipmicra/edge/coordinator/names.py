@@ -29,7 +29,7 @@ from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import AgentError
 from ipmicra.model.crawler import Crawler
-from ipmicra.model.name import IS_FAILURE, NameAnswer, View
+from ipmicra.model.name import FAILURES, NameAnswer, NameStatus, View
 from ipmicra.wire.names import ResolvedName
 
 events = EventLog("coordinator")
@@ -39,10 +39,13 @@ events = EventLog("coordinator")
 class NameDeskConfig:
     """How names are asked for."""
 
-    batch: int = 200
+    batch: int = 250
     """Names in one request: small enough that a lost answer loses little."""
-    timeout_ms: float = 12_000.0
-    """Time for the names of a request: a resolver that tries three servers needs ten seconds."""
+    timeout_ms: float = 25_000.0
+    """Time for the names of a request: a thousand that are under way wait ten seconds for their turns, and a
+    resolver that tries three servers takes ten more."""
+    busy_s: float = 5.0
+    """Pause before names are asked for again that were too many for an agent; once."""
     dns: DnsConfig = field(default_factory=DnsConfig)
     """Bounds on how long answers hold."""
     client: ClientConfig = field(default_factory=ClientConfig)
@@ -76,6 +79,15 @@ class NameDesk:
         return crawler not in self._unable and self._avoided.left_s(crawler) <= 0.0
 
     async def _all_of(self, crawler: str, names: Sequence[str]) -> list[View]:
+        views = await self._once(crawler, names)
+        busy = [view.answer.name for view in views if view.answer.status is NameStatus.BUSY]
+        if busy:
+            await asyncio.sleep(self.config.busy_s)
+            again = {view.answer.name: view for view in await self._once(crawler, busy)}
+            views = [again.get(view.answer.name, view) for view in views]
+        return views
+
+    async def _once(self, crawler: str, names: Sequence[str]) -> list[View]:
         views: list[View] = []
         for start in range(0, len(names), self.config.batch):
             try:
@@ -105,7 +117,7 @@ class NameDesk:
 
     def _view(self, crawler: str, one: ResolvedName) -> View:
         now_s, dns = self.clock(), self.config.dns
-        kept_s = 0.0 if one.status in IS_FAILURE else min(max(one.ttl_s, dns.least_ttl_s), dns.greatest_ttl_s)
+        kept_s = 0.0 if one.status in FAILURES else min(max(one.ttl_s, dns.least_ttl_s), dns.greatest_ttl_s)
         answer = NameAnswer(
             name=one.name, status=one.status, addresses=one.addresses, expires_s=now_s + kept_s
         )
