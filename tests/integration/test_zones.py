@@ -269,13 +269,13 @@ def test_explaining_a_site_tells_its_coordinate_its_zone_and_the_forwarding(copi
     host = str(address_of(1, 1))
     copied.command("assign", host, "--backend", "lbi")
     told = invoked("--home", copied.home, "explain", host).stdout
-    assert "Where it stands in coordinate space" in told
+    assert "Where it stands by network coordinates" in told
     assert "by samples of 5 crawlers." in told
-    assert "That is in the zone of fra, " in told
+    assert "That is in the zone of fra, by scheme MP: " in told
     assert "An overloaded fra hands sites on to its neighbours: " in told
     result = invoked("--home", copied.home, "explain", host, "--json")
-    zone = json.loads(result.stdout)["zone"]
-    assert (zone["owner"], zone["scheme"], len(zone["coordinate_ms"])) == ("fra", "MP", 3)
+    found = json.loads(result.stdout)["coordinate"]
+    assert (found["zone_of"], found["scheme"], len(found["point_ms"])) == ("fra", "MP", 3)
 
 
 def test_a_few_commands_lead_from_an_empty_home_to_zones(tmp_path: Path, internet: LoopbackInternet) -> None:

@@ -12,7 +12,7 @@ from ipmicra.model.delegation import Decision, Origin
 
 if TYPE_CHECKING:
     from ipmicra.app.explain.explain import Explanation
-    from ipmicra.app.explain.surroundings import Holdings, InSpace
+    from ipmicra.app.explain.surroundings import Holdings
     from ipmicra.edge.store.ports import DelegationRecord
 
 
@@ -82,11 +82,10 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
             {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
             for one in explanation.history
         ],
-        "coordinate": _describe_in_space(explanation.in_space),
+        "coordinate": explanation.in_space.as_record() if explanation.in_space else None,
         "rules": list(explanation.ruled),
         "load": list(explanation.load),
         "next_check": _describe_time(explanation.next_check_s),
-        "zone": None if explanation.zone is None else explanation.zone.as_record(),
         "edition_is_current": explanation.is_current,
     }
 
@@ -100,17 +99,6 @@ def _describe_holdings(found: Holdings | None) -> dict[str, Any] | None:
         return None
     who = found.organisation
     return {"name": who.name, "handle": who.handle, "subnets": found.subnets, "delegated": found.crawlers}
-
-
-def _describe_in_space(found: InSpace | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "point_ms": list(found.point_ms),
-        "rests_on": found.rests_on,
-        "zone_of": found.owner,
-        "scheme": found.scheme,
-    }
 
 
 def _describe_record(record: DelegationRecord) -> dict[str, Any]:

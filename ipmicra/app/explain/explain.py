@@ -9,9 +9,9 @@ from typing import Any
 from ipmicra.app.assign.findings import explain_load
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.new_edition import EDITION
-from ipmicra.app.explain.surroundings import Holdings, InSpace, find_holdings, find_in_space
+from ipmicra.app.explain.in_space import InSpace, find_in_space
+from ipmicra.app.explain.surroundings import Holdings, find_holdings
 from ipmicra.app.explain.views import samples_seen
-from ipmicra.app.explain.zone import ZoneOfSite, explain_zone
 from ipmicra.app.fleet.fleet import PRESENT
 from ipmicra.app.rules import SiteRules
 from ipmicra.assign.rules.rules import Rules
@@ -66,8 +66,6 @@ class Explanation:
     """Whether they see different things, so that the answer holds for the site alone."""
     ruled: tuple[dict[str, Any], ...]
     """What rules leave of the fleet, for each vantage; empty if none matches."""
-    zone: ZoneOfSite | None
-    """Where it stands in coordinate space; None if it was never assigned by zones."""
     is_current: bool
     """Whether the hierarchy is the one that was delegated."""
     now_s: float
@@ -124,7 +122,6 @@ def explain_site(
         in_space=find_in_space(store, site.address),
         is_scattered=scattered is not None,
         ruled=_ruled(store, hierarchy, site, rules),
-        zone=explain_zone(store, site.address),
         is_current=store.meta.get(EDITION) in {None, hierarchy.content_hash},
         now_s=now_s,
     )

@@ -8,9 +8,9 @@ from textwrap import wrap
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.explain.explain import Explanation, Level
-from ipmicra.app.explain.surroundings import Holdings, InSpace
+from ipmicra.app.explain.in_space import render_in_space
+from ipmicra.app.explain.surroundings import Holdings
 from ipmicra.app.explain.views import render_known, render_views
-from ipmicra.app.explain.zone import render_zone
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.policies.registry import WITHOUT_PROBES
 from ipmicra.edge.store.ports import DelegationRecord
@@ -58,13 +58,10 @@ def _story(explanation: Explanation) -> Iterator[str]:
         yield from ("", "Why it ended there")
         yield from _end(explanation, explanation.decided)
     yield from ("", "Where it stands by network coordinates")
-    yield from _in_space(explanation.in_space)
+    yield from render_in_space(explanation.in_space)
     if explanation.ruled:
         yield from ("", "What rules leave")
         yield from _ruled(explanation)
-    if explanation.zone is not None:
-        yield from ("", "Where it stands in coordinate space")
-        yield from render_zone(explanation.zone)
     if explanation.load:
         yield from ("", "What load made of it")
         yield from _load(explanation)
@@ -172,16 +169,6 @@ def _shared(crawlers: dict[str, int]) -> str:
     if not crawlers:
         return "none is delegated"
     return "delegated: " + ", ".join(f"{count:,} to {name}" for name, count in crawlers.items())
-
-
-def _in_space(found: InSpace | None) -> Iterator[str]:
-    if found is None:
-        yield "  It has no coordinate yet: `ipmicra assign SEEDS --backend can` finds one."
-        return
-    point = ", ".join(f"{one:.1f}" for one in found.point_ms)
-    yield f"  Its coordinate is ({point}) ms{f', {found.rests_on}' if found.rests_on else ''}."
-    scheme = f", by scheme {found.scheme}" if found.scheme else ""
-    yield f"  That is in the zone of {found.owner or 'nobody'}{scheme}."
 
 
 def _next(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:

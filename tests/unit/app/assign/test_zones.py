@@ -13,7 +13,7 @@ from ipmicra.app.assign.assign import OVERLAY, AssignRequest, assign_seeds
 from ipmicra.app.assign.backends import AssignReport
 from ipmicra.app.assign.problem import ZoneWishes
 from ipmicra.app.assign.zones import OVERLAYS
-from ipmicra.app.explain.zone import explain_zone, render_zone
+from ipmicra.app.explain.in_space import find_in_space, render_in_space
 from ipmicra.assign.overlay.kept import KIND, KeptOverlay
 from ipmicra.assign.packing import pack, unpack
 from ipmicra.edge.store.ports import Member
@@ -228,21 +228,21 @@ def test_each_crawlers_own_limit_counts_and_the_option_serves_for_the_rest(memor
 def test_explaining_tells_coordinate_zone_and_neighbours(memory_store: Store) -> None:
     fleet(memory_store)
     address = ip_address("198.51.100.2")
-    assert explain_zone(memory_store, address) is None
+    assert find_in_space(memory_store, address) is None
     assigned(memory_store)
-    zone = explain_zone(memory_store, address)
+    zone = find_in_space(memory_store, address)
     assert zone is not None
-    assert (zone.owner, zone.nearest, zone.scheme) == ("fra", "fra", "MP")
-    assert zone.source == "by samples of 5 crawlers"
+    assert (zone.zone_of, zone.nearest, zone.scheme) == ("fra", "fra", "MP")
+    assert zone.rests_on == "by samples of 5 crawlers"
     assert set(zone.neighbours) < set(PLACES)
     assert all(low <= high for low, high in zip(zone.low_ms, zone.high_ms, strict=True))
-    lines = "\n".join(render_zone(zone))
+    lines = "\n".join(render_in_space(zone))
     assert "in the zone of fra" in lines
     assert "nearer than all others" in lines
-    assert zone.as_record()["coordinate_ms"] == list(zone.coordinate_ms)
-    assert explain_zone(memory_store, ip_address("203.0.113.1")) is None
+    assert zone.as_record()["point_ms"] == list(zone.point_ms)
+    assert find_in_space(memory_store, ip_address("203.0.113.1")) is None
     memory_store.states.put(OVERLAY, b"rot", 1.0)
-    assert explain_zone(memory_store, address) is None
+    assert find_in_space(memory_store, address) is None
 
 
 def test_kept_zones_come_back_with_their_options_and_labels(memory_store: Store) -> None:

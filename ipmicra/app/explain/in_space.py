@@ -14,14 +14,15 @@ from ipmicra.model.address import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZoneOfSite:
+class InSpace:
     """A site in the zones of `ipmicra assign --backend can` or `lbi`."""
 
-    coordinate_ms: tuple[float, ...]
-    source: str
-    """Where the coordinate comes from, in words."""
+    point_ms: tuple[float, ...]
+    rests_on: str
+    """What the coordinate comes from, in words; empty if an earlier version placed it."""
     scheme: str
-    owner: str
+    zone_of: str
+    """The crawler that owns the zone; others may take the site for load."""
     low_ms: tuple[float, ...]
     high_ms: tuple[float, ...]
     """Corners of the owner's zone around it."""
@@ -44,10 +45,10 @@ class ZoneOfSite:
         }
 
 
-def explain_zone(store: StorePort, address: Address) -> ZoneOfSite | None:
+def find_in_space(store: StorePort, address: Address) -> InSpace | None:
     """Look a site up in the kept zones; None if it is not in them, or they are damaged."""
     kept, _ = kept_overlay(store)
-    if kept is None or not len(kept.overlay) or not kept.labels.get(str(address)):
+    if kept is None or not len(kept.overlay) or str(address) not in kept.sites:
         return None
     overlay, point = kept.overlay, kept.sites[str(address)]
     names = {number: name for name, number in kept.crawlers.items()}
@@ -55,11 +56,11 @@ def explain_zone(store: StorePort, address: Address) -> ZoneOfSite | None:
     low, high = overlay.bounds(overlay.zones.holding(overlay.space.clamped(point)))
     away = {names[one]: float(np.linalg.norm(overlay.originals[one] - point)) for one in sorted(names)}
     nearest = min(away, key=away.__getitem__)
-    return ZoneOfSite(
-        coordinate_ms=_rounded(point),
-        source=kept.labels[str(address)],
+    return InSpace(
+        point_ms=_rounded(point),
+        rests_on=kept.labels.get(str(address), ""),
         scheme=overlay.scheme,
-        owner=names[owner],
+        zone_of=names[owner],
         low_ms=_rounded(low),
         high_ms=_rounded(high),
         is_outside=bool(overlay.space.moved(point)),
@@ -74,19 +75,23 @@ def _rounded(point: np.ndarray) -> tuple[float, ...]:
     return tuple(round(float(one), 1) for one in point)
 
 
-def render_zone(zone: ZoneOfSite) -> Iterator[str]:
+def render_in_space(found: InSpace | None) -> Iterator[str]:
     """Write it for people, line by line."""
-    yield f"  It stands at ({', '.join(f'{one:.1f}' for one in zone.coordinate_ms)}) ms, {zone.source}."
-    sides = zip(zone.low_ms, zone.high_ms, strict=True)
+    if found is None:
+        yield "  It has no coordinate yet: `ipmicra assign SEEDS --backend can` finds one."
+        return
+    point = ", ".join(f"{one:.1f}" for one in found.point_ms)
+    yield f"  Its coordinate is ({point}) ms{f', {found.rests_on}' if found.rests_on else ''}."
+    sides = zip(found.low_ms, found.high_ms, strict=True)
     box = " x ".join(f"{low:.0f} to {high:.0f}" for low, high in sides)
-    beyond = ", to whose bounds it is moved" if zone.is_outside else ""
-    yield f"  That is in the zone of {zone.owner}, {box} ms, split by {zone.scheme}{beyond}."
-    yield f"  {zone.owner} is {zone.away_ms:.1f} ms from there in coordinate space{_nearer(zone)}."
-    beside = ", ".join(zone.neighbours) or "nobody"
-    yield f"  An overloaded {zone.owner} hands sites on to its neighbours: {beside}."
+    beyond = ", to whose bounds it is moved" if found.is_outside else ""
+    yield f"  That is in the zone of {found.zone_of}, by scheme {found.scheme}: {box} ms{beyond}."
+    yield f"  {found.zone_of} is {found.away_ms:.1f} ms from there in coordinate space{_nearer(found)}."
+    beside = ", ".join(found.neighbours) or "nobody"
+    yield f"  An overloaded {found.zone_of} hands sites on to its neighbours: {beside}."
 
 
-def _nearer(zone: ZoneOfSite) -> str:
-    if zone.nearest == zone.owner:
+def _nearer(found: InSpace) -> str:
+    if found.nearest == found.zone_of:
         return ", nearer than all others"
-    return f"; {zone.nearest} is nearer ({zone.nearest_ms:.1f} ms), but a cut between zones is in the way"
+    return f"; {found.nearest} is nearer ({found.nearest_ms:.1f} ms), but a cut between zones is in the way"
