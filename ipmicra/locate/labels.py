@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.config import NameConfig
-from ipmicra.locate.readings import Meaning
+from ipmicra.locate.readings import WHOLE, Meaning
 from ipmicra.locate.tokens import CODE_LENGTH, TokenReader
 
 _NUMBERS = re.compile(r"\d+")
@@ -122,8 +122,12 @@ class LabelReader:
                 found += self._candidate(token, pieces, i, count)
                 i += count
                 continue
-            for token, is_doubtful in _tokens(pieces[i]):
-                found += self._candidate(token, pieces, i, 1, is_doubtful=is_doubtful)
+            for token in _tokens(pieces[i]):
+                found += self._candidate(token, pieces, i, 1)
+            if len(pieces[i].lead) >= _CITY_LENGTH and not self._tokens.is_word(pieces[i].lead):
+                for rest, is_doubtful in _unglued(pieces[i].lead):
+                    is_cut = len(pieces[i].lead) - len(rest) <= _LONG_ROLE
+                    found += self._candidate(rest, pieces, i, 1, is_cut=is_cut, is_doubtful=is_doubtful)
             i += 1
         return found
 
@@ -141,9 +145,18 @@ class LabelReader:
         return None
 
     def _candidate(
-        self, token: str, pieces: list[_Piece], i: int, count: int, *, is_doubtful: bool = False
+        self,
+        token: str,
+        pieces: list[_Piece],
+        i: int,
+        count: int,
+        *,
+        is_cut: bool = False,
+        is_doubtful: bool = False,
     ) -> list[Candidate]:
         meanings = self._tokens.meanings(token)
+        if is_cut:
+            meanings = tuple(meaning for meaning in meanings if meaning.reading in WHOLE)
         if not meanings:
             return []
         config, last = self._config, pieces[i + count - 1]
@@ -193,31 +206,37 @@ def _hints(pieces: list[_Piece]) -> frozenset[str]:
     )
 
 
-def _tokens(piece: _Piece) -> list[tuple[str, bool]]:
-    """Return what may be a place in a piece, and whether it may be a chance part of a word."""
+def _tokens(piece: _Piece) -> list[str]:
+    """Return what may be a place in a piece: its first letters, or what follows a role and its number."""
     runs, lead = piece.runs, piece.lead
     if not lead or len(runs) > _MOST_RUNS:
         return []
     if len(runs) > _PLAIN_RUNS and len(runs[2]) > 1:
-        if (
-            _is_glue(lead) and len(runs[2]) >= CODE_LENGTH
-        ):  # `cr1fra2`: the code follows a role and its number
-            return [(runs[2], False)]
+        if _is_glue(lead) and len(runs[2]) >= CODE_LENGTH:  # `cr1fra2`
+            return [runs[2]]
         if not _is_glue(runs[2]) and len(lead) < _CLLI_LENGTH:
             return []
-    return [(lead, False)] if len(lead) < _CITY_LENGTH else [(lead, False), *_unglued(lead)]
+    return [lead]
 
 
 def _unglued(lead: str) -> list[tuple[str, bool]]:
-    """Return what a role is glued to, in front or behind: `stbarcelona`, `fracore`, `speedtestdelhi`."""
-    first, last = _ROLE_FIRST.match(lead), _ROLE_LAST.match(lead)
-    pairs = [(first[1], first[2])] if first else []
-    pairs += [(last[2], last[1])] if last else []
+    """Return what a role is glued to, and whether that may be chance: `stbarcelona`, `speedtestdelhi`.
+
+    Behind a city the role must not be short: `parisst`, but also `alarmist`.
+    """
     found = []
-    for role, rest in pairs:
-        is_long = len(role) >= _LONG_ROLE and len(rest) >= CODE_LENGTH
-        if is_long or len(rest) > CODE_LENGTH or rest in words.HUBS:
-            found.append((rest, not is_long and len(rest) <= _CITY_LENGTH and rest not in words.HUBS))
+    if first := _ROLE_FIRST.match(lead):
+        role, rest = first[1], first[2]
+        if len(role) >= _LONG_ROLE or len(rest) > _CITY_LENGTH:
+            found.append((rest, False))
+        elif len(rest) > CODE_LENGTH or rest in words.HUBS:
+            found.append((rest, rest not in words.HUBS or role not in words.ROLES))
+    last = _ROLE_LAST.match(lead)
+    if last and (len(last[2]) >= _LONG_ROLE or last[2] in words.ROLES):
+        rest = last[1]
+        is_sure = len(rest) > _CITY_LENGTH or rest in words.HUBS or len(last[2]) >= _LONG_ROLE
+        if is_sure and len(rest) >= CODE_LENGTH:
+            found.append((rest, False))
     return found
 
 

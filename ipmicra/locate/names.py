@@ -10,7 +10,7 @@ from ipmicra.locate.domains import DomainReader, Holder, Seat
 from ipmicra.locate.gazetteer import Gazetteer, Place
 from ipmicra.locate.hostname import HostName
 from ipmicra.locate.labels import Candidate, Label, LabelReader
-from ipmicra.locate.readings import CODES, WEIGHTS, Meaning, Reading
+from ipmicra.locate.readings import WEIGHTS, Meaning, Reading
 from ipmicra.locate.tokens import TokenReader
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Heuristic, Hint, Location
@@ -252,7 +252,7 @@ def _can_stand_alone(meaning: Meaning, candidate: Candidate, has_role: bool) -> 
 
 def _is_site_code(meaning: Meaning, candidate: Candidate, config: NameConfig) -> bool:
     """Return whether a code at a label's edge is a site's: with a number, or that of a hub at the end."""
-    if meaning.reading not in CODES:
+    if meaning.reading not in {Reading.HUB, Reading.ABBREVIATION}:
         return False
     is_plain_hub = meaning.reading is Reading.HUB and meaning.points >= config.hub
     return candidate.has_number or (is_plain_hub and candidate.is_last)

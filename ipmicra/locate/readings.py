@@ -36,18 +36,18 @@ class Reading(StrEnum):
     """The registered domain of a known institution."""
 
 
-CODES = frozenset({Reading.HUB, Reading.CODE, Reading.ABBREVIATION})
-"""Three letters for a place."""
+WHOLE = frozenset({Reading.HUB, Reading.CODE, Reading.ABBREVIATION, Reading.NAME, Reading.OTHER_NAME})
+"""Readings of a code or name as a whole: others are too likely chance where a token is cut out of a word."""
 
 MEASURED: dict[Reading, tuple[int, int]] = {
-    Reading.HUB: (170, 1),
+    Reading.HUB: (169, 1),
     Reading.CODE: (19, 2),
-    Reading.NAME: (196, 3),
+    Reading.NAME: (197, 3),
     Reading.OTHER_NAME: (26, 0),
     Reading.ABBREVIATION: (62, 0),
     Reading.LOCODE: (7, 0),
     Reading.CLLI: (35, 0),
-    Reading.FIRST_LETTERS: (22, 1),
+    Reading.FIRST_LETTERS: (21, 1),
     Reading.LAST_WORD: (1, 0),
     Reading.SEAT: (24, 0),
     Reading.INSTITUTION: (11, 1),

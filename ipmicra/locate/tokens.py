@@ -57,6 +57,10 @@ class TokenReader:
             known = self._known[token] = tuple(self._read(token))
         return known
 
+    def is_word(self, token: str) -> bool:
+        """Return whether a token is an ordinary word."""
+        return self._gazetteer.is_word(token)
+
     def cities(self, token: str) -> list[Meaning]:
         """Return the cities that have this very name."""
         return self._city(token) if self._gazetteer.has_city(token) else []

@@ -112,6 +112,22 @@ def test_roles_are_glued_to_cities_and_codes(locator: Locator, name: str, expect
     assert place(locator, name) == expected
 
 
+WORDS = sorted(load_gazetteer()._words)  # the table has no other list of them
+SHAPES = (
+    "{}.example.com {}1.example.net cdn-{}.example.com {}-01.example.de speedtest.{}.net mail.{}.com".split()
+)
+
+
+@given(st.sampled_from(WORDS), st.sampled_from(SHAPES))
+def test_ordinary_words_are_no_places(locator: Locator, word: str, shape: str) -> None:
+    assert locator.name_hints(shape.format(word)) == []
+
+
+@pytest.mark.parametrize("word", ["alarmist", "burst", "crank", "solidest", "creation"])
+def test_words_are_not_cut_into_a_role_and_a_city(locator: Locator, word: str) -> None:
+    assert locator.name_hints(f"{word}1.example.com") == []
+
+
 @pytest.mark.parametrize("name", ["stable.example.com", "sprome.example.com", "strome.example.com"])
 def test_short_letters_behind_a_short_role_are_chance(locator: Locator, name: str) -> None:
     assert place(locator, name) is None
