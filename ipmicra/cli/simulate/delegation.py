@@ -29,29 +29,40 @@ WORDS = {
     "download_by_random": "download time × at random",
 }
 SHARES = {"optimal", "within_2ms"}
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(POLICIES),
+        help="paper, predict, geo, everyone, random or hash; repeatable. Default: paper and predict.",
+    ),
+]
+ThresholdOption = Annotated[
+    list[float] | None,
+    typer.Option(metavar="MS", min=0, help="Threshold of paper; repeatable. Default: 50, as published."),
+]
+HierarchyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=one_of(HIERARCHIES),
+        help="deep (registry to customer) or flat (allocations only); repeatable. Default: both.",
+    ),
+]
+BeyondOption = Annotated[
+    bool,
+    typer.Option(
+        "--beyond-organisation",
+        help="For paper: keep climbing if no crawler of the organisation is below the threshold.",
+    ),
+]
 
 
 def delegation(
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=one_of(POLICIES),
-            help="paper, predict, geo, everyone, random or hash; repeatable. Default: paper and predict.",
-        ),
-    ] = None,
-    threshold: Annotated[
-        list[float] | None,
-        typer.Option(metavar="MS", min=0, help="Threshold of paper; repeatable. Default: 50, as published."),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=one_of(HIERARCHIES),
-            help="deep (registry to customer) or flat (allocations only); repeatable. Default: both.",
-        ),
-    ] = None,
+    policy: PolicyOption = None,
+    threshold: ThresholdOption = None,
+    hierarchy: HierarchyOption = None,
+    beyond_organisation: BeyondOption = False,
     crawlers: Annotated[int, typer.Option(min=2, help="Number of crawlers.")] = 12,
     sites: Annotated[int, typer.Option(min=2, help="Number of sites.")] = 1000,
     train: Annotated[
@@ -74,7 +85,9 @@ def delegation(
 
     print_format = chosen(output_format, as_json)
     experiment = Experiment(
-        variants=variants_of(policy or ("paper", "predict"), threshold or (50.0,)),
+        variants=variants_of(
+            policy or ("paper", "predict"), threshold or (50.0,), is_beyond=beyond_organisation
+        ),
         hierarchies=hierarchy or HIERARCHIES,
         train=round(sites * TRAIN_SHARE) if train is None else train,
         seeds=seeds,

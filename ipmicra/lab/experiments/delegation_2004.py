@@ -24,6 +24,7 @@ from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
+from ipmicra.delegate.config import PaperConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.registry import POLICIES, PolicyVariant, policy_variants
 from ipmicra.delegate.replay.quality import SiteOutcome, quality_of
@@ -129,12 +130,23 @@ class Experiment:
             raise InputError(f"no hierarchy named {min(unknown)!r}: there are {', '.join(HIERARCHIES)}")
 
 
-def variants_of(policies: Sequence[str], thresholds_ms: Sequence[float]) -> list[PolicyVariant]:
-    """Return policies by name, followed by the baselines."""
+def variants_of(
+    policies: Sequence[str], thresholds_ms: Sequence[float], *, is_beyond: bool = False
+) -> list[PolicyVariant]:
+    """Return policies by name, followed by the baselines.
+
+    `is_beyond` lets the procedure climb on when no crawler of the organisation is under the threshold.
+    """
     names = list(dict.fromkeys([*policies, *BASELINES]))
     if unknown := [name for name in names if name not in POLICIES]:
         raise InputError(f"no policy named {unknown[0]!r}: there are {', '.join(POLICIES)}")
-    variants = policy_variants(names, thresholds_ms=thresholds_ms, prices_ms=(), nearest=(1, 2))
+    variants = policy_variants(
+        names,
+        thresholds_ms=thresholds_ms,
+        prices_ms=(),
+        nearest=(1, 2),
+        paper=PaperConfig(beyond_organisation=is_beyond),
+    )
     return [one for one in variants if one.setting != "frugal"]
 
 
