@@ -101,7 +101,7 @@ class Result:
     @property
     def published(self) -> Figures:
         """What [1] says of it, as far as it does; the procedure was tried with 50 ms."""
-        if self.policy == "paper" and self.setting == PUBLISHED_SETTING:
+        if self.policy == "paper" and self.setting.startswith(PUBLISHED_SETTING):
             return PUBLISHED
         return PUBLISHED_EVERYONE if self.policy == "everyone" else Figures()
 
