@@ -281,7 +281,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
         say(f"report: {report}")
     else:
         say("to see the sites on a map, with their round trips: add --report FILE")
-        say("to see what fair load costs: ipmicra evaluate WORLD --load")
+        say("to see what fair load costs here: add --load")
 
 
 def _print(evaluation: Evaluation) -> None:

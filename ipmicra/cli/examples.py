@@ -69,6 +69,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "assign": (
         "ipmicra assign sites.txt --pages pages.csv",
+        "ipmicra assign sites.txt --evenness 0.8 --dry-run",
         "ipmicra assign sites.txt --backend lbi --dry-run --json",
         "ipmicra assign sites.txt --backend can --scheme NS",
     ),
@@ -79,9 +80,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "evaluate": (
         "ipmicra evaluate world --policy predict --policy paper",
         "ipmicra evaluate world --seeds 5 --plot policies.svg --json",
+        "ipmicra evaluate world --load",
     ),
     "partition": (
         "ipmicra partition --world world --method hash --method country",
+        "ipmicra partition sites.txt --locate --parts 3 -m metis-geo -o parts.csv",
         "ipmicra partition sites.txt --crawlers crawlers.csv -m chord -o parts.csv",
     ),
     "simulate splitting": ("ipmicra simulate splitting --population king --seeds 2",),
