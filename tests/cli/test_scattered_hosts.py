@@ -139,6 +139,16 @@ def test_answer_that_rests_on_a_neighbour_says_so(home: Path, world: ScatteredWo
     assert "tok: it sees 193.10.12.7, beside 193.10.12.1, which it had measured" in text
 
 
+def test_rules_count_at_the_address_that_each_crawler_sees(home: Path, world: ScatteredWorld) -> None:
+    """One rule speaks of a host, another of the address that only tok sees."""
+    (home / "rules.txt").write_text("host=six.example -> only=nyc\nprefix=193.10.12.0/24 -> forbid=tok\n")
+    seeds = [world.seed("six.example"), world.seed("geo.example")]
+    done = invoked("--home", home, "delegate", *seeds, *QUICK, *AGENTS, "--json")
+    rows = {row["host"]: row for row in json.loads(done.stdout)}
+    assert (rows["six.example"]["crawler"], rows["six.example"]["probes"]) == ("nyc", 1)
+    assert (rows["geo.example"]["crawler"], rows["geo.example"]["probes"]) == ("nyc", 2)
+
+
 def test_again_asks_and_measures_everything_anew(home: Path, world: ScatteredWorld) -> None:
     words = ("--home", home, "delegate", world.seed("geo.example"), *QUICK, *AGENTS, "--json")
     invoked(*words)

@@ -166,6 +166,8 @@ def test_views_are_kept_by_crawler_until_the_next_and_beyond_their_expiry(store:
     store.views.put_many([ours])
     hosts = [*(f"{i}.example" for i in range(1500)), "a.example"]
     assert store.views.of(hosts) == {"a.example": {"fra": ours, "tok": theirs}}
+    assert store.views.prune(3.0) == 1
+    assert store.views.of(hosts) == {"a.example": {"fra": ours}}
     assert store.views.forget("a.example")
     assert not store.views.forget("a.example")
     assert store.views.of(["a.example"]) == {}

@@ -237,7 +237,12 @@ def test_only_agent_that_answers_does_not_point_the_others_anywhere(
         with Store.open(str(home / "state.db")) as store:
             assert set(store.samples.latest(ip_address(victim))) == {"evil"}
             views = store.views.of(["quiet.example"])["quiet.example"]
+            answer = store.site_answers.get("quiet.example")
     assert found["quiet.example"].crawler == "evil"
+    assert answer is not None
+    assert answer.delegation.expires_s - answer.delegation.created_s == 86_400, (
+        "the others are asked again soon"
+    )
     statuses = {name: one.answer.status for name, one in views.items()}
     assert statuses == {**dict.fromkeys(CRAWLERS, NameStatus.SERVFAIL), "evil": NameStatus.FOUND}
 

@@ -14,9 +14,9 @@ what they see is known; the answers are kept in the store, and `compare` says wh
 - nobody sees anything: it is reported like a name that cannot be resolved.
 
 An answer is kept for the host. It holds for the life of a delegation, until its crawler leaves or another one
-joins. Probes go through the same queue and budget as all others, under negative numbers of attempts. What was
-seen in a batch holds for the batch, whatever its time to live: a run that resumes must find the same
-addresses, or its samples would be paid for twice.
+joins; for a day only, if some crawler had no part in it. Probes go through the same queue and budget as all
+others, under negative numbers of attempts. What was seen in a batch holds for the batch, whatever its time to
+live: a run that resumes must find the same addresses, or its samples would be paid for twice.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.driver import Driver
 from ipmicra.app.delegate.known_views import KnownViews, Views
+from ipmicra.app.rules import SiteRules
 from ipmicra.delegate.subnets import slice_of
 from ipmicra.delegate.views import Different, KnownTrip, Nothing, Same, Seen, SiteAttempt, compare, trip_of
 from ipmicra.edge.coordinator.names import NameDesk
@@ -48,6 +49,8 @@ AT_ONCE = 500
 """Seeds whose names are asked for together."""
 AHEAD = 4
 """Such parts under way at a time: a name that nobody answers holds up its own part, and not those behind."""
+INCOMPLETE_S = 86_400.0
+"""Life of an answer that some crawler had no part in, since its agent or its resolver failed: a day."""
 UNANSWERED = "its agent did not resolve the name"
 MANY = 0.5
 """Share of names that a crawler sees apart from all others, from which its resolver is in doubt."""
@@ -63,6 +66,8 @@ class ScatteredSite(Site):
     """Empty if the answer is known."""
     others: Mapping[str, str] = field(default_factory=dict)
     """Why the other crawlers see nothing."""
+    is_complete: bool = True
+    """Whether it is known of every crawler what it sees."""
     answer: SiteAnswer | None = None
     """An earlier answer that still holds."""
 
@@ -82,6 +87,8 @@ class ScatteredSites:
     """How long answers hold."""
     is_again: bool = False
     """Whether nothing counts that was known before the batch."""
+    rules: SiteRules | None = None
+    """Who may own which site."""
     clock: Callable[[], float] = time.time
     compared: int = 0
     """Hosts that were compared."""
@@ -208,7 +215,13 @@ class ScatteredSites:
                 others[name] = f"it sees nothing: {REASONS[status.value]}"
                 self.blind[name] += status not in FAILURES
         first = next(iter(verdict.seen.values()))[0]
-        return ScatteredSite(seed.host, first, seed.scheme, seed.port, seen=verdict.seen, others=others)
+        sure = {name for name, view in views.items() if view.answer.status not in FAILURES}
+        return ScatteredSite(
+            *(seed.host, first, seed.scheme, seed.port),
+            seen=verdict.seen,
+            others=others,
+            is_complete=sure >= self.desk.crawlers.keys(),
+        )
 
     # --- decisions
 
@@ -255,12 +268,27 @@ class ScatteredSites:
     def _attempt(self, site: ScatteredSite, usable: set[str]) -> SiteAttempt:
         """Put together what is known; crawlers that fell silent meanwhile are left out, if any is left."""
         attempt = SiteAttempt({})
-        for name in [one for one in site.seen if one in usable] or site.seen:
+        for name in self._left(site, [one for one in site.seen if one in usable] or list(site.seen)):
             known = self._known(name, site.seen[name])
             attempt.seen[name] = site.seen[name][0] if known is None else known[0]
             if known is not None:
                 attempt.known[name] = known[1]
         return attempt
+
+    def _left(self, site: ScatteredSite, names: list[str]) -> list[str]:
+        """Return the crawlers that rules leave, each by the address that it sees; all if that is nobody."""
+        if self.rules is None:
+            return names
+        crawlers = self.driver.machine.roster.crawlers
+        left = []
+        for name in names:
+            seen = Site(site.host, site.seen[name][0])
+            choices = self.rules.choices([seen], crawlers).get(site.host, ())
+            if not choices or any(
+                crawlers[one].name == name for choice in choices for one in choice.crawlers
+            ):
+                left.append(name)
+        return left or names
 
     def _known(self, crawler: str, addresses: tuple[Address, ...]) -> tuple[Address, KnownTrip] | None:
         """Return one of the addresses, and a round trip to it, or else to its slice, if there is one."""
@@ -306,7 +334,7 @@ class ScatteredSites:
             rtt_ms=choice.rtt_ms,
             probes=attempt.probes,
             created_s=now_s,
-            expires_s=now_s + self.lifetime_s,
+            expires_s=now_s + (self.lifetime_s if site.is_complete else min(self.lifetime_s, INCOMPLETE_S)),
             origin=choice.origin,
         )
         if not attempt.is_makeshift:

@@ -239,9 +239,11 @@ class Session:
             batch_s=self.batch.started_s,
             lifetime_s=self._config.lifetime_s,
             is_again=self.options.again,
+            rules=self.limits.rules if self.limits is not None else None,
             clock=self.clock,
         )
         self.driver.writes.beside = made.write
+        self.store.views.prune(self.clock() - self._config.lifetime_s)
         since_s = self.batch.started_s if self.options.again else self.clock() - self._config.lifetime_s
         made.learn(believed_samples(self.store, self.options.driving.taught, since_s))
         return made

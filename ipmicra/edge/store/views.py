@@ -110,6 +110,10 @@ class ViewTable:
                 found.setdefault(view.answer.name, {})[view.crawler] = view
         return found
 
+    def prune(self, before_s: float) -> int:
+        """Drop what was asked for before a time; return how many."""
+        return self._connection.execute("DELETE FROM views WHERE asked_s < ?", (before_s,))
+
     def forget(self, host: str) -> bool:
         """Remove what was seen of a host; return whether there was anything."""
         return self._connection.execute("DELETE FROM views WHERE host = ?", (host,)) > 0
