@@ -158,7 +158,7 @@ def test_subnets_in_use_for_years_are_measured_again_and_move_when_they_drifted(
         assert 0.5 * due <= sum(spent[1:]) <= 1.5 * due, "3 % of the subnets per 30 days"
         assert store.budget.state("delegate 1").spent == sum(spent), "and all of them are paid for"
         assert isinstance(world.rtt_ms, dict)
-        for address in {address for _, address in world.rtt_ms}:
+        for address in {site.address for site in world.sites}:
             near, far = world.rtt_ms["c0", address], world.rtt_ms["c1", address]
             world.rtt_ms["c0", address], world.rtt_ms["c1", address] = far, near
         spent, held = asyncio.run(used(Home(folder=tmp_path), internet, range(0, cycle + 40, 20)))
