@@ -131,6 +131,12 @@ ThresholdOption = Annotated[
     list[float] | None,
     typer.Option("--threshold-ms", metavar="MS", help="For paper; repeatable. Default: 50 and 10."),
 ]
+BeyondOption = Annotated[
+    bool,
+    typer.Option(
+        "--beyond-organisation", help="For paper: add the reading that climbs beyond the organisation."
+    ),
+]
 PriceOption = Annotated[
     list[float] | None,
     typer.Option(
@@ -180,6 +186,7 @@ def evaluate(
     train: TrainOption = None,
     seeds: SeedsOption = 20,
     thresholds_ms: ThresholdOption = None,
+    beyond_organisation: BeyondOption = False,
     prices_ms: PriceOption = None,
     nearest: NearestOption = None,
     probe_budget: BudgetOption = None,
@@ -221,6 +228,7 @@ def evaluate(
         train=train,
         seeds=seeds,
         thresholds_ms=thresholds_ms or (50.0, 10.0),
+        is_read_both_ways=beyond_organisation,
         prices_ms=prices_ms or (),
         nearest=nearest or (1, 2),
         probe_budget=probe_budget,

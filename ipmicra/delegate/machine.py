@@ -345,6 +345,8 @@ class DelegationMachine:
         index, is_new = self.roster.join(event.crawler, event.record)
         if is_new:
             self._policy.crawler_added(index)
+            for attempt in self._attempts.values():
+                attempt.scratch = None  # what the policy noted is as wide as the fleet was
             if self._policy.scope is not Scope.SITE:
                 return self._give_own(index, event.now_s)
         return []

@@ -155,6 +155,6 @@ class DelegateOptions:
             thresholds_ms=[self.threshold_ms],
             prices_ms=prices,
             nearest=[self.nearest],
-            paper=PaperConfig(reconsiders=self.reconsiders, beyond_organisation=self.beyond_organisation),
+            paper=[PaperConfig(reconsiders=self.reconsiders, beyond_organisation=self.beyond_organisation)],
         )
         return one.make(np.random.default_rng(0))

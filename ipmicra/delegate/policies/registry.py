@@ -17,6 +17,8 @@ POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """Names of the policies, in the order in which they are shown."""
 WITHOUT_PROBES = frozenset({"random", "hash"})
 """Policies that send no probes, so that crawlers need no agent."""
+READINGS = (PaperConfig(), PaperConfig(beyond_organisation=True))
+"""How the paper's step by organisations may be read: ends at its best sample, or goes on to climb."""
 PUBLISHED_PROBES = 2.99
 """Probes per site of the published procedure (Papapetrou & Samaras 2004)."""
 Maker = Callable[[np.random.Generator], Policy]
@@ -60,18 +62,18 @@ def policy_variants(
     thresholds_ms: Sequence[float],
     prices_ms: Sequence[float],
     nearest: Sequence[int],
-    paper: PaperConfig | None = None,
+    paper: Sequence[PaperConfig] = (PaperConfig(),),
 ) -> list[PolicyVariant]:
     """Return the policy_variants of some policies; several settings make several of a policy.
 
-    `paper` has what is common to all thresholds of the paper's procedure.
+    `paper` has readings of the paper's procedure, each of which is taken with all thresholds.
     """
     found: list[PolicyVariant] = []
     for name in names:
         if name == "predict":
             found += _predictors(prices_ms)
         elif name == "paper":
-            found += [_paper(replace(paper or PaperConfig(), threshold_ms=one)) for one in thresholds_ms]
+            found += [_paper(replace(one, threshold_ms=ms)) for one in paper for ms in thresholds_ms]
         elif name == "geo":
             found += [_geo(count) for count in nearest]
         else:

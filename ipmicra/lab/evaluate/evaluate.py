@@ -12,7 +12,7 @@ import numpy as np
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.policies.registry import POLICIES, PolicyVariant, policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, READINGS, PolicyVariant, policy_variants
 from ipmicra.delegate.replay.quality import Quality
 from ipmicra.delegate.replay.world import LocationKind, World
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -49,6 +49,8 @@ class EvaluateOptions:
     """Sites before those that count; the paper's share of the world if not given."""
     seeds: int = 20
     thresholds_ms: Sequence[float] = (50.0, 10.0)
+    is_read_both_ways: bool = False
+    """Whether `paper` is also replayed as one that climbs on beyond the organisation."""
     prices_ms: Sequence[float] = ()
     """Fixed prices of a probe; the default and the frugal setting if there are none."""
     nearest: Sequence[int] = (1, 2)
@@ -131,6 +133,7 @@ def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
         thresholds_ms=options.thresholds_ms,
         prices_ms=options.prices_ms,
         nearest=options.nearest,
+        paper=READINGS if options.is_read_both_ways else READINGS[:1],
     )
 
 

@@ -145,7 +145,7 @@ def variants_of(
         thresholds_ms=thresholds_ms,
         prices_ms=(),
         nearest=(1, 2),
-        paper=PaperConfig(beyond_organisation=is_beyond),
+        paper=[PaperConfig(beyond_organisation=is_beyond)],
     )
     return [one for one in variants if one.setting != "frugal"]
 
