@@ -200,9 +200,8 @@ def evaluate(
     """Replay policies on a world with known round trips.
 
     Each policy delegates the same sites in the same random orders. The first sites are for training: they
-    are delegated with the policy's own probes, and do not count.
-
-    With a file of your own measurements as WORLD the table shows what each policy would save you.
+    are delegated with the policy's own probes, and do not count. With a file of your own measurements as
+    WORLD the table shows what each policy would save you.
     """
     from ipmicra.lab.evaluate.evaluate import EvaluateOptions, read_location
     from ipmicra.lab.evaluate.inputs import WorldSource
