@@ -25,6 +25,7 @@ from ipmicra.errors import InputError
 if TYPE_CHECKING:
     from ipmicra.app.assign.assign import AssignRequest
     from ipmicra.app.assign.backends import AssignReport
+    from ipmicra.app.assign.problem import ZoneWishes
     from ipmicra.app.assign.run import Noted
     from ipmicra.app.home import Home
 
@@ -116,6 +117,13 @@ WeightOption = Annotated[
         help="lbi…: what distance counts beside load, 0 to 1. [default: 0; lbi-rtt: 0.5]",
     ),
 ]
+DownloadTimeOption = Annotated[
+    bool,
+    typer.Option(
+        "--download-time",
+        help="Zones: add the download time of main pages to round trips (`ipmicra probe --download`).",
+    ),
+]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Do not save anything.")]
 
 
@@ -137,6 +145,7 @@ def assign(
     overload: OverloadOption = None,
     hops: HopsOption = None,
     distance_weight: WeightOption = None,
+    download_time: DownloadTimeOption = False,
     rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
@@ -156,7 +165,6 @@ def assign(
     they have done through --crawled, which also sets the pages that count as load. --due is for a timer.
     """
     from ipmicra.app.assign.assign import AssignRequest
-    from ipmicra.app.assign.problem import ZoneWishes
     from ipmicra.app.assign.run import seconds_of
 
     request = AssignRequest(
@@ -168,17 +176,33 @@ def assign(
         is_kept=not dry_run,
         every_s=seconds_of(every),
         is_due_only=due,
-        zones=ZoneWishes(
-            scheme=scheme,
-            dimensions=dimensions,
-            moved=moved,
-            overload=overload,
-            hops=hops,
-            distance_weight=distance_weight,
-        ),
+        zones=_wishes(scheme, dimensions, moved, overload, hops, distance_weight, download_time),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
     _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
+
+
+def _wishes(
+    scheme: str | None,
+    dimensions: int | None,
+    moved: float | None,
+    overload: float | None,
+    hops: int | None,
+    distance_weight: float | None,
+    download_time: bool,
+) -> ZoneWishes:
+    """Put together what a user wants of zones."""
+    from ipmicra.app.assign.problem import ZoneWishes
+
+    return ZoneWishes(
+        scheme=scheme,
+        dimensions=dimensions,
+        moved=moved,
+        overload=overload,
+        hops=hops,
+        distance_weight=distance_weight,
+        download_time=download_time or None,
+    )
 
 
 def _run(

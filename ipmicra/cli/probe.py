@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("target", "crawler", "address", "rtt_ms", "rung", "dns_ms", "tcp_ms", "tls_ms", "first_byte_ms"),
+    "download_ms",
     *("loss", "detail"),
 )
 
@@ -54,6 +56,9 @@ AllowedPrefixes = Annotated[
 ]
 Budget = Annotated[int | None, typer.Option(min=0, help="Most probes to send in all; never exceeded.")]
 LandmarksOption = Annotated[int, typer.Option(min=1, help="Most crawlers that --from landmarks chooses.")]
+DownloadOption = Annotated[
+    bool, typer.Option("--download", help="Download each main page too, once per crawler, and time that.")
+]
 ResolveThere = Annotated[
     bool, typer.Option("--resolve-there", help="Let each crawler resolve names itself, and time it.")
 ]
@@ -68,6 +73,7 @@ def probe(
     first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
     probe_budget: Budget = None,
     landmarks: LandmarksOption = 20,
+    download: DownloadOption = False,
     resolve_there: ResolveThere = False,
     allow: AllowedPrefixes = None,
     token_file: TokenOption = None,
@@ -89,7 +95,7 @@ def probe(
     print_format = chosen(output_format, as_json)
     options = ProbeOptions(
         crawlers=tuple(crawlers or ()),
-        desk=probe_config(samples, timeout_ms, first_rung, BUDGET),
+        desk=replace(probe_config(samples, timeout_ms, first_rung, BUDGET), download=download),
         access=agent_access(token_file, ca, client_cert, client_key),
         budget=probe_budget,
         allowed=tuple(allow or ()),

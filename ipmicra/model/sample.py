@@ -53,6 +53,8 @@ class Timings:
     tcp_ms: float | None = None
     tls_ms: float | None = None
     first_byte_ms: float | None = None
+    download_ms: float | None = None
+    """From the first to the last byte of the main page; only where it was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

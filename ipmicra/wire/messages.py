@@ -15,11 +15,11 @@ from ipmicra.wire.limits import LIMITS, VERSION, VERSIONS, WireLimits
 
 _ID = re.compile("[A-Za-z0-9_-]{1,64}")
 _REQUEST = frozenset({"version", "only_repeat", "orders"})
-_ORDER = frozenset("id address host scheme port samples timeout_ms wait_ms first_rung".split())
+_ORDER = frozenset("id address host scheme port samples timeout_ms wait_ms first_rung download".split())
 _SCHEMES = (None, "http", "https")
 _ANSWER = frozenset("version kind order address rtt_ms loss rung all_ms timings detail taken_s".split())
 _END = frozenset({"version", "kind", "count"})
-_TIMINGS = frozenset({"dns_ms", "tcp_ms", "tls_ms", "first_byte_ms"})
+_TIMINGS = frozenset({"dns_ms", "tcp_ms", "tls_ms", "first_byte_ms", "download_ms"})
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _LATEST_S = 4e11
 """Far beyond any clock: the year 14645."""
@@ -48,6 +48,8 @@ class ProbeOrder:
     """Longest time the order may wait until politeness allows it."""
     first_rung: Rung = Rung.TCP
     """Where the ladder starts."""
+    download: bool = False
+    """Whether to download the main page too, once, and to time that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +63,7 @@ class ProbeRequest:
 
 def longest_s(order: ProbeOrder, limits: WireLimits = LIMITS) -> float:
     """Return how long an agent may take to answer: the wait for its turn, then all round trips it may try."""
-    return (order.wait_ms + (order.samples + limits.max_failures) * order.timeout_ms) / 1e3
+    return (order.wait_ms + (order.samples + order.download + limits.max_failures) * order.timeout_ms) / 1e3
 
 
 def encode_request(request: ProbeRequest) -> bytes:
@@ -97,6 +99,7 @@ def _order_fields(order: ProbeOrder) -> dict[str, Any]:
         "timeout_ms": order.timeout_ms,
         "wait_ms": order.wait_ms,
         "first_rung": order.first_rung.value,
+        **({"download": True} if order.download else {}),  # agents of before do not know the word
     }
 
 
@@ -120,6 +123,7 @@ def _read_order(content: object, limits: WireLimits) -> ProbeOrder:
         timeout_ms=fields.number(content, "timeout_ms", 1, limits.max_timeout_ms, default=2_000.0),
         wait_ms=fields.number(content, "wait_ms", 0, limits.max_wait_ms, default=10_000.0),
         first_rung=fields.word(content, "first_rung", Rung) or Rung.TCP,
+        download=fields.flag(content, "download"),
     )
     if order.address is None and order.host is None:
         raise MessageError("an order needs an address or a host")
@@ -257,6 +261,7 @@ def _timing_fields(timings: Timings | None) -> dict[str, float | None] | None:
         "tcp_ms": timings.tcp_ms,
         "tls_ms": timings.tls_ms,
         "first_byte_ms": timings.first_byte_ms,
+        **({} if timings.download_ms is None else {"download_ms": timings.download_ms}),
     }
 
 

@@ -156,6 +156,24 @@ def nearest(host: str) -> str:
     return list(STATIONS)[subnet_of(ip_address(host)) % len(STATIONS)]
 
 
+def test_download_times_of_main_pages_can_be_part_of_the_distance(tmp_path: Path) -> None:
+    """The crawler with the shortest round trip gets pages slowly: L = RTT + DLT prefers the next one."""
+    world = plane_world()
+    page_ms: dict[tuple[str, Address], float] = {("ams", address_of(0, 1)): 900.0}
+    with LoopbackInternet(replace(world, page_ms=page_ms)) as internet:
+        prepared = new_home(tmp_path, internet)
+        prepared.measure()
+        seed = prepared.seeds((1,))[0]
+        samples, _ = prepared.command("probe", seed, "--from", "landmarks", "--download", *prepared.probing())
+        timed = {one["crawler"]: one["download_ms"] for one in samples}
+        assert timed["ams"] >= 890
+        assert max(timed[name] for name in timed if name != "ams") < 500
+        (near,), _ = prepared.command("assign", seed, "--backend", "can", "--dry-run")
+        (fast,), _ = prepared.command("assign", seed, "--backend", "can", "--download-time", "--dry-run")
+    assert near["crawler"] == "ams"
+    assert fast["crawler"] != "ams"
+
+
 # --- one test per row of what went wrong
 
 

@@ -54,6 +54,7 @@ orders = st.builds(
     timeout_ms=st.floats(min_value=1, max_value=LIMITS.max_timeout_ms),
     wait_ms=st.floats(min_value=0, max_value=LIMITS.max_wait_ms),
     first_rung=st.sampled_from(Rung),
+    download=st.booleans(),
 )
 requests = st.builds(
     ProbeRequest,
@@ -63,7 +64,8 @@ requests = st.builds(
 parts = st.none() | milliseconds
 facts = {
     "order": ids,
-    "timings": st.none() | st.builds(Timings, dns_ms=parts, tcp_ms=parts, tls_ms=parts, first_byte_ms=parts),
+    "timings": st.none()
+    | st.builds(Timings, dns_ms=parts, tcp_ms=parts, tls_ms=parts, first_byte_ms=parts, download_ms=parts),
     "detail": st.text(st.characters(exclude_categories=["Cs"]), max_size=LIMITS.max_detail),
     "taken_s": st.floats(min_value=0, max_value=4e9),
 }

@@ -97,7 +97,7 @@ def assign_seeds(
         AssignProblem(
             sites=sites,
             crawlers=crawlers,
-            trips=_trips(store, sites, request.backend),
+            trips=_trips(store, sites, request),
             expectations=learning,
             before=before,
             backend=request.backend,
@@ -160,11 +160,14 @@ def kept_overlay(store: StorePort) -> tuple[KeptOverlay | None, list[str]]:
         return None, [f"{error}: zones are computed again, so more sites may move than necessary"]
 
 
-def _trips(store: StorePort, sites: list[Site], backend: str) -> RoundTrips:
+def _trips(store: StorePort, sites: list[Site], request: AssignRequest) -> RoundTrips:
     """Return the round trips that a backend works from: zones take medians and leave delegations apart."""
-    if backend in OVERLAYS:
-        rejected = frozenset((one.crawler, one.address) for one in store.track_records.rejected())
-        return MedianRoundTrips(samples=store.samples, rejected=rejected)
+    if request.backend in OVERLAYS:
+        return MedianRoundTrips(
+            samples=store.samples,
+            rejected=frozenset((one.crawler, one.address) for one in store.track_records.rejected()),
+            has_downloads=bool(request.zones.download_time),
+        )
     return KnownRoundTrips(samples=store.samples, delegated=_delegated(store, sites))
 
 

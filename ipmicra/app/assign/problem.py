@@ -37,6 +37,8 @@ class ZoneWishes:
     """Relative task load above which a crawler without a limit of its own is overloaded; OT, 11."""
     hops: int | None = None
     """Times that a task is forwarded at most; TTL, 3."""
+    download_time: bool | None = None
+    """Whether distances are round trips plus download times of main pages; else round trips alone."""
     distance_weight: float | None = None
     """What distance counts beside load when a neighbour is chosen; 0 for LBI, 0.5 for LBI_RTT."""
 

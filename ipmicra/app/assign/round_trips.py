@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from statistics import median
+from statistics import mean, median
 from typing import Protocol
 
 import numpy as np
@@ -89,6 +89,8 @@ class MedianRoundTrips:
     rejected: frozenset[tuple[str, Address]] = frozenset()
     """Crawlers and addresses whose samples cannot be true."""
     remembered: int = UpdateConfig().remembered
+    has_downloads: bool = False
+    """Whether the mean download time of main pages is added: L = RTT + DLT in Xu et al."""
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
         """Return the median round trip of the last probes of each pair; lost ones do not count."""
@@ -110,7 +112,16 @@ class MedianRoundTrips:
         for name, taken in probes.items():
             if (name, address) not in self.rejected:
                 row[column[name]] = median_ms(taken[-self.remembered :]) or np.nan
+                if self.has_downloads:
+                    row[column[name]] += _download_ms(taken[-self.remembered :])
         return row
+
+
+def _download_ms(probes: Sequence[Sample]) -> float:
+    """Return the mean download time of some probes; 0 where none was timed."""
+    timed = [one.timings.download_ms for one in probes if one.timings is not None]
+    known = [ms for ms in timed if ms is not None]
+    return mean(known) if known else 0.0
 
 
 def median_ms(probes: Sequence[Sample]) -> float | None:

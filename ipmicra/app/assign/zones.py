@@ -52,8 +52,9 @@ class ZonedTasks:
 def check_wishes(wishes: ZoneWishes, backend: str) -> None:
     """Refuse options that the backend does not have, and numbers that make no sense."""
     drawing, balancing = wishes.given(*_DRAWING), wishes.given(*_BALANCING)
-    if backend not in OVERLAYS and (drawing or balancing):
-        raise InputError(f"{_options(drawing | balancing)}: for zones, as of --backend can or --backend lbi")
+    zoned = drawing | balancing | wishes.given("download_time")
+    if backend not in OVERLAYS and zoned:
+        raise InputError(f"{_options(zoned)}: for zones, as of --backend can or --backend lbi")
     if OVERLAYS.get(backend) is None and balancing:
         raise InputError(f"{_options(balancing)}: for load balancing on INSERT, as of --backend lbi")
     ZoneConfig(**drawing)

@@ -55,6 +55,7 @@ def describe_sample(target: str, sample: Sample) -> dict[str, Any]:
         "tcp_ms": timings.tcp_ms if timings else None,
         "tls_ms": timings.tls_ms if timings else None,
         "first_byte_ms": timings.first_byte_ms if timings else None,
+        "download_ms": timings.download_ms if timings else None,
         "detail": sample.detail,
         "taken": time_text(sample.taken_s),
     }

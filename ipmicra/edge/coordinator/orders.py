@@ -127,6 +127,8 @@ class DeskConfig:
     wait_ms: float = 30_000.0
     """How long an order may wait at the agent for politeness."""
     first_rung: Rung = Rung.TCP
+    download: bool = False
+    """Whether the main page is downloaded too."""
     batch: int = 200
     """Orders in one request: small enough that a lost answer loses little."""
     client: ClientConfig = field(default_factory=ClientConfig)
@@ -351,6 +353,7 @@ def order_of(name: str, probe: Probe, config: DeskConfig) -> ProbeOrder:
         timeout_ms=config.timeout_ms,
         wait_ms=config.wait_ms,
         first_rung=config.first_rung,
+        download=config.download,
     )
 
 

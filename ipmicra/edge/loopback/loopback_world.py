@@ -52,6 +52,8 @@ class LoopbackWorld:
     sites: tuple[Site, ...]
     rtt_ms: Mapping[tuple[str, Address], float]
     """By crawler and address, of a site or of another crawler; a pair that is missing is never answered."""
+    page_ms: Mapping[tuple[str, Address], float] = field(default_factory=dict)
+    """How long main pages take after their first byte, by crawler and address; 0 where it is missing."""
     faults: Mapping[Address, Fault] = field(default_factory=dict)
     slow_ms: float = 200.0
     loss: float = 0.3

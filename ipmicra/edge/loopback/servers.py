@@ -16,6 +16,7 @@ from ipmicra.model.address import Address
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
 _ELSEWHERE = b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/again\r\nContent-Length: 0\r\n"
+_PAGE = b"<p>A page</p>"
 _END = b"\r\n\r\n"
 _LONGEST = 65_536
 _BACKLOG = 512
@@ -80,6 +81,12 @@ class SiteServers:
         thinking_ms = self._world.slow_ms if fault in {Fault.SLOW, Fault.SLOW_DECLARED} else 0.0
         return (rtt_ms + thinking_ms) / 1e3, self._answer(fault, request)
 
+    def page_s(self, address: Address, source: IPv4Address, request: bytes) -> float:
+        """Return how long the page takes after its first byte; 0 for requests of less than all of it."""
+        if not request.startswith(b"GET") or b"Range:" in request:
+            return 0.0
+        return self._world.page_ms.get((self._names.get(source, ""), address), 0.0) / 1e3
+
     def _answer(self, fault: Fault | None, request: bytes) -> bytes:
         if fault is Fault.NO_HEAD and request.startswith(b"HEAD"):
             return b""
@@ -139,8 +146,15 @@ class _Visit(asyncio.Protocol):
         while _END in self._data:
             request, self._data = self._data.split(_END, 1)
             reaction = self._servers.reaction(self._address, self._source, request)
-            if reaction is not None:
-                asyncio.get_running_loop().call_later(reaction[0], self._send, reaction[1])
+            if reaction is None:
+                continue
+            after_s, answer = reaction
+            page_s = self._servers.page_s(self._address, self._source, request)
+            loop = asyncio.get_running_loop()
+            if page_s:
+                answer = answer.replace(b"Content-Length: 0", b"Content-Length: %d" % len(_PAGE))
+                loop.call_later(after_s + page_s, self._send, _PAGE)
+            loop.call_later(after_s, self._send, answer)
 
     def _send(self, answer: bytes) -> None:
         if self._transport is None or self._transport.is_closing():

@@ -29,6 +29,8 @@ class ProberConfig:
     """Consecutive failures after which a rung is given up: one packet may be lost, two rarely are."""
     max_head_bytes: int = 16_384
     """Most bytes of an answer that are read."""
+    max_page_bytes: int = 262_144
+    """Most bytes of a main page that are downloaded where its time is asked for."""
     middlebox_factor: float = 2.0
     """A refusal this many times faster than an echo was sent by a middlebox."""
     middlebox_slack_ms: float = 5.0

@@ -20,6 +20,7 @@ _STATUS = re.compile(rb"HTTP/1\.[01] [1-5][0-9][0-9][ \r\n]")
 _END = b"\r\n\r\n"
 _SERVER_TIMING = re.compile(rb"\r\nserver-timing:([^\r\n]*)")
 _DURATION = re.compile(rb";\s*dur\s*=\s*\"?([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_LENGTH = re.compile(rb"\r\ncontent-length:\s*([0-9]{1,12})")
 _CLOSES = re.compile(rb"\r\nconnection:\s*close")
 """For heads in lower case."""
 
@@ -44,6 +45,8 @@ class HttpVisit:
     is_tls: bool
     method: Rung
     """HEAD or GET."""
+    is_page: bool = False
+    """Whether GET asks for all of the page."""
     _socket: TimedSocket | None = field(default=None, init=False)
     _tls: _Tls | None = field(default=None, init=False)
     _tcp_ms: float | None = field(default=None, init=False)
@@ -73,6 +76,31 @@ class HttpVisit:
         except (OSError, RefusedConnectError) as error:
             self.close()
             return failed(error)
+
+    async def download(self, timeout_s: float) -> float | None:
+        """Download the page, or as much as is allowed; return how long that took after its first byte."""
+        self._deadline_s = time.perf_counter() + timeout_s
+        try:
+            timed = self._socket or await self._connected()
+            self._request = self._request or self._written()
+            await self._send(timed)
+            start, first_s = await self._receive(timed)
+            head = await self._rest_of_head(timed, start)
+            last_s = first_s if len(head) == len(start) else time.perf_counter()
+            body = len(head.partition(_END)[2])
+            size = _LENGTH.search(head.lower())
+            wanted = min(int(size[1]) if size else self.config.max_page_bytes, self.config.max_page_bytes)
+            while body < wanted:
+                try:
+                    data, last_s = await self._receive(timed)
+                except _NoHttpError:
+                    break  # the end of a page without a length
+                body += len(data)
+        except (OSError, RefusedConnectError, _NoHttpError):
+            return None
+        finally:
+            self.close()
+        return max(last_s - first_s, 0.0) * 1e3
 
     def close(self) -> None:
         """Disconnect."""
@@ -116,7 +144,8 @@ class HttpVisit:
         usual = self.port == (443 if self.is_tls else 80)
         name = self.host or (f"[{self.address}]" if self.address.version == 6 else str(self.address))  # noqa: PLR2004
         place = name if usual else f"{name}:{self.port}"
-        more = "Range: bytes=0-0\r\nConnection: close\r\n" if self.method is Rung.GET else ""
+        part = "" if self.is_page else "Range: bytes=0-0\r\n"
+        more = f"{part}Connection: close\r\n" if self.method is Rung.GET else ""
         return (
             f"{self.method.name} / HTTP/1.1\r\nHost: {place}\r\nUser-Agent: {self.config.user_agent}\r\n"
             f"Accept: */*\r\n{more}\r\n"

@@ -80,7 +80,8 @@ class Prober:
             used, exchanges = await self._climbed(order, address, rung)
             answered = [one for one in exchanges if one.ms is not None]
             if answered:
-                return _found(order, address, used, answered, dns_ms, taken_s)
+                found = _found(order, address, used, answered, dns_ms, taken_s)
+                return await self._downloaded(order, address, found) if order.download else found
             failures += [one._replace(detail=f"{used.value}: {one.detail}") for one in exchanges[-1:]]
             is_dead = all(one.loss in _DEADLY[rung] for one in exchanges)
         return _lost(order, address, failures, taken_s)
@@ -142,16 +143,7 @@ class Prober:
     async def _http(self, order: ProbeOrder, address: Address, rung: Rung) -> list[Exchange]:
         exchanges: list[Exchange] = []
         for port in ports_of(order):
-            is_tls = order.scheme == "https" or (order.scheme is None and port == USUAL_PORTS["https"][0])
-            visit = HttpVisit(
-                dialler=self._dialler,
-                config=self._config,
-                address=address,
-                port=port,
-                host=order.host,
-                is_tls=is_tls,
-                method=rung,
-            )
+            visit = self._visit(order, address, port, rung)
             try:
                 exchanges = await self._repeated(order, visit.take)
             finally:
@@ -159,6 +151,31 @@ class Prober:
             if any(one.ms is not None for one in exchanges):
                 break
         return exchanges
+
+    async def _downloaded(self, order: ProbeOrder, address: Address, answer: Answer) -> Answer:
+        """Download the main page once and time it; a page that cannot be had leaves the answer as it is."""
+        for port in ports_of(order):
+            visit = self._visit(order, address, port, Rung.GET, is_page=True)
+            download_ms = await visit.download(order.timeout_ms / 1e3)
+            if download_ms is not None:
+                timings = replace(answer.timings or Timings(), download_ms=download_ms)
+                return replace(answer, timings=timings)
+        return answer
+
+    def _visit(
+        self, order: ProbeOrder, address: Address, port: int, method: Rung, *, is_page: bool = False
+    ) -> HttpVisit:
+        is_tls = order.scheme == "https" or (order.scheme is None and port == USUAL_PORTS["https"][0])
+        return HttpVisit(
+            dialler=self._dialler,
+            config=self._config,
+            address=address,
+            port=port,
+            host=order.host,
+            is_tls=is_tls,
+            method=method,
+            is_page=is_page,
+        )
 
     async def _icmp(self, address: Address, timeout_s: float) -> Exchange:
         return await take_icmp(self._dialler, address, next(self._numbers), timeout_s)

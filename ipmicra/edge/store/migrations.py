@@ -18,7 +18,13 @@ from ipmicra.edge.store.delegations import add_origins, append_delegations, crea
 from ipmicra.edge.store.grafts import create_grafts
 from ipmicra.edge.store.meta import create_meta
 from ipmicra.edge.store.names import create_names
-from ipmicra.edge.store.probes import create_budget, create_marks, create_samples, create_track_records
+from ipmicra.edge.store.probes import (
+    add_downloads,
+    create_budget,
+    create_marks,
+    create_samples,
+    create_track_records,
+)
 from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
@@ -62,6 +68,7 @@ MIGRATIONS = (
     Migration(number=21, name="schedules by vantage", apply=recrawls.add_vantages),
     Migration(number=22, name="subnet trips", apply=create_subnet_trips),
     Migration(number=23, name="origins of site answers", apply=add_answer_origins),
+    Migration(number=24, name="downloads of samples", apply=add_downloads),
 )
 
 

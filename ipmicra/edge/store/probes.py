@@ -41,10 +41,11 @@ _COLUMNS = {
     "first_byte_ms": float | None,
     "detail": str,
     "taken_s": float,
+    "download_ms": float | None,
 }
 _SAMPLE = Shape("samples", _COLUMNS)
 _NUMBERED = Shape("samples", {"id": int, **_COLUMNS})
-_ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own names
+_ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
 _PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
 """For the usual numbers of round trips."""
 _WORDS: dict[Loss | Rung | None, str | None] = {None: None, **{word: word.value for word in (*Loss, *Rung)}}
@@ -173,6 +174,11 @@ def create_samples(database: Database) -> None:
     make_table(database, "samples", columns, key="id", needed=needed, index=("address",))
 
 
+def add_downloads(database: Database) -> None:
+    """Keep how long the main page took, of samples for which that was asked."""
+    database["samples"].add_column("download_ms", float)  # type: ignore[union-attr]
+
+
 class SampleTable:
     """Samples in the order in which they came."""
 
@@ -237,6 +243,7 @@ def _row_of(sample: Sample) -> Row:
     split: Row = _NOTHING
     if timings is not None:
         split = (timings.dns_ms, timings.tcp_ms, timings.tls_ms, timings.first_byte_ms)
+    download_ms = None if timings is None else timings.download_ms
     return (
         sample.crawler,
         packed(sample.address),
@@ -247,11 +254,12 @@ def _row_of(sample: Sample) -> Row:
         *split,
         sample.detail,
         sample.taken_s,
+        download_ms,
     )
 
 
 def _sample_of(row: Row) -> Sample:
-    crawler, address, rtt_ms, loss, rung, all_ms, *split, detail, taken_s = row
+    crawler, address, rtt_ms, loss, rung, all_ms, *split, detail, taken_s, download_ms = row
     return Sample(
         crawler=crawler,
         address=unpacked(address),
@@ -259,7 +267,7 @@ def _sample_of(row: Row) -> Sample:
         loss=None if loss is None else Loss(loss),
         rung=None if rung is None else Rung(rung),
         all_ms=struct.unpack(f"<{len(all_ms) // 8}d", all_ms),
-        timings=_timings_of(split),
+        timings=_timings_of([*split, download_ms]),
         detail=detail,
         taken_s=taken_s,
     )
@@ -269,8 +277,10 @@ def _timings_of(split: list[float | None]) -> Timings | None:
     """Read the parts of an exchange; none of them is as good as no exchange."""
     if all(part is None for part in split):
         return None
-    dns_ms, tcp_ms, tls_ms, first_byte_ms = split
-    return Timings(dns_ms=dns_ms, tcp_ms=tcp_ms, tls_ms=tls_ms, first_byte_ms=first_byte_ms)
+    dns_ms, tcp_ms, tls_ms, first_byte_ms, download_ms = split
+    return Timings(
+        dns_ms=dns_ms, tcp_ms=tcp_ms, tls_ms=tls_ms, first_byte_ms=first_byte_ms, download_ms=download_ms
+    )
 
 
 # --- track records
