@@ -16,7 +16,7 @@ from typing import Any
 from ipmicra.errors import LifeCycleError
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence, Origin
-from ipmicra.model.location import Location
+from ipmicra.model.location import Hint, Location
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss
 from ipmicra.model.site import Site
@@ -140,6 +140,10 @@ class Attempt:
     """Why each crawler was asked."""
     is_check: bool = False
     """Whether it checks a delegation that would have answered: somebody is to probe."""
+    found: Hint | str | None = None
+    """What came of locating the site with more effort: a vote, or why there is none; None if not tried."""
+    by_place: Settle | None = None
+    """What the policy would settle on by the place alone, since all its probes were lost."""
     stage: Stage = Stage.OPEN
     review: Review | None = None
     """Why a subnet is contested that somebody holds; None for one that was free."""
@@ -198,6 +202,18 @@ class Attempt:
         if review is None or review.occasion is not Occasion.RECHECK or self.asked:
             return None
         return Ask((review.holder,), DUE)
+
+    def note_if_weak(self, settle: Settle) -> bool:
+        """Note an answer by the place alone, after probes that were all lost; return whether it is one."""
+        is_weak = settle.evidence is Evidence.GEOLOCATED and bool(self.losses) and not self.samples
+        self.by_place = settle if is_weak else None
+        return is_weak
+
+    def locate(self, found: Hint | str) -> None:
+        """Take in what came of locating the site with more effort; an answer by another place is void."""
+        self.found = found
+        if isinstance(found, Hint) and found.location != self.location:
+            self.location, self.by_place = found.location, None
 
     def is_unprobeable(self, losses_allowed: int, usable: Sequence[int]) -> bool:
         """Return whether no further probe is worth while: too many are lost, or all of them."""

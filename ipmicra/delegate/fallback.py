@@ -12,6 +12,9 @@ Four steps are tried in order, from the best evidence to the weakest; the first 
 The first two carry an expected round trip. A step that cannot answer says why, and what each said is kept in
 the account (`Verdict.STEP`), so that `ipmicra explain` can tell why a site has a weak answer.
 
+A policy that settles by the place alone after a lost probe, as `predict` does where it trusts the place,
+takes part in this: the steps before are tried, and its answer counts for the place that it knew.
+
 A place at hand was found without asking anybody. If whoever drives the machine can do better, the site is
 located again before its place decides (`AskPlace`): the attempt waits, everybody else goes on. Sites that
 can be probed never come here, so that effort is spent on those that need it.
@@ -20,6 +23,7 @@ can be probed never come here, so that effort is spent on those that need it.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from ipmicra.delegate.actions import AskPlace
 from ipmicra.delegate.attempt import Attempt, Considered, Settle, Verdict
@@ -49,18 +53,15 @@ class Fallback:
         """Remember where to look."""
         self._tree, self._roster, self._ledger, self._sources = tree, roster, ledger, sources
 
-    def choose(self, attempt: Attempt, found: Hint | str | None = None) -> Settle | AskPlace:
-        """Choose among the usable crawlers, of which there is at least one.
-
-        `found` is what came of locating the site for this purpose; None if it was not tried.
-        """
+    def choose(self, attempt: Attempt) -> Settle | AskPlace:
+        """Choose among the usable crawlers, of which there is at least one, or ask where the site is."""
         passed: list[Considered] = []
         settle = self._by_coordinates(attempt, passed)
-        if settle is None and found is None and self._sources.asks_places:
+        if settle is None and attempt.found is None and self._sources.asks_places:
             return AskPlace(attempt.number, attempt.sites[0])
         return (
             settle
-            or self._by_location(attempt, found, passed)
+            or self._by_location(attempt, passed)
             or self._by_neighbours(attempt, passed)
             or self._by_load(attempt, passed)
         )
@@ -75,20 +76,23 @@ class Fallback:
         if isinstance(expected, str):
             passed.append(_step(COORDINATE, expected))
             return None
-        rtt_ms, crawler = min(zip(expected, usable, strict=True))
-        passed.append(_step(COORDINATE, f"{self._roster.name(crawler)} is the nearest", rtt_ms))
+        rtt_ms, crawler = min(zip(expected.expected_ms, usable, strict=True))
+        said = f"{expected.basis}; {self._roster.name(crawler)} is the nearest"
+        passed.append(_step(COORDINATE, said, rtt_ms))
         reason = f"{_why(attempt)}: the nearest by coordinates"
         return Settle(crawler, Evidence.COORDINATE, rtt_ms, reason, steps=tuple(passed))
 
-    def _by_location(
-        self, attempt: Attempt, found: Hint | str | None, passed: list[Considered]
-    ) -> Settle | None:
-        crawlers, place = self._roster.crawlers, attempt.location
+    def _by_location(self, attempt: Attempt, passed: list[Considered]) -> Settle | None:
+        crawlers, place, found = self._roster.crawlers, attempt.location, attempt.found
         if place is None:
             passed.append(_step(LOCATION, found if isinstance(found, str) else NO_PLACE))
             return None
         placed = {i: stands for i in self._roster.usable() if (stands := crawlers[i].location) is not None}
-        said = _place_text(place, found)
+        said, by_policy = _place_text(place, found), attempt.by_place
+        if by_policy is not None:
+            said = f"{said}; {self._roster.name(by_policy.crawler)} is the nearest by what was learnt so far"
+            passed.append(_step(LOCATION, said, by_policy.rtt_ms))
+            return replace(by_policy, steps=tuple(passed))
         if not placed:
             passed.append(_step(LOCATION, f"{said}, but {NO_CRAWLER_PLACED}"))
             return None

@@ -189,10 +189,15 @@ class Ledger:
         self._held[key] = held
 
 
+def is_decided_for(one: Delegation, address: Address) -> bool:
+    """Return whether a delegation rests on this very address."""
+    return one.origin is not None and one.origin.first == address == one.origin.last
+
+
 def evidence_for(one: Delegation, address: Address) -> tuple[Evidence, Origin | None]:
     """Return the evidence that a delegation is for one address in it, and what was measured instead of it."""
     origin = one.origin
-    if origin is None or origin.first == address == origin.last:
+    if origin is None or is_decided_for(one, address):
         return one.evidence, None
     return Evidence.INHERITED if one.evidence is Evidence.PROBED else one.evidence, origin
 

@@ -59,7 +59,7 @@ from ipmicra.delegate.units import SPREAD, Units
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.delegation import Evidence
-from ipmicra.model.location import Hint, Location
+from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
@@ -264,10 +264,8 @@ class DelegationMachine:
         settle = Settle(best, Evidence.PROBED, attempt.samples[best], "the budget is out: the lowest sample")
         return self._settle(attempt, settle, now_s)
 
-    def _settle_by_fallback(
-        self, attempt: Attempt, now_s: float, found: Hint | str | None = None
-    ) -> list[Action]:
-        choice = self._fallback.choose(attempt, found)
+    def _settle_by_fallback(self, attempt: Attempt, now_s: float) -> list[Action]:
+        choice = self._fallback.choose(attempt)
         if isinstance(choice, AskPlace):
             attempt.follow(StageStep.PLACE_ASKED)
             return [choice]
@@ -280,9 +278,8 @@ class DelegationMachine:
         attempt.follow(StageStep.PLACE_FOUND)
         if not self.roster.usable():
             return self._abandon(attempt)
-        if isinstance(event.found, Hint):
-            attempt.location = event.found.location
-        return self._settle_by_fallback(attempt, event.now_s, event.found)
+        attempt.locate(event.found)
+        return self._settle_by_fallback(attempt, event.now_s)
 
     def _settle_anycast(self, attempt: Attempt, reason: str, now_s: float) -> list[Action]:
         crawler = self.roster.least_loaded()
@@ -295,6 +292,8 @@ class DelegationMachine:
         """End an attempt: the subnet is held, the policy learns, the sites get their answer."""
         if attempt.review is not None and self._reviewing.keeps(attempt, attempt.review, settle):
             return self._keep(attempt, now_s, now_s)
+        if not settle.steps and attempt.note_if_weak(settle):
+            return self._settle_by_fallback(attempt, now_s)
         attempt.follow(StageStep.CRAWLER_CHOSEN)
         self._close(attempt)
         if settle.evidence is not Evidence.ANYCAST:

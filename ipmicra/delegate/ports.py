@@ -23,10 +23,20 @@ class LocationSource(Protocol):
         """Return a site's place; `key` is its subnet (see `ipmicra.delegate.subnets`)."""
 
 
+@dataclass(frozen=True, slots=True)
+class CoordinateTrips:
+    """Round trips to an address by its coordinate."""
+
+    expected_ms: Sequence[float]
+    """From each crawler that was asked for; infinite from one that has no coordinate."""
+    basis: str
+    """What the coordinate rests on, in words."""
+
+
 class CoordinateSource(Protocol):
     """Round trips by network coordinates."""
 
-    def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> Sequence[float] | str:
+    def expected_ms_many(self, address: Address, crawlers: Sequence[str]) -> CoordinateTrips | str:
         """Return the expected round trip from each crawler in ms, or why the address has none."""
 
 

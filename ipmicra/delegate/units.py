@@ -25,7 +25,7 @@ from dataclasses import replace
 
 from ipmicra.delegate.attempt import Attempt, Settle
 from ipmicra.delegate.config import DelegatorConfig
-from ipmicra.delegate.ledger import Held, Hold, Ledger
+from ipmicra.delegate.ledger import Held, Hold, Ledger, is_decided_for
 from ipmicra.delegate.own_subnet import own_key
 from ipmicra.delegate.ports import Policy, Scope
 from ipmicra.delegate.roster import are_apart
@@ -59,16 +59,18 @@ class Units:
             return key
         held = self._ledger.get(key)
         if held is not None and _is_narrow(held):
-            return slice_of(address) if self._is_apart(location, held.location) else key
+            return slice_of(address) if self._is_apart(address, location, held) else key
         own = slice_of(address)
         if self._ledger.get(own) is not None:
             return own
-        if held is not None and not self._is_apart(location, held.location):
+        if held is not None and not self._is_apart(address, location, held):
             return key
         return key if held is None and is_narrow(self._tree, key) else own
 
-    def _is_apart(self, place: Location | None, other: Location | None) -> bool:
-        return are_apart(place, other, self._config.apart_km)
+    def _is_apart(self, address: Address, place: Location | None, held: Held) -> bool:
+        """Return whether an address is elsewhere than the site that a delegation was decided for."""
+        is_itself = is_decided_for(held.delegation, address)  # it may have been located better since
+        return not is_itself and are_apart(place, held.location, self._config.apart_km)
 
     def is_check(self, held: Held) -> bool:
         """Count an answer from a delegation; return whether it is to be checked instead."""

@@ -14,7 +14,6 @@ from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.loopback.loopback_world import Fault, LoopbackWorld
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
-from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 from tests.cli.command_line import invoked
 from tests.delegating_worlds import enrol, hierarchy_of, site_address, split_world
@@ -26,17 +25,18 @@ FRANKFURT = Location(latitude=50.11, longitude=8.68, radius_km=5.0, country="DE"
 TOKYO = Location(latitude=35.68, longitude=139.69, radius_km=5.0, country="JP")
 STANDS = {"c0": ATHENS, "c1": FRANKFURT, "c2": TOKYO}
 SHUT = site_address(0)
-"""Closes every connection; its subnet has no other site."""
+"""Closes every connection."""
+BESIDE = site_address(1)
+"""In the same subnet, and open; c0 is the nearest."""
 LOC_OF_TOKYO = "35 40 48.000 N 139 41 24.000 E 10m 10m 10000m 10m"
 QUICK = ("--first-rung", "head", "--samples", "1", "--policy", "everyone")
 
 
 def shut_world() -> LoopbackWorld:
-    """Give crawlers places, and let the first two sites, which share a subnet, hang up on everybody."""
+    """Give crawlers places, and let the first site hang up on everybody."""
     plain = split_world(SITES, len(STANDS))
     fleet = tuple(replace(one, location=STANDS[one.name]) for one in plain.crawlers)
-    faults: dict[Address, Fault] = dict.fromkeys((SHUT, site_address(1)), Fault.HANGS_UP)
-    return replace(plain, crawlers=fleet, faults=faults)
+    return replace(plain, crawlers=fleet, faults={SHUT: Fault.HANGS_UP})
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,29 @@ def delegated(home: Path, internet: LoopbackInternet, *words: str | Path, host: 
 
 
 def explained(home: Path, site: str = str(SHUT)) -> tuple[str, list[dict[str, Any]]]:
-    text = invoked("--home", home, "explain", site).stdout
+    text = " ".join(invoked("--home", home, "explain", site).stdout.split())
     return text, json.loads(invoked("--home", home, "explain", site, "--json").stdout)["fallback"]
+
+
+def test_coordinate_of_its_subnet_decides_about_a_site_before_its_place(
+    home: Path, internet: LoopbackInternet
+) -> None:
+    """The place is Tokyo by a table, next to c2; the samples of a site beside it say c0."""
+    table = home / "own.csv"
+    table.write_text("target,latitude,longitude\n203.0.112.0/29,35.68,139.69\n")
+    words = ("--first-rung", "head", "--samples", "1")
+    measured = invoked("--home", home, "crawler", "measure", "--port", str(internet.port), *words)
+    assert measured.exit_code == 0, measured.output
+    nearby = invoked("--home", home, "probe", f"http://{BESIDE}:{internet.port}/", "--from", "all", *words)
+    assert nearby.exit_code == 0, nearby.output
+    row = delegated(home, internet, "--table", table)
+    assert (row["crawler"], row["evidence"]) == ("c0", "coordinate")
+    assert 0 <= row["rtt_ms"] < 100.0, "c1 is a step of 100 ms farther"
+    text, steps = explained(home)
+    assert [step["step"] for step in steps] == ["coordinate"]
+    assert steps[0]["outcome"] == "by samples of its subnet, of 3 crawlers; c0 is the nearest"
+    assert steps[0]["expected_ms"] == pytest.approx(row["rtt_ms"], abs=0.001)
+    assert "by network coordinates, because it cannot be probed" in text
 
 
 def test_registration_places_a_site_and_its_answer_carries_an_expected_round_trip(
@@ -83,14 +104,15 @@ def test_registration_places_a_site_and_its_answer_carries_an_expected_round_tri
     assert 4.0 < row["rtt_ms"] < 20.0, "4 ms of access and some 100 km of fibre in Greece"
     text, steps = explained(home)
     assert [step["step"] for step in steps] == ["coordinate", "location"]
+    assert "0 of 3 pairs: `ipmicra crawler measure` orders the probes" in steps[0]["outcome"]
     assert steps[1]["expected_ms"] == pytest.approx(row["rtt_ms"], abs=0.001)
     assert "by registry (country GR of 203.0.112.0/29)" in steps[1]["outcome"]
     assert "km away" in steps[1]["outcome"]
     assert (
         f"{SHUT} belongs to c0, {row['rtt_ms']:.1f} ms away as expected, by its geographic location" in text
     )
-    assert "Without a sample, 1. by coordinate:" in text
-    assert "2. by location: GR, within" in text
+    assert "Without a sample, step 1, coordinate: coordinates need round trips between the crawlers" in text
+    assert "step 2, location: GR, within" in text
 
 
 def test_table_and_geofeed_of_the_user_place_a_site(home: Path, internet: LoopbackInternet) -> None:

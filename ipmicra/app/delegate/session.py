@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Self
 
 import aiohttp
 
+from ipmicra.app.delegate.coordinates import FleetCoordinates
 from ipmicra.app.delegate.distances import FleetDistances
 from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
 from ipmicra.app.delegate.locations import make_locations, read_anycast
@@ -176,11 +177,14 @@ class Session:
         locations = make_locations(options, self.hierarchy, self.notes)
         anycast = read_anycast(options.anycast, self.notes) if options.anycast else None
         distances = FleetDistances(self.store, self.tree, locations)
-        fallback = FallbackSources(distances=distances, asks_places=locations is not None)
+        coordinates = FleetCoordinates(self.store, self.tree)
+        fallback = FallbackSources(
+            coordinates=coordinates, distances=distances, asks_places=locations is not None
+        )
         machine = DelegationMachine(
             self.tree, policy, self._config, locations=locations, anycast=anycast, fallback=fallback
         )
-        distances.machine = machine
+        distances.machine = coordinates.machine = machine
         driver = Driver(
             machine=machine,
             gate=Gate(self.tree, options.driving.per_parent),

@@ -229,7 +229,7 @@ def _end(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
     reason = chosen[0].reason if chosen else "it was carried over from an earlier edition of the hierarchy"
     for i, step in enumerate(explanation.considered(Verdict.STEP), 1):
         expected = "" if step.expected_ms is None else f", expected at {step.expected_ms:.1f} ms"
-        yield f"  Without a sample, {i}. by {step.crawler}: {step.reason}{expected}."
+        yield f"  Without a sample, step {i}, {step.crawler}: {step.reason}{expected}."
     probes = {0: "no probe", 1: "one probe"}.get(one.probes, f"{one.probes} probes")
     yield f"  {one.crawler} got it: {reason}."
     evidence, origin = explanation.evidence or (one.evidence, None)

@@ -146,6 +146,10 @@ class Coordinates:
         """Return coordinates of subnets in the first embedding; NaN for those without a sample."""
         return self._book.points([int(row) for row in np.asarray(subnets)], lineage_of)
 
+    def without_subnets(self) -> Self:
+        """Return the same fleet, with nothing learnt of any subnet."""
+        return type(self)(self._blend, method=self.method, update=self._book.config)
+
     def to_bytes(self) -> bytes:
         """Save: a versioned, checksummed form that `from_bytes` reads."""
         return saved.to_bytes(self.method, self._blend, self._book)

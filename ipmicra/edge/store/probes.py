@@ -220,6 +220,12 @@ class SampleTable:
         )
         return (rows[-1][0] if rows else mark), [sample for _, sample in rows]
 
+    def in_range(self, bounds: Bounds, count: int) -> list[Sample]:
+        """Return samples of addresses in a range, by address, so many at most."""
+        rest = "WHERE address BETWEEN ? AND ? ORDER BY address, id LIMIT ?"
+        values = (packed(bounds[0]), packed(bounds[1]), count)
+        return self._connection.read(_SAMPLE, _sample_of, rest, values)
+
     def within(self, bounds: Bounds) -> int:
         """Count the samples of addresses in a range."""
         sql = "SELECT count(*) FROM samples WHERE address BETWEEN ? AND ?"
