@@ -124,10 +124,10 @@ def test_second_run_asks_nobody_for_names_or_probes(home: Path, world: Scattered
 
 
 def test_host_that_is_near_everywhere_goes_by_load(home: Path, world: ScatteredWorld) -> None:
-    """The first host goes to one of three; ten more of the same network are spread over all three."""
+    """Nine hosts are beside each other in each place: one probe there tells of all, and load parts them."""
     for number in range(9):
         for i, server in enumerate(world.servers.values()):
-            server.zones[f"near{number}.example"] = Zone(addresses=(f"193.10.{20 + i}.1",))
+            server.zones[f"near{number}.example"] = Zone(addresses=(f"193.10.{20 + i}.{number + 1}",))
     found, report = delegated(home, world, [f"near{number}.example" for number in range(9)])
     assert report.probes == 3
     assert {one.evidence for one in found.values()} == {Evidence.ANYCAST}
