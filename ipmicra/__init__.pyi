@@ -12,6 +12,8 @@ from .app.build.build import build as build
 from .app.delegate.delegator import Delegator as Delegator
 from .app.delegate.options import DelegateOptions as DelegateOptions
 from .app.fleet.fleet import Fleet as Fleet
+from .app.forget import Forgetting as Forgetting
+from .app.forget import forget as forget
 from .app.locate.locate import LocateOptions as LocateOptions
 from .app.locate.locate import LocateRun as LocateRun
 from .app.report.config import ReportConfig as ReportConfig
@@ -65,6 +67,7 @@ from .model.crawler import CrawlerState as CrawlerState
 from .model.delegation import Decision as Decision
 from .model.delegation import Delegation as Delegation
 from .model.delegation import Evidence as Evidence
+from .model.delegation import Origin as Origin
 from .model.edition import DumpRecord as DumpRecord
 from .model.edition import Edition as Edition
 from .model.finding import Fate as Fate

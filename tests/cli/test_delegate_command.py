@@ -93,6 +93,7 @@ def test_dry_run_counts_and_sends_nothing(home: Path, internet: LoopbackInternet
         "sites": SITES,
         "subnets": SITES // 2,
         "subnets_held": 0,
+        "subnets_due": 0,
         "crawlers": CRAWLERS,
         "most_probes": SITES // 2 * CRAWLERS,
         "expected_probes": 8,

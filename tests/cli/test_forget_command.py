@@ -178,3 +178,38 @@ def test_what_was_taken_over_from_a_forgotten_subnet_goes_as_well(
         "203.0.112.16/29": "rests on 203.0.112.0/29",
     }
     assert len(found["result"]) == 2
+
+
+def test_dry_run_counts_what_again_would_decide_anew(home: Path) -> None:
+    delegated(home)
+
+    def planned(*words: str) -> dict[str, int]:
+        done = invoked("--home", home, "delegate", home / "seeds.txt", *QUICK, *words, "--dry-run", "--json")
+        record: dict[str, int] = json.loads(done.stdout)
+        return record
+
+    quiet, again = planned("--recheck", "0"), planned("--again", "--recheck", "0")
+    assert (quiet["subnets_held"], quiet["subnets_due"], quiet["most_probes"]) == (SUBNETS, 0, 0)
+    assert (again["subnets_held"], again["subnets_due"]) == (0, SUBNETS)
+    assert again["most_probes"] == SUBNETS * CRAWLERS
+
+
+def test_added_crawler_gets_its_own_subnet_from_whoever_held_it(
+    home: Path, internet: LoopbackInternet
+) -> None:
+    """`crawler add` says so, and the next list has its answer from it without a probe."""
+    before, _ = delegated(home, "--policy", "paper")
+    held = before[0]
+    url = internet.crawlers["c1"].agent_url
+    done = invoked(
+        "--home", home, "crawler", "add", "beside", "203.0.112.5", "--agent-url", str(url), "--json"
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["subnet"] == held["subnet"] == "203.0.112.0/29"
+    assert f"203.0.112.0/29 was {held['crawler']}'s" in done.stderr
+    after, _ = delegated(home, "--policy", "paper", "--no-reconsider")
+    assert [row["crawler"] for row in after[:PER_SUBNET]] == ["beside"] * PER_SUBNET
+    assert probes_of(after) == 0
+    text = " ".join(invoked("--home", home, "explain", held["host"]).stdout.split())
+    assert "whose own subnet it lies in (beside stands at 203.0.112.5)" in text
+    assert "a crawler joined that stands in this subnet" in text

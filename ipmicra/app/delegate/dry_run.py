@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.options import AGENTS, EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
+from ipmicra.delegate.ledger import compared_s, next_check_s
 from ipmicra.delegate.policies.registry import probe_cost
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
@@ -19,6 +20,7 @@ from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.delegation import Delegation
 from ipmicra.model.site import Site
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ class Plan:
     """Different ones among the sites."""
     held: int = 0
     """Subnets that have a crawler and need no probe."""
+    due: int = 0
+    """Subnets that have a crawler and are measured again; with --again all that have one."""
     crawlers: int = 0
     """Those that can be asked."""
     most_probes: int = 0
@@ -55,6 +59,7 @@ class Plan:
             "sites": self.sites,
             "subnets": self.subnets,
             "subnets_held": self.held,
+            "subnets_due": self.due,
             "crawlers": self.crawlers,
             "most_probes": self.most_probes,
             "expected_probes": self.expected_probes,
@@ -115,7 +120,7 @@ async def _plan(
         if read % TELL_EVERY == 0:
             progress(read)
     plan.sites, plan.subnets = len(hosts), len(keys)
-    plan.held = _held(store, tree, keys)
+    _count_held(plan, store, tree, keys, options)
     _count(plan, store, options)
     if plan.names is not None:
         plan.sites += plan.names.hosts
@@ -126,17 +131,30 @@ def _key(tree: SubnetTree, site: Site, *, is_single: bool) -> int:
     return single(site.address) if is_single else key_of(tree, site.address)
 
 
-def _held(store: StorePort, tree: SubnetTree, keys: set[int]) -> int:
-    """Count the subnets that have a crawler: one by one if they are few, else by reading all delegations."""
-    now_s = time.time()
+def _count_held(
+    plan: Plan, store: StorePort, tree: SubnetTree, keys: set[int], options: DelegateOptions
+) -> None:
+    """Count the subnets that have a crawler, and those of them that are measured again."""
+    now_s, config = time.time(), options.delegator_config(time.time())
+    for one in _delegations(store, tree, keys):
+        if one.expires_s <= now_s:
+            continue
+        is_due = next_check_s(one.first, one.last, compared_s(one), config) <= now_s
+        if options.again or (is_due and options.needs_agents):
+            plan.due += 1
+        else:
+            plan.held += 1
+
+
+def _delegations(store: StorePort, tree: SubnetTree, keys: set[int]) -> Iterator[Delegation]:
+    """Return the delegations of subnets: one by one if they are few, else by reading all of them."""
     if store.delegations.count() > FEW * len(keys):
         found = (store.delegations.get(*bounds_of(tree, key)) for key in keys)
-        return sum(one is not None and one.delegation.expires_s > now_s for one in found)
-    return sum(
-        one.delegation.expires_s > now_s
-        and key_of_bounds(tree, one.delegation.first, one.delegation.last) in keys
-        for one in store.delegations.all()
-    )
+        yield from (one.delegation for one in found if one is not None)
+        return
+    for record in store.delegations.all():
+        if key_of_bounds(tree, record.delegation.first, record.delegation.last) in keys:
+            yield record.delegation
 
 
 def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:

@@ -119,13 +119,13 @@ def _headline(explanation: Explanation) -> Iterator[str]:
     distance = "" if one.rtt_ms is None else f", {one.rtt_ms:.1f} ms away{_EXPECTED.get(evidence, '')}"
     subnet = range_text(one.first, one.last)
     yield f"{name} belongs to {one.crawler}{distance}, {how}."
-    if origin is not None and origin.measured_s is not None:
-        yield f"{one.crawler} measured {origin.text} at {time_text(origin.measured_s)}, not the site itself."
     life = f"since {time_text(one.created_s)} and until {time_text(one.expires_s)}"
     if explanation.is_scattered:
         yield f"Its name answers differently in different places, so the answer is for it alone, {life}."
     else:
         yield f"So does all of {subnet}, {life}."
+    if origin is not None and origin.measured_s is not None:
+        yield f"{one.crawler} measured {origin.text} at {time_text(origin.measured_s)}, not the site itself."
     if explanation.result is not None and explanation.result.crawler != one.crawler:
         yield f"When it was last delegated itself, {explanation.result.crawler} got it."
 
@@ -178,7 +178,8 @@ def _next(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
     if explanation.next_check_s is not None and explanation.next_check_s < inf:
         when = time_text(explanation.next_check_s)
         yield f"  At its first use after {when} it is measured again (--recheck)."
-    yield f"  `ipmicra forget {explanation.site.host}` or `ipmicra delegate --again` finds it anew."
+    what = explanation.site.host if one.first == one.last else range_text(one.first, one.last)
+    yield f"  `ipmicra delegate --again` decides it anew; `ipmicra forget {what}` drops it."
 
 
 def _known(explanation: Explanation, record: DelegationRecord) -> Iterator[str]:
