@@ -19,6 +19,7 @@ from ipmicra.errors import InputError, StoreError
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Sample
+from ipmicra.model.site import Site
 from tests.patience import PATIENCE_S
 
 
@@ -130,6 +131,27 @@ def test_store_without_schedules_gets_them_from_its_assignments(tmp_path: Path) 
             Recrawl(host="a.org", piece=piece, of=2, first_s=7.0, submitted_s=7.0) for piece in (1, 2)
         ]
         assert len(store.assignments.all()) == 3
+
+
+def test_store_of_schema_16_keeps_pins_and_names_and_gets_room_for_views(tmp_path: Path) -> None:
+    """The last schema before names were resolved at agents; answers of schema 22 have no origin yet."""
+    path, address = str(tmp_path / "state.db"), packed(IPv4Address("192.0.2.1"))
+    old = Connection(path, ConnectionConfig())
+    migrate(old, tuple(one for one in MIGRATIONS if one.number <= 16))
+    old.execute("INSERT INTO sites VALUES ('a.org', ?, 'http', 80, 7.0)", (address,))
+    old.execute("INSERT INTO names VALUES ('a.org', 'found', ?, 9.0)", (address,))
+    migrate(old, tuple(one for one in MIGRATIONS if one.number <= 22))
+    put = "INSERT INTO site_answers VALUES ('b.org', ?, 'ath', 'probed', 3.5, 2, 1.0, 9.0, '')"
+    old.execute(put, (address,))
+    old.close()
+    with Store.open(path) as store:
+        assert store.sites.get("a.org") == Site("a.org", IPv4Address("192.0.2.1"), "http", 80)
+        assert store.names.get_many(["a.org"], 8.0)["a.org"].addresses == (IPv4Address("192.0.2.1"),)
+        assert store.views.of(["a.org"]) == {}
+        answer = store.site_answers.get("b.org")
+        assert answer is not None
+        assert (answer.delegation.crawler, answer.delegation.rtt_ms) == ("ath", 3.5)
+        assert answer.delegation.origin is None
 
 
 def test_failed_migration_leaves_the_store_as_it_was(tmp_path: Path) -> None:
