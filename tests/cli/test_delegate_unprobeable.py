@@ -204,6 +204,16 @@ def test_failing_dns_leaves_the_answer_to_the_other_heuristics(
     )
 
 
+def test_system_without_a_dns_server_goes_on_with_the_other_heuristics(
+    home: Path, internet: LoopbackInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_servers() -> tuple[tuple[str, int], ...]:
+        raise InputError("this system names no DNS server")
+
+    monkeypatch.setattr("ipmicra.edge.dns.client.system_servers", no_servers)
+    assert delegated(home, internet, "--location", "dns")["evidence"] == "geolocated"
+
+
 def test_tables_without_heuristics_are_a_mistake(home: Path, internet: LoopbackInternet) -> None:
     words = ("--home", home, "delegate", str(SHUT), "--table", home / "own.csv", "--location", "none")
     done = invoked(*words)

@@ -18,6 +18,7 @@ from pathlib import Path
 from ipmicra.app.locate.locate import LocateOptions, LocateRun, site_name
 from ipmicra.edge.dns.location import DnsClues, LocationDns
 from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.errors import InputError
 from ipmicra.locate.locator import Located
 from ipmicra.model.location import Hint, Location
 from ipmicra.model.site import Site
@@ -55,15 +56,21 @@ class LocatedSites:
 
     async def hints_of(self, sites: Sequence[Site]) -> list[Hint | str]:
         """Return the vote that counts for each site, or why there is none."""
-        clues = [DnsClues()] * len(sites)
-        if self._dns is not None:
-            clues = await self._dns.clues_of(
-                [(site_name(site.host, site.address), site.address) for site in sites]
-            )
         return [
             _best(self._run.locate_site(site.host, site.address, one))
-            for site, one in zip(sites, clues, strict=True)
+            for site, one in zip(sites, await self._clues_of(sites), strict=True)
         ]
+
+    async def _clues_of(self, sites: Sequence[Site]) -> list[DnsClues]:
+        """Ask the DNS, if it is wanted; where it cannot be asked, the other heuristics go on without it."""
+        if self._dns is None:
+            return [DnsClues()] * len(sites)
+        try:
+            return await self._dns.clues_of(
+                [(site_name(site.host, site.address), site.address) for site in sites]
+            )
+        except (InputError, OSError) as error:
+            return [DnsClues(findings=[f"the DNS cannot be asked: {error}"])] * len(sites)
 
 
 def _best(located: Located) -> Hint | str:
