@@ -84,13 +84,14 @@ def _read_place(text: str) -> tuple[str, int]:
 
 def _read_server(text: str) -> tuple[str, int]:
     """Read the address of a DNS server, with a port or without."""
+    host, _, port = text.rpartition(":")
+    is_pair = port.isdigit() and 0 < int(port) <= LAST_PORT and (":" not in host or host.startswith("["))
     try:
-        return str(read_address(text.strip("[]"))), DNS_PORT
-    except AddressError:
-        host, _, port = text.rpartition(":")
-    if not port.isdigit() or not 0 < int(port) <= LAST_PORT:
-        raise InputError(f"--dns {text!r} must look like ADDRESS or ADDRESS:PORT, [::1]:53 for IPv6")
-    return str(read_address(host.strip("[]"))), int(port)
+        return str(read_address((host if is_pair else text).strip("[]"))), int(port) if is_pair else DNS_PORT
+    except AddressError as error:
+        raise InputError(
+            f"--dns {text!r} must look like ADDRESS or ADDRESS:PORT, [::1]:53 for IPv6"
+        ) from error
 
 
 def _check_contact(url: str) -> str:

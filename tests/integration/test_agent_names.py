@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from ipmicra.app.agent import AgentOptions
 from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.coordinator.agent_client import AgentAccess, ClientConfig, agent_session
 from ipmicra.edge.coordinator.names import NameDesk, NameDeskConfig
+from ipmicra.errors import InputError
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.name import NameAnswer, NameStatus, View
 from ipmicra.wire.limits import LIMITS
@@ -285,3 +287,30 @@ def test_operator_names_the_server_that_an_agent_asks(dns: DnsServer) -> None:
         "c0": "8.8.4.4",
         "c1": "9.9.9.9",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("9.9.9.9", ("9.9.9.9", 53)),
+        ("127.0.0.1:5353", ("127.0.0.1", 5353)),
+        ("::1", ("::1", 53)),
+        ("2a00::1:53", ("2a00::1:53", 53)),
+        ("[::1]", ("::1", 53)),
+        ("[2a00::1]:5353", ("2a00::1", 5353)),
+    ],
+)
+def test_dns_server_is_named_by_its_address(text: str, place: tuple[str, int]) -> None:
+    assert options(text).settings().dns.servers == (place,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ":53", "ns.example", "ns.example:53", "9.9.9.9:0", "9.9.9.9:99999", "a b"]
+)
+def test_dns_server_without_an_address_is_refused_with_the_form_to_use(text: str) -> None:
+    with pytest.raises(InputError, match="must look like ADDRESS"):
+        options(text).settings()
+
+
+def options(server: str) -> AgentOptions:
+    return AgentOptions(listen="127.0.0.1:0", concurrency=1, interval_s=1.0, burst=1, dns=(server,))
