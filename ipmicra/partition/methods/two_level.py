@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ipmicra.errors import InputError
 from ipmicra.partition.crawlers import CrawlerTable
-from ipmicra.partition.hashing import hash_many
+from ipmicra.partition.hashing import hash_many, hash_one
 from ipmicra.partition.names import PackedNames
 from ipmicra.partition.problem import Column, Problem
 
@@ -129,6 +129,10 @@ class KeptTable:
         return KeptTable(
             names=crawlers.names, table=LogicalTable(owner=new.owner, capacity=crawlers.capacity)
         )
+
+    def owner_of(self, host: str) -> str:
+        """Return the crawler of one host, by name: what a crawler asks for each link that it finds."""
+        return self.names[int(self.table.owner[hash_one(host) % len(self.table.owner)])]
 
     def moved_from(self, before: KeptTable) -> int:
         """Count the logical crawlers that have another crawler than before."""

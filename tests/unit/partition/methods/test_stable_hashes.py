@@ -13,6 +13,7 @@ from ipmicra.partition.config import HashConfig
 from ipmicra.partition.crawlers import CrawlerTable
 from ipmicra.partition.methods.registry import METHODS, partition
 from ipmicra.partition.methods.two_level import KeptTable, LogicalTable
+from ipmicra.partition.names import PackedNames
 from ipmicra.partition.problem import Problem
 from ipmicra.partition.sites import SiteTable
 from tests.reference.slow_partition import slow_next_on_circle
@@ -111,6 +112,16 @@ def test_kept_table_keeps_sites_when_the_list_is_sorted_anew() -> None:
     plain = Problem(sites=SiteTable.of(HOSTS), crawlers=CrawlerTable.of(["a", "b", "c"]), logical=kept)
     named = [np.array(one.crawlers.names)[partition(METHODS["two-level"], one)] for one in (shuffled, plain)]
     assert (named[0] == named[1]).all()
+
+
+@given(st.lists(st.text("abcXYZ.-é", min_size=1, max_size=20), min_size=1, max_size=20), fleets)
+def test_one_host_has_the_owner_that_the_whole_list_gives_it(
+    hosts: list[str], fleet: dict[str, float]
+) -> None:
+    crawlers = CrawlerTable.of(list(fleet), capacity=list(fleet.values()))
+    table = KeptTable.start(crawlers, 512)
+    column = table.table.crawlers_of(PackedNames.pack(hosts))
+    assert [table.owner_of(host) for host in hosts] == [crawlers.names[one] for one in column]
 
 
 def test_subsite_looks_the_first_label_up_in_the_table_of_two_level() -> None:
