@@ -231,6 +231,18 @@ class KeptDemo:
                 return
         raise AssertionError(f"it did not stay: {self.child.wait()}")
 
+    def compares_zones(self, rows: list[dict[str, Any]]) -> None:
+        """See that zones are about as near as the delegations by the same samples."""
+        world = self.folder / "world"
+        rtt_ms = {
+            (row["crawler"], row["address"]): float(row["rtt_ms"]) for row in rows_of(world / "rtt.csv")
+        }
+        with Store.open(Home(folder=self.folder).store) as store:
+            given = {one.host: one.crawler for one in store.results.all(1)}
+        zoned = statistics.mean(rtt_ms[row["crawler"], row["address"]] for row in rows)
+        delegated = statistics.mean(rtt_ms[given[row["host"]], row["address"]] for row in rows)
+        assert zoned <= 1.1 * delegated
+
     def stop(self, number: signal.Signals) -> tuple[int, str]:
         os.kill(self.child.pid, number)
         _, said = self.child.communicate(timeout=PATIENCE_S)
@@ -252,6 +264,8 @@ def test_kept_demonstration_can_be_played_with_and_stops_cleanly(
         assert done.stdout
         if "probe" in words:
             assert len(json.loads(done.stdout)) == CRAWLERS
+        if "can" in words:
+            kept.compares_zones(json.loads(done.stdout))
     code, said = kept.stop(signal.SIGINT)
     assert code == 0
     assert "Traceback" not in said
