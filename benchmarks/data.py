@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.measure import ROOT
 
 WORLD, REGISTRY = Path("worlds") / "atlas-anchors", Path("registry-2018-10")
+OTHER_WORLDS = ("atlas-cloud", "wn-30")
 NO_WORLD = f"name the folder that holds {WORLD} with IPMICRA_DATA"
 NO_REGISTRY = f"name the folder that holds {REGISTRY} with IPMICRA_DATA"
 
@@ -23,6 +24,13 @@ def world_folder() -> Path | None:
     """Return the world of RIPE Atlas anchors, with true locations and round trips."""
     folder = data_folder()
     return folder / WORLD if folder and (folder / WORLD / "sites.csv").is_file() else None
+
+
+def other_worlds() -> list[Path]:
+    """Return further worlds with real round trips, an empty list if there are none."""
+    folder = data_folder()
+    found = [folder / "worlds" / name for name in OTHER_WORLDS] if folder else []
+    return [one for one in found if (one / "sites.csv").is_file()]
 
 
 def registry_dumps() -> list[Path]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytricia
 
 from benchmarks.bench import SEED, Bench
-from benchmarks.data import NO_REGISTRY, NO_WORLD, registry_dumps, world_folder
+from benchmarks.data import NO_REGISTRY, NO_WORLD, other_worlds, registry_dumps, world_folder
 from benchmarks.measure import run, side_by_side
 from benchmarks.results import Row, Target, as_long, number_text, seconds_text
 from benchmarks.scratch import build_hierarchy
@@ -22,10 +23,13 @@ from ipmicra.delegate.events import CrawlerJoined, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.policies.registry import POLICIES, policy_variants
+from ipmicra.delegate.replay.quality import quality_of
+from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.evaluate.comparison import Comparison
 from ipmicra.lab.evaluate.evaluate import EvaluateOptions, evaluate
+from ipmicra.lab.worlds.hosting import HOSTING_PLAN, invent_hosting
 from ipmicra.lab.worlds.synthetic import PAPER_PLAN, invent
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
@@ -43,7 +47,14 @@ _CHILD = "benchmarks.child_delegate"
 
 def measure_delegation(bench: Bench) -> list[Row]:
     """Measure quality, then speed and memory."""
-    return [*_real(bench), *_paper_size(bench), *_speed(bench), *_large(bench)]
+    return [
+        *_real(bench),
+        *_others(bench),
+        *_paper_size(bench),
+        *_hosting(bench),
+        *_speed(bench),
+        *_large(bench),
+    ]
 
 
 def _real(bench: Bench) -> list[Row]:
@@ -67,6 +78,56 @@ def _real(bench: Bench) -> list[Row]:
         for found in evaluate(options).rows:
             rows += _quality(found, kind)
     return rows
+
+
+def _others(bench: Bench) -> list[Row]:
+    """Replay `predict` on other worlds of real round trips, by what users know of places."""
+    dumps = registry_dumps()
+    if not dumps:
+        return []
+    hierarchy = bench.scratch.made("registry.ipm", lambda path: build_hierarchy(dumps, path))
+    rows: list[Row] = []
+    for folder in other_worlds():
+        bench.say(f"replaying {folder.name}")
+        # Pairs that are missing in this one were not measured: it is replayed as a file of measurements.
+        is_partial = folder.name == "atlas-cloud"
+        for kind in (LocationKind.WORLD, LocationKind.LOCATE if is_partial else LocationKind.COUNTRY):
+            options = EvaluateOptions(
+                world=folder / "rtt.csv" if is_partial else folder,
+                crawlers=folder / "crawlers.csv" if is_partial else None,
+                sites=folder / "sites.csv" if is_partial else None,
+                hierarchy=hierarchy,
+                location=kind,
+                seeds=max(bench.sizes.world_seeds // 2, 1),
+                policies=("predict",),
+            )
+            found = evaluate(options).rows[0]
+            (row,) = _quality({**found, "policy": f"{folder.name}: predict"}, kind)
+            rows.append(row)
+    return rows
+
+
+def _hosting(bench: Bench) -> list[Row]:
+    """Replay `predict` in an invented world where a third of the subnets span continents."""
+    sites = bench.sizes.delegated // 50
+    bench.say(f"delegating {sites:,} sites of access providers and hosting companies")
+    world, tree = invent_hosting(
+        replace(HOSTING_PLAN, sites=sites, subnets=max(sites // 5, 1)), np.random.default_rng(SEED)
+    )
+    machine = DelegationMachine(tree, Predict(), locations=locations_of(world, LocationKind.WORLD, {}))
+    outcomes = Replay(world, machine).run(range(sites))
+    parts = [quality_of(outcomes[sites * i // 4 : sites * (i + 1) // 4]) for i in range(4)]
+    curve = " → ".join(f"{one.probes_per_site:.2f}" for one in parts)
+    near = 100 * quality_of(outcomes).within_2ms
+    return [
+        Row(
+            what=f"predict default, a third hosting, {sites:,} sites, 50 crawlers: optimal",
+            value=100 * quality_of(outcomes).optimal,
+            unit="%",
+            figures=(f"within 2 ms {near:.1f} %", f"probes a site by quarters of the list: {curve}"),
+            is_exact=True,
+        )
+    ]
 
 
 def _quality(found: dict[str, float | str], kind: LocationKind) -> list[Row]:

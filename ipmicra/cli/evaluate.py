@@ -276,6 +276,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
     say_some(evaluation.findings, FINDINGS_SHOWN, "rows left out")
     if print_format is Format.TABLE:
         _print(evaluation)
+        _print_trust(evaluation)
     else:
         print_records(evaluation.rows, print_format)
     if saving := _saving(evaluation):
@@ -299,6 +300,29 @@ def _print(evaluation: Evaluation) -> None:
     if all(row["judged"] == 1 for row in rows):
         columns.pop(JUDGED, None)
     print_table(_title(evaluation), list(columns), [[cell(row) for cell in columns.values()] for row in rows])
+
+
+def _print_trust(evaluation: Evaluation) -> None:
+    """Print what answers without a probe were worth, and whether policies are as sure as they should be."""
+    cells = [
+        [SAVINGS["policy"](row), _share("unprobed")(row), _share("unprobed_right")(row), _by_evidence(row)]
+        for row in evaluation.rows
+        if row.get("unprobed")
+    ]
+    if cells:
+        print_table("answers without a probe", ["policy", "of all", "right", "by evidence"], cells)
+    said = [
+        [SAVINGS["policy"](row), *(_share(key)(one) for key in ("said", "right")), f"{one['answers']:,}"]
+        for row in evaluation.rows
+        for one in row.get("calibration", ())
+    ]
+    if said:
+        print_table("how sure, how often right", ["policy", "said", "right in", "answers"], said)
+
+
+def _by_evidence(row: dict[str, Any]) -> str:
+    found = row["unprobed_by_evidence"].items()
+    return ", ".join(f"{name} {_share('right')(one)} of {one['answers']:,}" for name, one in found)
 
 
 def _title(evaluation: Evaluation) -> str:

@@ -84,6 +84,8 @@ class Settle:
     """Where it could not be probed: what each step of the fallback said."""
     origin: Origin | None = None
     """The subnet that the answer was taken over from, if it was."""
+    chance: Callable[[], float] | None = field(default=None, compare=False, repr=False)
+    """How likely the crawler is the nearest of all, if the policy can say; computed on demand."""
 
 
 Choice = Ask | Settle
@@ -138,6 +140,8 @@ class Attempt:
     outstanding: set[int] = field(default_factory=set)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why each crawler was asked."""
+    is_mutual: bool = False
+    """Whether its samples are of another crawler, not of a site."""
     is_check: bool = False
     """Whether it checks a delegation that would have answered: somebody is to probe."""
     found: Hint | str | None = None
@@ -259,6 +263,8 @@ class Account:
     steps of the fallback, if there was one."""
     rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
     """Those that were not asked; rendered on demand, because most accounts are never read."""
+    chance: Callable[[], float] | None = field(default=None, compare=False, repr=False)
+    """How likely the chosen crawler is the nearest of all, if the policy can say."""
     _written: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What was written down of it, by the number of others named: many sites may share an account."""
 
@@ -300,4 +306,4 @@ def account_of(
         )
         for one in attempt.asked
     ]
-    return Account((chosen, *known, *asked, *settle.steps), rest)
+    return Account((chosen, *known, *asked, *settle.steps), rest, settle.chance)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log2
 
 TAUGHT_SAMPLES = 20_000
 """Samples of earlier runs, the newest, that a model learns from when it starts: about ten seconds."""
@@ -94,13 +95,20 @@ UNPLACED = LevelSpread(
 class PredictConfig:
     """The model behind `predict`; see `docs/delegation.md` for what was tried."""
 
-    probe_price_ms: float = 0.15
-    """A probe is asked only if its expected saving exceeds this; see `fixed_ms` for what saving means."""
+    probe_price_ms: float = 0.2
+    """A probe is asked only if its expected saving exceeds this, in a fleet of `fleet`; see `fixed_ms` for
+    what saving means. Unless the user sets it, it falls as the fleet grows (`price_fall`)."""
     probes_per_site: float | None = 1.9
-    """Mean number of probes above which the price rises; None for a fixed price."""
-    price_step: float = 0.03
-    """Rise of the price's logarithm for each probe over the mean: about thirty sites to settle."""
-    price_rise: float = 2.0
+    """Mean number of probes above which the price rises, for a fleet of `fleet`; None for a fixed price."""
+    fleet: int = 11
+    """Crawlers of the fleet that `probe_price_ms` and `probes_per_site` are for."""
+    price_fall: float = 0.25
+    """Exponent by which the price falls with the fleet: the more may be nearest, the more a probe finds."""
+    probes_per_doubling: float = 0.25
+    """Probes per site that each doubling of the fleet adds to that mean: more crawlers may be the nearest."""
+    price_step: float = 0.015
+    """Rise of the price's logarithm for each probe over the mean: about sixty sites to settle."""
+    price_rise: float = 1.5
     """The price rises to this multiple at most: where much is unknown more probes are right."""
     fixed_ms: float = 20.0
     """Part of a download that does not depend on the crawler. A saving counts in proportion to round trip
@@ -131,6 +139,8 @@ class PredictConfig:
     """Crawlers closer than this share routes."""
     own_share: float = 0.25
     """Share of a pair's variance that is the crawler's own even beside another one: their networks differ."""
+    mutual_weight: float = 0.5
+    """What a round trip between crawlers counts beside one to a site: data centres are better connected."""
     prior_sites: float = 40.0
     """Sites' worth of trust in the covariance above, before samples change it."""
     tail: float = 4.0
@@ -139,6 +149,15 @@ class PredictConfig:
     """Share of wrong places that is assumed before any sample."""
     places_trusted: float = 50.0
     """Sites' worth of trust in that share."""
+    refuting: float = 1.0
+    """Logarithm by which samples must fit other places better than a site's own, beyond the odds: a detour
+    looks like another place, and is the likelier explanation of small differences."""
+    misplaced_loss_ms: float = 25.0
+    """What believing a wrong place costs, before any was found: a site 60 ms away instead of 3."""
+    losses_trusted: float = 2.0
+    """Wrong places' worth of trust in that."""
+    source_trust: float = 20.0
+    """Sites' worth of trust in the share of all sources, when it comes to one of them."""
     check_every: int = 20
     """Of so many places that would be believed without a probe in a row, the last is looked at."""
     trees: int = 8
@@ -147,6 +166,8 @@ class PredictConfig:
     """Width of a coarse cell; over the trees from half to twice of it."""
     fine_km: float = 150.0
     """Width of a fine cell, likewise."""
+    mixed_places: int = 10
+    """Places of sites that must be known before a site without one is taken to be at any of them."""
     quantiles: int = 15
     """Points at which an expectation is taken."""
     kin_trust: float = 4.0
@@ -157,6 +178,19 @@ class PredictConfig:
     """Subnets above the site's own that count."""
     placed: LevelSpread = field(default_factory=LevelSpread)
     unplaced: LevelSpread = UNPLACED
+
+    def price_ms(self, crawlers: int) -> float:
+        """Return the price of a probe before a run adjusts it; one that the user sets is fixed."""
+        if self.probes_per_site is None:
+            return self.probe_price_ms
+        return self.probe_price_ms * float((self.fleet / max(crawlers, 1)) ** self.price_fall)
+
+    def mean_probes(self, crawlers: int) -> float | None:
+        """Return the mean number of probes per site above which the price rises; None for a fixed price."""
+        if self.probes_per_site is None:
+            return None
+        doublings = log2(max(crawlers, 1) / self.fleet)
+        return max(1.0, self.probes_per_site + self.probes_per_doubling * doublings)
 
 
 FRUGAL = PredictConfig(probe_price_ms=0.45, probes_per_site=1.1)

@@ -125,7 +125,8 @@ class DelegationMachine:
             return self.at_once.arrived(site, now_s)
         key, location = self._whereabouts(site)
         held = self.ledger.get(key)
-        if held is not None and self._units.is_check(held):
+        has_choice = len(self.roster.usable()) > 1
+        if held is not None and has_choice and self._units.is_check(key, held, site.address):
             key, held = self._units.checked(site.address), None
         attempt = self._open_by_key.get(key)
         if attempt is not None:
@@ -250,6 +251,7 @@ class DelegationMachine:
         """Learn from a sample that no attempt asked for."""
         key, location = self._whereabouts(Site(str(sample.address), sample.address))
         attempt = self._units.attempt(-1, key, sample.address, location)
+        self.roster.note_mutual(attempt)
         attempt.samples[crawler] = rtt_ms
         self._policy.learn(attempt)
 
@@ -322,10 +324,7 @@ class DelegationMachine:
 
     def _answers(self, attempt: Attempt, now_s: float) -> list[Action]:
         """Answer all sites that waited, after giving the subnet to a crawler of its own that joined."""
-        own: list[Action] = []
-        if attempt.owner is not None:
-            key = self._units.own_of(self.roster.crawlers[attempt.owner].address)
-            own = self.holdings.give_own(attempt.owner, key, now_s)
+        own = [] if attempt.owner is None else self._give_own(attempt.owner, now_s)
         return own + self.holdings.assign_waiting(attempt)
 
     def _abandon(self, attempt: Attempt) -> list[Action]:

@@ -174,6 +174,12 @@ class Roster:
         self._limit = None if names is None else frozenset(known[one] for one in names if one in known)
         self._renew()
 
+    def note_mutual(self, attempt: Attempt) -> None:
+        """Note where an attempt's address is if a crawler has it: crawlers measured each other."""
+        for one in self.crawlers:
+            if one.address == attempt.address:
+                attempt.is_mutual, attempt.location = True, one.location
+
     def index_of(self, name: str) -> int | None:
         """Return a crawler's index, None if it never joined."""
         return self._indices.get(name)

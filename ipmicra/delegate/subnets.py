@@ -55,11 +55,7 @@ def key_of(tree: SubnetTree, address: Address) -> int:
 
 def is_narrow(tree: SubnetTree, row: int) -> bool:
     """Return whether a subnet lies within one slice."""
-    return is_one_slice(*tree.bounds(row))
-
-
-def is_one_slice(first: Address, last: Address) -> bool:
-    """Return whether a range of addresses lies within one slice."""
+    first, last = tree.bounds(row)
     below = _FORMS[0 if first.version == 4 else 1][1]  # noqa: PLR2004
     return int(first) >> below == int(last) >> below
 

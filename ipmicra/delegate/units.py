@@ -29,7 +29,7 @@ from ipmicra.delegate.ledger import Held, Hold, Ledger, is_decided_for
 from ipmicra.delegate.own_subnet import own_key
 from ipmicra.delegate.ports import Policy, Scope
 from ipmicra.delegate.roster import are_apart
-from ipmicra.delegate.subnets import SubnetTree, is_narrow, is_one_slice, key_of, single, slice_of
+from ipmicra.delegate.subnets import SubnetTree, is_narrow, key_of, single, slice_of
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
 from ipmicra.model.location import Location
@@ -45,6 +45,8 @@ class Units:
     def __init__(self, tree: SubnetTree, ledger: Ledger, scope: Scope, config: DelegatorConfig) -> None:
         """Remember where to look."""
         self._tree, self._ledger, self._scope, self._config = tree, ledger, scope, config
+        self._narrow: dict[int, bool] = {}
+        """Whether subnets are no wider than a slice, by row."""
         self._checks: set[int] = set()
         """Slices about to be decided as a check."""
         self._answered = 0
@@ -58,23 +60,30 @@ class Units:
         if self._scope is Scope.SUBNET or key < 0:
             return key
         held = self._ledger.get(key)
-        if held is not None and _is_narrow(held):
-            return slice_of(address) if self._is_apart(address, location, held) else key
+        is_here = held is not None and not self._is_apart(address, location, held)
+        if self._is_narrow(key):
+            return key if is_here or held is None else slice_of(address)
         own = slice_of(address)
-        if self._ledger.get(own) is not None:
-            return own
-        if held is not None and not self._is_apart(address, location, held):
-            return key
-        return key if held is None and is_narrow(self._tree, key) else own
+        return key if is_here and self._ledger.get(own) is None else own
+
+    def _is_narrow(self, row: int) -> bool:
+        """Return whether a subnet lies within one slice; every site that arrives asks for it."""
+        found = self._narrow.get(row)
+        if found is None:
+            found = self._narrow[row] = is_narrow(self._tree, row)
+        return found
 
     def _is_apart(self, address: Address, place: Location | None, held: Held) -> bool:
         """Return whether an address is elsewhere than the site that a delegation was decided for."""
-        is_itself = is_decided_for(held.delegation, address)  # it may have been located better since
-        return not is_itself and are_apart(place, held.location, self._config.apart_km)
+        if place is None or not are_apart(place, held.location, self._config.apart_km):
+            return False
+        return not is_decided_for(held.delegation, address)  # it may have been located better since
 
-    def is_check(self, held: Held) -> bool:
-        """Count an answer from a delegation; return whether it is to be checked instead."""
-        if self._scope is not Scope.PLACE or _is_narrow(held):
+    def is_check(self, key: int, held: Held, address: Address) -> bool:
+        """Count an answer from a delegation to another site; return whether it is to be checked instead."""
+        if key < 0 or self._scope is not Scope.PLACE or self._is_narrow(key):
+            return False
+        if is_decided_for(held.delegation, address):
             return False
         self._answered += 1
         if self._answered < self._config.check_every:
@@ -114,7 +123,3 @@ class Units:
         """Return the key of what a crawler may have without a probe because it stands there."""
         is_whole = self._scope is not Scope.PLACE
         return key_of(self._tree, address) if is_whole else own_key(self._tree, address)
-
-
-def _is_narrow(held: Held) -> bool:
-    return is_one_slice(held.delegation.first, held.delegation.last)

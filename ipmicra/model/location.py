@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -38,6 +38,8 @@ class Location:
     city: str | None = None
     country: str | None = None
     """Two letters, ISO 3166."""
+    source: str | None = field(default=None, compare=False)
+    """Where the place is from, a `Heuristic` or a file: `predict` learns how often each source is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

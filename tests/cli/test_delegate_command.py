@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.delegate.config import PredictConfig
 from ipmicra.edge.loopback.internet import LoopbackInternet
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, MissingHierarchyError
@@ -96,9 +97,15 @@ def test_dry_run_counts_and_sends_nothing(home: Path, internet: LoopbackInternet
         "subnets_due": 0,
         "crawlers": CRAWLERS,
         "most_probes": SITES // 2 * CRAWLERS,
-        "expected_probes": 8,
+        "expected_probes": 5,
+        "price_ms": plan["price_ms"],
+        "aim_probes_per_site": plan["aim_probes_per_site"],
         "missing": 0,
     }
+    assert plan["price_ms"] > PredictConfig().probe_price_ms  # a small fleet: fewer may be the nearest
+    assert plan["aim_probes_per_site"] < 1.9
+    fixed = json.loads(invoked(*words, "--probe-price-ms", "0.5").stdout)
+    assert (fixed["price_ms"], fixed["aim_probes_per_site"]) == (0.5, None)
     assert json.loads(invoked(*words, "--policy", "everyone").stdout)["expected_probes"] == SITES * CRAWLERS
     assert json.loads(invoked(*words, "--policy", "hash").stdout)["most_probes"] == 0
     assert json.loads(invoked(*words, "--probe-budget", "3").stdout)["most_probes"] == 3

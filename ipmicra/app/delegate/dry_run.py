@@ -12,7 +12,7 @@ from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.options import AGENTS, EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
 from ipmicra.delegate.ledger import compared_s, next_check_s
-from ipmicra.delegate.policies.registry import probe_cost
+from ipmicra.delegate.policies.registry import price_of, probe_cost
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
 from ipmicra.edge.dns.bulk import resolve_seeds
@@ -48,6 +48,10 @@ class Plan:
     """Those that can be asked."""
     most_probes: int = 0
     expected_probes: int = 0
+    price_ms: float | None = None
+    """For predict: expected saving that a probe must exceed, before the run adjusts it."""
+    aim_probes: float | None = None
+    """For predict: probes per site above which that price rises; None for a fixed price."""
     missing: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
     names: NamePlan | None = None
@@ -63,6 +67,8 @@ class Plan:
             "crawlers": self.crawlers,
             "most_probes": self.most_probes,
             "expected_probes": self.expected_probes,
+            "price_ms": self.price_ms,
+            "aim_probes_per_site": self.aim_probes,
             "missing": self.missing,
         }
         if self.names is not None:
@@ -161,6 +167,8 @@ def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:
     """Count the worst case and the mean case, both within the budget."""
     free = plan.subnets - plan.held
     apart, most = (plan.names.unknown + plan.names.apart, plan.names.most_probes) if plan.names else (0, 0)
+    if options.policy == "predict":
+        plan.price_ms, plan.aim_probes = price_of(options.probe_price_ms, plan.crawlers)
     cost = probe_cost(options.policy, crawlers=plan.crawlers, nearest=options.nearest)
     count, probes = store.delegations.probes()
     mean = cost.expected if cost.is_fixed or count < ENOUGH else min(float(plan.crawlers), probes / count)

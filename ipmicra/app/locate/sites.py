@@ -13,6 +13,7 @@ and places in the names of the reverse zone. The vote that counts is returned wi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ipmicra.app.locate.locate import LocateOptions, LocateRun, site_name
@@ -52,7 +53,10 @@ class LocatedSites:
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
         """Return a site's place, without asking anybody."""
-        return self._run.locate_site(site.host, site.address).location
+        located = self._run.locate_site(site.host, site.address)
+        if located.location is None:
+            return None
+        return replace(located.location, source=located.heuristic)
 
     async def hints_of(self, sites: Sequence[Site]) -> list[Hint | str]:
         """Return the vote that counts for each site, or why there is none."""

@@ -43,8 +43,19 @@ def probe_cost(name: str, *, crawlers: int, nearest: int) -> ProbeCost:
         return ProbeCost(min(crawlers, most), min(crawlers, nearest))
     if name == "everyone":
         return ProbeCost(crawlers, crawlers)
-    aim = PUBLISHED_PROBES if name == "paper" else PredictConfig().probes_per_site or 2.0
+    aim = PUBLISHED_PROBES if name == "paper" else PredictConfig().mean_probes(crawlers) or 2.0
     return ProbeCost(crawlers, min(float(crawlers), aim), is_fixed=False)
+
+
+def price_of(price_ms: float | None, crawlers: int) -> tuple[float, float | None]:
+    """Return the price of a probe for `predict`, and the mean of probes per site above which it rises.
+
+    `price_ms` is the user's, which is fixed; None for the default, which follows the fleet.
+    """
+    config = PredictConfig()
+    if price_ms is not None:
+        return price_ms, None
+    return round(config.price_ms(crawlers), 4), round(config.mean_probes(crawlers) or 0.0, 2)
 
 
 @dataclass(frozen=True, slots=True)

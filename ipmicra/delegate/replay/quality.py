@@ -45,6 +45,10 @@ class SiteOutcome:
     """Whether the pair was measured."""
     askable: int
     """Crawlers that measured the site."""
+    evidence: str | None = None
+    """How the answer was reached."""
+    chance: float | None = None
+    """How likely the policy said its crawler is the nearest, if it can say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from ipmicra.delegate.actions import Action, AskProbe, Assigned, GaveUp
+from ipmicra.delegate.actions import Action, AskProbe, Assigned, Delegated, GaveUp
 from ipmicra.delegate.events import CrawlerJoined, CrawlerLeft, Event, ProbeLost, SampleReturned, SiteArrived
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.replay.quality import GroundTruth, SiteOutcome
@@ -36,14 +37,38 @@ SECONDS_APART = 1.0
 class Replay:
     """A delegator in a world: answers its probes from the matrix."""
 
-    def __init__(self, world: World, delegator: DelegationMachine, *, joined: int | None = None) -> None:
-        """Let all crawlers join, or so many of the first ones."""
+    def __init__(
+        self,
+        world: World,
+        delegator: DelegationMachine,
+        *,
+        joined: int | None = None,
+        asks_chance: bool = False,
+    ) -> None:
+        """Let all crawlers join, or so many of the first ones.
+
+        With `asks_chance` the policy says of each decision how sure it is, which takes time.
+        """
+        self._asks_chance = asks_chance
         self._world, self._delegator = world, delegator
         self._crawlers = {crawler.name: i for i, crawler in enumerate(world.crawlers)}
         self._truth = GroundTruth(world)
         self._now_s = 0.0
         for crawler in range(len(world.crawlers) if joined is None else joined):
             self.join(crawler)
+        self._teach_mutual()
+
+    def _teach_mutual(self) -> None:
+        """Let the delegator learn from the round trips between crawlers, where the world has them."""
+        mutual_ms, crawlers = self._world.mutual_ms, self._world.crawlers
+        if mutual_ms is None:
+            return
+        for i, j in np.argwhere(mutual_ms > 0).tolist():
+            if i != j:
+                sample = Sample(
+                    crawler=crawlers[i].name, address=crawlers[j].address, rtt_ms=float(mutual_ms[i, j])
+                )
+                self._delegator.handle(SampleReturned(None, sample, self._now_s))
 
     def join(self, crawler: int) -> None:
         """Let a crawler of the world join."""
@@ -64,12 +89,15 @@ class Replay:
             crawlers = self._world.crawlers
             self._delegator.roster.limit(crawlers[i].name for i in self._world.measured_from(site))
         pending: deque[Event] = deque([SiteArrived(self._world.sites[site], self._now_s)])
+        chance: float | None = None
         while pending:
             for action in self._delegator.handle(pending.popleft()):
                 if isinstance(action, AskProbe):
                     pending.append(self._answer(action, site))
+                elif isinstance(action, Delegated) and self._asks_chance and action.account.chance:
+                    chance = action.account.chance()
                 elif (outcome := self._outcome(action, site)) is not None:
-                    return outcome
+                    return replace(outcome, chance=chance)
         raise AssertionError("a site got no answer")  # the delegator always answers
 
     def _answer(self, ask: AskProbe, site: int) -> Event:
@@ -86,4 +114,5 @@ class Replay:
         if not isinstance(action, Assigned):
             return None
         decision = action.decision
-        return self._truth.outcome(site, self._crawlers[decision.crawler], decision.probes)
+        outcome = self._truth.outcome(site, self._crawlers[decision.crawler], decision.probes)
+        return replace(outcome, evidence=decision.evidence)

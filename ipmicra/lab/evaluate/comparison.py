@@ -22,7 +22,8 @@ from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.baselines import hashed
 from ipmicra.delegate.policies.registry import PolicyVariant
 from ipmicra.delegate.ports import LocationSource, Policy
-from ipmicra.delegate.replay.quality import GroundTruth, Quality, quality_of
+from ipmicra.delegate.replay.answers import Trust
+from ipmicra.delegate.replay.quality import GroundTruth, Quality, SiteOutcome, quality_of
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import World
 from ipmicra.delegate.subnets import SubnetTree
@@ -37,6 +38,8 @@ class PolicyResult:
     setting: str
     training: tuple[Quality, ...]
     test: tuple[Quality, ...]
+    trust: Trust = field(default_factory=Trust)
+    """How far the test's answers are to be trusted, over all orders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +60,22 @@ class Comparison:
     def replay(self, policy: Policy) -> Replay:
         """Return a replay in which a policy starts from nothing."""
         machine = DelegationMachine(self.tree, policy, self.config, locations=self.locations)
-        return Replay(self.world, machine)
+        return Replay(self.world, machine, asks_chance=True)
 
     def run(self, variant: PolicyVariant) -> Iterator[tuple[Quality, Quality]]:
         """Return the scores of training and test for each order of arrival."""
+        for training, _outcomes, test in self.run_answers(variant):
+            yield training, test
+
+    def run_answers(self, variant: PolicyVariant) -> Iterator[tuple[Quality, list[SiteOutcome], Quality]]:
+        """Return, for each order of arrival, the score of training, and answers and score of the test."""
         for seed in range(self.seeds):
             order = self._order(seed)
             policy = variant.make(np.random.default_rng([seed, 1]))
             replay = self.replay(policy)
             training = quality_of(replay.run(order[: self.train]), self.others_ms)
-            yield training, quality_of(replay.run(order[self.train :]), self.others_ms)
+            outcomes = replay.run(order[self.train :])
+            yield training, outcomes, quality_of(outcomes, self.others_ms)
 
     def run_given(self, crawlers: NDArray[np.int64]) -> Iterator[tuple[Quality, Quality]]:
         """Rate the crawlers that the sites have already; sites without one (-1) are left out."""

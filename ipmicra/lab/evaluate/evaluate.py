@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.policies.registry import POLICIES, READINGS, PolicyVariant, policy_variants
-from ipmicra.delegate.replay.quality import Quality
+from ipmicra.delegate.replay.answers import trust_of
+from ipmicra.delegate.replay.quality import Quality, SiteOutcome
 from ipmicra.delegate.replay.world import LocationKind, World
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
@@ -147,10 +148,12 @@ def _results(comparison: Comparison, options: EvaluateOptions, progress: Progres
     results = []
     for one in _variants(options):
         scores: list[tuple[Quality, Quality]] = []
-        for pair in comparison.run(one):
-            scores.append(pair)
+        answers: list[list[SiteOutcome]] = []
+        for training, outcomes, test in comparison.run_answers(one):
+            scores.append((training, test))
+            answers.append(outcomes)
             progress(f"{one.policy} {one.setting}".strip(), len(scores), comparison.seeds)
-        results.append(_result(one.policy, one.setting, scores))
+        results.append(replace(_result(one.policy, one.setting, scores), trust=trust_of(answers)))
     if comparison.world.today is not None:
         results.append(_result(TODAY, "", list(comparison.run_given(comparison.world.today))))
     return results
@@ -207,6 +210,7 @@ def _row(result: PolicyResult) -> dict[str, Any]:
         "training_probes_per_site": _mean([one.probes_per_site for one in result.training]),
         "optimal_spread": spread("optimal"),
         "probes_spread": spread("probes_per_site"),
+        **result.trust.record(),
         "unreached": int(sum(one.unreached for one in result.test)),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ from ipmicra.edge.files.worlds.records import SITES, WorldFiles
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.trees import PrefixTree
 from ipmicra.model.address import Address
+from ipmicra.model.geo import km_between
+from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
 NO_HIERARCHY = (
@@ -32,6 +35,10 @@ NO_PLACES = (
     "no crawler has a place, so distances are unknown: "
     "pass --crawlers FILE with name,address,latitude,longitude"
 )
+
+
+FAR_KM = 500.0
+"""A place farther than this from the true one counts as wrong in the notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +120,36 @@ def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[st
         found = {site.address: located.location_of(site, 0) for site in world.sites}
         places = {address: place for address, place in found.items() if place is not None}
         notes.append(f"places by host name and registration: {len(places):,} of {len(world.sites):,} sites")
+        notes += places_by_source(world, places)
         return WorldLocations(places)
     if kind is LocationKind.COUNTRY:
         from ipmicra.edge.geodata.countries import country_middles
 
         return locations_of(_with_countries(world, tree), kind, country_middles())
     return locations_of(world, kind, {})
+
+
+def places_by_source(world: World, places: Mapping[Address, Location]) -> list[str]:
+    """Say how many places each source gave, and how many are far off where the world knows better."""
+    given: Counter[str] = Counter()
+    checked: Counter[str] = Counter()
+    far: Counter[str] = Counter()
+    for site, true in zip(world.sites, world.places, strict=True):
+        place = places.get(site.address)
+        if place is None:
+            continue
+        source = place.source or "unknown"
+        given[source] += 1
+        if true is not None:
+            checked[source] += 1
+            far[source] += km_between(place, true) > FAR_KM
+    lines = []
+    for source, count in given.most_common():
+        known = (
+            f", {far[source]:,} of {checked[source]:,} off by over {FAR_KM:g} km" if checked[source] else ""
+        )
+        lines.append(f"places by {source}: {count:,}{known}")
+    return lines
 
 
 def _with_countries(world: World, tree: SubnetTree) -> World:

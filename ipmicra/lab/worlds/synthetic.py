@@ -75,7 +75,7 @@ BIG_PLAN = WorldPlan(crawlers=50, sites=1_000_000, subnets=200_000, countries=10
 
 def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTree]:
     """Invent a world and its hierarchy."""
-    city_places, city_countries = _cities(plan, rng)
+    city_places, city_countries = scatter_cities(plan, rng)
     subnet_cities = np.sort(rng.integers(len(city_places), size=plan.subnets))
     countries = city_countries[subnet_cities]
     organisations = 1 + np.arange(plan.subnets) // plan.subnets_per_organisation
@@ -98,7 +98,7 @@ def invent(plan: WorldPlan, rng: np.random.Generator) -> tuple[World, InventedTr
     return World("invented", crawlers, sites, rtt_ms, tuple(locations[city] for city in cities), lands), tree
 
 
-def _cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, Rows]:
+def scatter_cities(plan: WorldPlan, rng: np.random.Generator) -> tuple[Floats, Rows]:
     """Scatter countries between 60 degrees north and south, and cities around their middles."""
     middles = np.stack(
         [rng.uniform(-60, 60, size=plan.countries), rng.uniform(-180, 180, size=plan.countries)], axis=1

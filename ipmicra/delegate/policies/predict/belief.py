@@ -13,18 +13,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import erf, lgamma, log, log1p, pi, sqrt
+from math import erf, exp, lgamma, log, log1p, pi, sqrt
 from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.model.types import Floats
 
 LEAST_VARIANCE = 1e-12
-DRAWS = 256
+MOST_LOG = 500.0
+"""Logarithms of ratios are cut here, before they overflow."""
+DRAWS = 512
 """Draws by which the expected regret is taken."""
+PRIMES = np.array([p for p in range(2, 2000) if all(p % d for d in range(2, int(p**0.5) + 1))])
+"""Square roots of primes make the lattice of the draws."""
 RIVALS = 7
 """Crawlers that are compared with the holder: those with the highest expected savings."""
 NARROWEST = 0.5
@@ -114,11 +119,25 @@ class Savings:
         saved: Floats = logarithms * shifted[holder] / (expected_ms + self.fixed_ms) * self.fixed_ms
         return saved
 
+    def regret_among(
+        self, belief: Normal, outlook: Bounds, holder: int, usable: NDArray[np.intp], enough_ms: float
+    ) -> tuple[float, Floats]:
+        """Return what a holder is expected to lose against all who may be asked, and against each.
+
+        Where one of them alone makes it lose `enough_ms`, that is returned: more does not matter.
+        """
+        savings = self.over_expected(belief, outlook.floors, holder)
+        counted = np.zeros_like(savings)
+        counted[usable] = savings[usable]
+        counted[holder] = 0.0
+        most = float(counted.max())
+        return (most if most >= enough_ms else self.regret(belief, outlook, holder, counted)), counted
+
     def regret(self, belief: Normal, outlook: Bounds, holder: int, savings: Floats) -> float:
         """Return what a crawler is expected to lose against the nearest of all, without a sample, in ms.
 
         `savings` has what each of the others may save beside it, nil for those that do not count. Several
-        may: their largest is a lower bound, their sum an upper one, which decides most cases.
+        may, so their largest is too low and their sum too high.
         """
         rivals = np.argsort(-savings)[:RIVALS]
         some = np.concatenate(([holder], rivals[(savings[rivals] > 0) & (rivals != holder)]))
@@ -128,11 +147,30 @@ class Savings:
         shifted = np.maximum(trips, 0.0) + self.fixed_ms
         return float(np.log(shifted[:, 0] / shifted.min(axis=1)).mean()) * self.fixed_ms
 
+    def chance(self, belief: Normal, outlook: Bounds, crawler: int, usable: NDArray[np.intp]) -> float:
+        """Return how likely a crawler is the nearest of those that may be asked."""
+        others = usable[usable != crawler]
+        some = np.concatenate(([crawler], others)).astype(np.intp)
+        covariance = belief.covariance[some[:, None], some]
+        scales, directions = np.linalg.eigh(covariance)
+        root = directions * np.sqrt(np.maximum(scales, 0.0))
+        values = belief.mean[some] + normal_draws(len(some)) @ root.T
+        trips = np.maximum(outlook.floors[some] + np.exp(values) - self.offset_ms, outlook.least[some])
+        return float((trips.argmin(axis=1) == 0).mean())
+
 
 @cache
 def normal_draws(count: int) -> Floats:
-    """Return draws of independent standard normal numbers, always the same."""
-    return np.random.default_rng(0).standard_normal((DRAWS, count))
+    """Return draws of independent standard normal numbers, always the same; each with its opposite.
+
+    Points of a lattice fill the unit cube more evenly than chance, and so need fewer for the same accuracy.
+    """
+    shifts = np.sqrt(PRIMES[:count]) % 1.0
+    cube = (np.arange(1, DRAWS // 2 + 1)[:, None] * shifts + 0.5 / DRAWS) % 1.0
+    normal = NormalDist()
+    half = np.array([normal.inv_cdf(min(max(x, 1e-6), 1 - 1e-6)) for x in cube.ravel().tolist()])
+    half = half.reshape(cube.shape)
+    return np.concatenate((half, -half))
 
 
 def _loss(margin: Floats) -> Floats:
@@ -141,6 +179,35 @@ def _loss(margin: Floats) -> Floats:
     below = np.array([0.5 + 0.5 * erf(x / sqrt(2)) for x in margin.tolist()])
     loss: Floats = margin * below + density
     return loss
+
+
+def student_constant(tail: float) -> float:
+    """Return the logarithm of a Student density at its middle, for a scale of 1."""
+    return lgamma((tail + 1) / 2) - lgamma(tail / 2) - 0.5 * log(tail * pi)
+
+
+class WrongShare:
+    """Counts places and wrong ones among them, in all and by source."""
+
+    def __init__(self, config: PredictConfig) -> None:
+        """Begin without any."""
+        self._config = config
+        self.sites = self.wrong = 0
+        self._by_source: dict[str, tuple[int, int]] = {}
+
+    def count(self, source: str, *, is_wrong: bool) -> None:
+        """Count a place."""
+        sites, wrong = self._by_source.get(source, (0, 0))
+        self._by_source[source] = sites + 1, wrong + is_wrong
+        self.sites += 1
+        self.wrong += is_wrong
+
+    def of(self, source: str, assumed: float) -> float:
+        """Return the share of a source's wrong places; it leans on that of all, which leans on `assumed`."""
+        trust, own_trust = self._config.places_trusted, self._config.source_trust
+        share = (trust * assumed + self.wrong) / (trust + self.sites)
+        sites, wrong = self._by_source.get(source, (0, 0))
+        return (own_trust * share + wrong) / (own_trust + sites)
 
 
 class PlacementCheck:
@@ -153,29 +220,42 @@ class PlacementCheck:
         """Begin with the share that is expected before any sample."""
         self._config = config
         self._tail = config.tail
-        self._constant = lgamma((self._tail + 1) / 2) - lgamma(self._tail / 2) - 0.5 * log(self._tail * pi)
-        self._sites = 0
-        self._wrong = 0
+        self._constant = student_constant(self._tail)
+        self._all, self._sure = WrongShare(config), WrongShare(config)
+        self._lost_ms = 0.0
 
     def __repr__(self) -> str:
         """Say what was counted."""
-        return f"<PlacementCheck: {self._wrong} of {self._sites} places wrong>"
+        return f"<PlacementCheck: {self._all.wrong} of {self._all.sites} places wrong>"
 
-    def learn(self, *, is_wrong: bool) -> None:
-        """Count a site that had a place and was sampled."""
-        self._sites += 1
-        self._wrong += is_wrong
+    def learn(self, source: str, loss_ms: float | None, *, was_sure: bool) -> None:
+        """Count a site that had a place from some source and was sampled.
+
+        `loss_ms` is what believing the place would have cost, None if it was right; `was_sure` says that the
+        place alone nearly settled the site.
+        """
+        is_wrong = loss_ms is not None
+        self._all.count(source, is_wrong=is_wrong)
+        self._lost_ms += loss_ms or 0.0
+        if was_sure:
+            self._sure.count(source, is_wrong=is_wrong)
+
+    def share(self, source: str) -> float:
+        """Return the share of a source's places that are wrong: as assumed, as seen of all, as seen of it."""
+        return self._all.of(source, self._config.misplaced)
+
+    def expected_loss_ms(self, source: str) -> float:
+        """Return what believing a place without a probe is expected to lose; nil until the first wrong one.
+
+        Only places count that nearly settled their sites: where more was unknown, more is wrong.
+        """
+        return self._sure.of(source, 0.0) * self.loss_ms
 
     @property
-    def share(self) -> float:
-        """Share of places that are wrong, by what was expected and seen."""
-        trust = self._config.places_trusted
-        return (trust * self._config.misplaced + self._wrong) / (trust + self._sites)
-
-    @property
-    def seen_share(self) -> float:
-        """The same by what was seen alone: nil until the first wrong place."""
-        return self._wrong / (self._config.places_trusted + self._sites)
+    def loss_ms(self) -> float:
+        """Mean loss of believing a wrong place."""
+        trust = self._config.losses_trusted
+        return (trust * self._config.misplaced_loss_ms + self._lost_ms) / (trust + self._all.wrong)
 
     def density(self, belief: Normal, crawler: int, value: float) -> float:
         """Return the logarithm of the density of a round trip whose shifted logarithm is `value`."""
@@ -188,7 +268,9 @@ class PlacementCheck:
         """Return the highest density that no place could give to such values."""
         return len(values) * (self._constant - log(NARROWEST)) - sum(values)
 
-    def is_wrong(self, placed: float, unplaced: float) -> bool:
-        """Return whether a wrong place is likelier than a right one, by the logarithms of both densities."""
-        share = self.share
-        return unplaced + log(share) > placed + log(1.0 - share) if share < 1.0 else True
+    def doubt(self, source: str, placed: float, unplaced: float) -> float:
+        """Return the chance that a place is wrong, by the logarithms of the samples' densities."""
+        share = self.share(source)
+        if share >= 1.0:
+            return 1.0
+        return 1.0 / (1.0 + exp(min(placed - unplaced, MOST_LOG)) * (1.0 - share) / share)

@@ -205,7 +205,7 @@ class Branches:
             place = self._registered(attempt)
             nodes = self._over_registry(forest, place, country)
         common, squares = self._common(forest, attempt, ("place", *place, country), spread)
-        between = self._between_slices(attempt, is_placed=is_placed)
+        between = self.between_slices(attempt, is_placed=is_placed)
         if between is not None:
             own = forest.node(common[-1], "slice", slice_of(attempt.address))
             between = forest.slice_squares.setdefault(own, between)
@@ -214,7 +214,7 @@ class Branches:
         levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
         return Branch(nodes, np.array(common, dtype=np.intp), levels, tuple(squares), between)
 
-    def _between_slices(self, attempt: Attempt, *, is_placed: bool) -> float | None:
+    def between_slices(self, attempt: Attempt, *, is_placed: bool) -> float | None:
         """Return the variance between slices of an attempt's subnet; None if it is no wider than one."""
         row = attempt.row
         if self._tree.parent(row) is None or is_narrow(self._tree, row):

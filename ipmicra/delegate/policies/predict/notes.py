@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +31,18 @@ class Notes:
     """Expected round trip and saving of those asked."""
     density: float = 0.0
     """Logarithm of the density of the samples taken in."""
+    beside: Mapping[int, tuple[float, float]] | None = None
+    """If the site may be anywhere: what its neighbours say, a logarithm and its variance for each crawler."""
     is_misplaced: bool = False
     """There was a place, and the samples say that it is wrong."""
+    doubt: float = 0.0
+    """Chance that the place is wrong, by the samples so far."""
+    elsewhere: Notes | None = None
+    """What is known if it is wrong; None if that is out of the question."""
+    regret_ms: float = inf
+    """What an answer without any sample was expected to lose."""
+    source: str = ""
+    """Where that place was from."""
 
     def expected_ms(self, crawler: int) -> float:
         """Return the round trip that is expected of a crawler."""

@@ -24,9 +24,10 @@ take 20 is worth a probe where one expected at 25 ms for certain is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from math import exp, log
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +35,23 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.belief import Normal, PlacementCheck, Savings
+from ipmicra.delegate.policies.predict.belief import PlacementCheck, Savings
 from ipmicra.delegate.policies.predict.forest import Branches
 from ipmicra.delegate.policies.predict.notes import Notes, unasked
+from ipmicra.delegate.policies.predict.price import Price
 from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook
+from ipmicra.delegate.policies.predict.whereabouts import Whereabouts
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, is_narrow
 from ipmicra.model.delegation import Evidence
+from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
+LEAST_DOUBT = 0.01
+"""A place that is wrong with a lower chance than this is believed."""
+NEARLY = 3.0
+"""Places that would lose less than so many prices without a probe count as nearly settling a site."""
 SPREAD = "sites of its subnet or holder are in several places"
 
 
@@ -60,12 +68,14 @@ class Predict:
         self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
         self._fields: dict[bool, Field] = {}
         self._placement = PlacementCheck(self.config)
+        self._whereabouts = Whereabouts(self.config)
+        self._refuted: set[tuple[int, Location | None]] = set()
+        """Subnets and places that were wrong for one of their sites: other sites would get the same."""
         self._spread: list[int] = []
         """Subnets to delegate by slices from now on."""
         self._unchecked = 0
         """Places believed without a probe since the last one."""
-        self._overspent = 0.0
-        """Probes over the mean that was asked for, since the beginning."""
+        self.price = Price(self.config)
 
     def __repr__(self) -> str:
         """Say what was learnt."""
@@ -79,19 +89,17 @@ class Predict:
 
     @property
     def price_ms(self) -> float:
-        """What a probe costs now: the price, raised while more probes are used than wanted."""
-        config = self.config
-        if config.probes_per_site is None or self._overspent <= 0:
-            return config.probe_price_ms
-        # Limited before the exponential: long runs overspend so far that it would overflow.
-        rise = exp(min(config.price_step * self._overspent, log(config.price_rise)))
-        return config.probe_price_ms * rise
+        """What a probe costs now."""
+        return self.price.now_ms
 
     # --- the fleet
 
     def crawler_added(self, crawler: int) -> None:
         """Make room for a crawler."""
-        self._geography.add(self.roster.crawlers[crawler].location)
+        place = self.roster.crawlers[crawler].location
+        self._geography.add(place)
+        self._whereabouts.add_crawler(place, self._geography.points)
+        self.price.crawlers = len(self.roster)
         for is_placed, known in self._fields.items():
             known.add_crawler(self._simple(is_placed))
 
@@ -116,6 +124,14 @@ class Predict:
     def decide(self, attempt: Attempt) -> Choice:
         """Ask the crawler with the highest expected saving, or settle when none is worth its price."""
         notes = self.examined(attempt)
+        choice = self._choose(attempt, notes)
+        if isinstance(choice, Ask):
+            return choice
+        usable = np.array(self.roster.usable(), dtype=np.intp)
+        chance = partial(self._savings.chance, notes.belief, notes.prior.outlook, choice.crawler, usable)
+        return replace(choice, chance=chance)
+
+    def _choose(self, attempt: Attempt, notes: Notes) -> Choice:
         free = self._free(attempt)
         best = attempt.best
         if best is None:
@@ -127,7 +143,8 @@ class Predict:
         chosen = int(free[savings[free].argmax()])
         if savings[chosen] >= self.price_ms:
             return self._ask(notes, chosen, savings)
-        return Settle(best, Evidence.PROBED, best_ms, self._why_stop(notes, best_ms, chosen, savings))
+        why = self._why_stop(notes, best_ms, chosen, savings)
+        return self._in_doubt(notes, free, best_ms, Settle(best, Evidence.PROBED, best_ms, why))
 
     def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
         """Return whether an answer is good for the whole subnet: if another site would lose little by it.
@@ -140,21 +157,11 @@ class Predict:
         is_placed = notes.prior.outlook.is_placed
         square = kinship.square(attempt.row, is_placed=is_placed)
         beside = self._field(is_placed).expect_beside(notes.prior, square)
-        regret, _savings = self._regret(beside.belief(), beside.outlook, crawler, self.roster.usable())
+        usable = np.array(self.roster.usable(), dtype=np.intp)
+        regret, _each = self._savings.regret_among(
+            beside.belief(), beside.outlook, crawler, usable, self.price_ms
+        )
         return regret < self.price_ms, f"expected loss of another site of it: {regret:.2f} ms"
-
-    def _regret(
-        self, belief: Normal, outlook: Outlook, holder: int, usable: Sequence[int] | NDArray[np.intp]
-    ) -> tuple[float, Floats]:
-        """Return what a holder is expected to lose against all who may be asked, and against each."""
-        savings = self._savings.over_expected(belief, outlook.floors, holder)
-        counted = np.zeros_like(savings)
-        counted[usable] = savings[usable]
-        counted[holder] = 0.0
-        most, total = float(counted.max()), float(counted.sum())
-        if most >= self.price_ms or total < self.price_ms:  # bounds decide
-            return (most if most >= self.price_ms else total), counted
-        return self._savings.regret(belief, outlook, holder, counted), counted
 
     def spread_since(self) -> list[int]:
         """Return subnets delegated as a whole that turned out to be in several places since last asked."""
@@ -166,10 +173,12 @@ class Predict:
         usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
         expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
         holder = int(usable[expected[usable].argmin()])
-        most, savings = self._regret(notes.belief, notes.prior.outlook, holder, usable)
-        notes.savings = savings
+        most, savings = self._savings.regret_among(
+            notes.belief, notes.prior.outlook, holder, usable, self.price_ms
+        )
+        notes.savings, notes.regret_ms = savings, most
         if most < self.price_ms and notes.prior.outlook.is_placed:
-            most = max(most, self._saving_by_check())
+            most = max(most, self._saving_by_check(attempt))
         if attempt.is_check:
             most = max(most, self.price_ms)
         if most >= self.price_ms and len(free):
@@ -212,12 +221,15 @@ class Predict:
         unplaced = self._without_place(attempt, notes)
         if unplaced is None:
             return notes
+        self._refuted.add((attempt.row, attempt.location))
         attempt.location, attempt.scratch = None, unplaced
         return unplaced
 
     def _notes(self, attempt: Attempt) -> Notes:
         if attempt.scratch is None:
-            attempt.scratch = self._noted(attempt, self._geography.outlook(attempt.location))
+            is_refuted = (attempt.row, attempt.location) in self._refuted
+            place = None if is_refuted else attempt.location
+            attempt.scratch = self._noted(attempt, self._geography.outlook(place))
         notes: Notes = attempt.scratch
         return notes
 
@@ -225,9 +237,21 @@ class Predict:
         known = self._field(outlook.is_placed)
         branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
         prior = known.expect(outlook, branch)
-        return Notes(prior, prior.belief(), self.config.offset_ms)
+        if outlook.is_placed or not self._whereabouts.is_known:
+            return Notes(prior, prior.belief(), self.config.offset_ms)
+        between = self._branches.between_slices(attempt, is_placed=False)
+        beside = self._whereabouts.beside(attempt, between)
+        belief, _density = self._whereabouts.believed(self._field(is_placed=True).within, {}, beside)
+        return Notes(prior, belief, self.config.offset_ms, beside=beside)
 
     def _take_in(self, attempt: Attempt, notes: Notes) -> None:
+        if notes.beside is not None:
+            if notes.taken_in != attempt.samples.keys():
+                notes.taken_in = set(attempt.samples)
+                own = {one: self._logarithm(0.0, rtt_ms) for one, rtt_ms in attempt.samples.items()}
+                within = self._field(is_placed=True).within
+                notes.belief, notes.density = self._whereabouts.believed(within, own, notes.beside)
+            return
         for crawler, rtt_ms in attempt.samples.items():
             if crawler not in notes.taken_in:
                 notes.taken_in.add(crawler)
@@ -236,32 +260,45 @@ class Predict:
                 notes.belief.condition(crawler, value)
 
     def _without_place(self, attempt: Attempt, notes: Notes) -> Notes | None:
-        """Return notes as if there were no place, if the samples fit that better than the site's own."""
+        """Return notes as if there were no place, if the samples fit that better than the site's own.
+
+        If they fit it nearly as well, these notes are kept beside the others: the place is in doubt.
+        """
         if not notes.prior.outlook.is_placed or not notes.taken_in:
             return None
         values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
-        if not self._placement.is_wrong(notes.density, self._placement.most(values)):
+        source, notes.doubt = _source(attempt), 0.0
+        if self._placement.doubt(source, notes.density, self._placement.most(values)) < LEAST_DOUBT:
             return None  # whatever would be expected without a place
         unplaced = self._noted(attempt, self._geography.outlook(None))
         self._take_in(attempt, unplaced)
-        if not self._placement.is_wrong(notes.density, unplaced.density):
+        margin = 0.0 if unplaced.beside is None else self.config.refuting
+        notes.doubt = self._placement.doubt(source, notes.density + margin, unplaced.density)
+        notes.elsewhere = unplaced
+        if notes.doubt <= 0.5:  # noqa: PLR2004 - likelier right than wrong
             return None
-        unplaced.is_misplaced = True
+        unplaced.is_misplaced, unplaced.source, unplaced.regret_ms = True, source, notes.regret_ms
         return unplaced
 
-    def _saving_by_check(self) -> float:
+    def _in_doubt(self, notes: Notes, free: NDArray[np.intp], best_ms: float, settle: Settle) -> Choice:
+        """Go on if the place may be wrong and a probe is worth its price even by that chance alone."""
+        elsewhere = notes.elsewhere
+        if elsewhere is None or notes.doubt < LEAST_DOUBT:
+            return settle
+        savings = notes.doubt * self._savings_over(elsewhere, best_ms)
+        chosen = int(free[savings[free].argmax()])
+        return self._ask(notes, chosen, savings) if savings[chosen] >= self.price_ms else settle
+
+    def _saving_by_check(self, attempt: Attempt) -> float:
         """Return what looking may save because places are wrong now and then.
 
         Of sites that would get no probe one in `check_every` is probed anyway, to detect errors.
         """
         self._unchecked += 1
-        config = self.config
-        ratio = (config.typical_ms + config.fixed_ms) / (config.base_ms + config.fixed_ms)
-        saving = float(config.fixed_ms * np.log(ratio))
-        if self._unchecked >= config.check_every:
+        if self._unchecked >= self.config.check_every:
             self._unchecked = 0
-            return saving
-        return self._placement.seen_share * saving
+            return self._placement.loss_ms
+        return self._placement.expected_loss_ms(_source(attempt))
 
     def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
         return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
@@ -290,20 +327,29 @@ class Predict:
 
     def learn(self, attempt: Attempt) -> None:
         """Learn from the samples of this attempt's own probes."""
-        if self.config.probes_per_site is not None and attempt.sites:
-            self._overspent += attempt.probes - self.config.probes_per_site
+        if attempt.sites:
+            self.price.spend(attempt.probes)
         new = [crawler for crawler in attempt.samples if crawler not in attempt.known]
         if not new:
             return
         notes = self._notes(attempt)
-        if notes.is_misplaced or notes.prior.outlook.is_placed:
-            self._placement.learn(is_wrong=notes.is_misplaced)
+        if (notes.is_misplaced or notes.prior.outlook.is_placed) and not attempt.is_mutual:
+            source = notes.source if notes.is_misplaced else _source(attempt)
+            loss_ms = self._loss_ms(attempt, new) if notes.is_misplaced else None
+            was_sure = notes.regret_ms < NEARLY * self.price_ms
+            self._placement.learn(source, loss_ms, was_sure=was_sure)
         floors = notes.prior.outlook.floors
         values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
+        self._whereabouts.learn(attempt, dict(zip(new, values.tolist(), strict=True)), notes.prior.outlook)
         crawlers, known = np.array(new), self._field(notes.prior.outlook.is_placed)
-        if notes.prior.branch.slice_square is not None:
+        if notes.prior.branch.slice_square is not None and not attempt.is_mutual:
             self._learn_kinship(attempt, notes.prior, crawlers, values)
-        known.learn(notes.prior, crawlers, values)
+        known.learn(notes.prior, crawlers, values, self.config.mutual_weight if attempt.is_mutual else 1.0)
+
+    def _loss_ms(self, attempt: Attempt, crawlers: list[int]) -> float:
+        """Return what the first crawler that was asked would have lost against the nearest that was."""
+        first, best = attempt.samples[crawlers[0]], min(attempt.samples.values())
+        return self.config.fixed_ms * log((first + self.config.fixed_ms) / (best + self.config.fixed_ms))
 
     def _learn_kinship(
         self, attempt: Attempt, prior: Expectation, crawlers: NDArray[np.intp], values: Floats
@@ -346,3 +392,8 @@ class Predict:
         free = self._free(attempt)
         names = [crawler.name for crawler in self.roster.crawlers]
         return partial(unasked, notes, names, free, best_ms, self.price_ms)
+
+
+def _source(attempt: Attempt) -> str:
+    """Return where an attempt's place is from; "" if nobody said."""
+    return (attempt.location.source or "") if attempt.location is not None else ""

@@ -258,11 +258,18 @@ class Field:
         noise = prior.covariance[some, some] - (prior.branch.slice_square or 0.0)
         return float(((values[seen] - prior.mean[some]) ** 2 - noise).mean())
 
-    def learn(self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats) -> None:
-        """Take in the samples of one site, as logarithms; `prior` is what was expected of it."""
+    def learn(
+        self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats, weight: float = 1.0
+    ) -> None:
+        """Take in the samples of one site, as logarithms; `prior` is what was expected of it.
+
+        Samples with a weight below 1 count as noisy ones.
+        """
         if prior.sites != self._sites:  # other sites taught something meanwhile
             prior = self.expect(prior.outlook, prior.branch)
         seen: Floats = prior.covariance[crawlers[:, None], crawlers]
+        if weight < 1.0:
+            seen = seen + np.diag(seen.diagonal()) * (1.0 / weight - 1.0)
         inverse: Floats = np.asarray(np.linalg.inv(seen), np.float64)
         pull = inverse @ (values - prior.mean[crawlers])
         self._learn_within(crawlers, inverse, pull)
@@ -271,8 +278,8 @@ class Field:
         after = np.maximum(before - before**2 * inverse.diagonal(), SURE)
         centre = prior.level[crawlers]
         precision = np.maximum(1.0 / after - 1.0 / before, 0.0)
-        weight = (centre + before * pull) / after - centre / before
-        self.forest.learn(prior.branch, crawlers, precision, weight)
+        message = (centre + before * pull) / after - centre / before
+        self.forest.learn(prior.branch, crawlers, precision, message)
 
     def _learn_within(self, crawlers: NDArray[np.intp], inverse: Floats, pull: Floats) -> None:
         """Add the expected products of one site's residuals (one step of expectation maximisation)."""

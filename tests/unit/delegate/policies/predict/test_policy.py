@@ -13,5 +13,5 @@ def test_price_stays_within_its_rise_however_long_a_run_overspends(overspent: fl
     """Long runs printed an overflow warning; tests take warnings for errors."""
     config = PredictConfig()
     policy = Predict(config)
-    policy._overspent = overspent
+    policy.price.overspent = overspent
     assert policy.price_ms == pytest.approx(config.probe_price_ms * config.price_rise)
