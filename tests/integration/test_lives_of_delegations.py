@@ -13,6 +13,7 @@ import pytest
 from ipmicra import Delegator, Fleet
 from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
+from ipmicra.app.delegate.probe_queue import ProbeCounts
 from ipmicra.app.home import Home
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.hierarchy_file import Hierarchy
@@ -188,3 +189,37 @@ def test_neighbour_of_a_probed_site_inherits_its_answer_and_says_from_whom(
     assert report.probes == 0
     assert [again[one.host].evidence for one in (first, second)] == [Evidence.PROBED, Evidence.INHERITED]
     assert list(store.results.all(1)) == [first, second]
+
+
+def test_recheck_that_was_killed_is_resumed_without_probing_again(
+    tmp_path: Path, store: Store, internet: LoopbackInternet
+) -> None:
+    """Its sample was stored and its delegation was not: the moment at which a crash hurts most."""
+    enrol(store, list(internet.crawlers.values()))
+    calendar, home = Calendar(), Home(folder=tmp_path)
+    wanted = options(internet, "paper", recheck_percent=100.0)
+    (seed, *_) = seeds_of(1, internet.port)
+
+    async def used() -> tuple[Decision, ProbeCounts]:
+        async with Delegator.open(home, options=wanted, clock=calendar) as delegator:
+            return await delegator.delegate(seed), delegator._session.driver.probes.counts
+
+    first, _ = asyncio.run(used())
+    before = store.delegations.get(first.first, first.last)
+    assert before is not None
+    calendar.now_s += 31 * DAY_S
+    again, counts = asyncio.run(used())
+    assert (again.probes, counts.sent, counts.repeated) == (1, 1, 0)
+    after = store.delegations.get(first.first, first.last)
+    assert after is not None
+    assert after.delegation.checked_s == calendar.now_s
+    assert after.delegation.created_s == before.delegation.created_s
+    store.delegations.put_many([before])
+    store.batches.reopen(store.batches.all()[-1].id, calendar.now_s)
+    resumed, counts = asyncio.run(used())
+    assert (resumed.crawler, counts.sent, counts.repeated) == (again.crawler, 0, 1)
+    done = store.delegations.get(first.first, first.last)
+    assert done is not None
+    assert done.delegation == after.delegation
+    quiet, counts = asyncio.run(used())
+    assert (quiet.probes, counts.sent) == (0, 0)
