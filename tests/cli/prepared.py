@@ -42,6 +42,7 @@ def prepared(folder: Path) -> Iterator[Prepared]:
         with Store.open(str(home / "state.db")) as store:
             enrol(store, list(internet.crawlers.values()))
         (folder / "seeds.txt").write_text("\n".join(seeds_of(SITES, internet.port)) + "\n")
+        (folder / "some.rules").write_text("any -> prefer=c0\n")
         (folder / "token").write_text(internet.token)
         dump_file(folder)
         _write_world(folder / "world")

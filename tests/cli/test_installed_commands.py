@@ -46,6 +46,7 @@ CALLS: dict[str, Call] = {
     ),
     "explain": lambda at: f"--home {at.home} explain {at.host} --json",
     "forget": lambda at: f"--home {at.home} forget {at.host} --dry-run --json",
+    "rules": lambda at: f"--home {at.home} rules --rules {at.folder}/some.rules",
     "assign": lambda at: f"--home {at.home} assign {at.host} --dry-run",
     "report": lambda at: f"report --world {at.folder}/world -o {at.folder}/report.html",
     "evaluate": lambda at: f"--home {at.home} evaluate {at.folder}/world --policy hash --seeds 1",
@@ -53,6 +54,9 @@ CALLS: dict[str, Call] = {
     "simulate splitting": lambda at: (
         f"simulate splitting --population {at.folder}/matrix.npz --scheme NH --seeds 1"
     ),
+    "simulate delegation": lambda _: "simulate delegation --policy paper --sites 60 --seeds 1",
+    "simulate pieces": lambda _: "simulate pieces --sites 3 --pages 60 --most 3",
+    "simulate variation": lambda _: "simulate variation --claims",
     "simulate coordinates": lambda at: (
         f"simulate coordinates --matrix {at.folder}/matrix.npz --method ridge --seeds 1"
         " --crawlers 20 --landmarks 8"

@@ -224,8 +224,28 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("simulate splitting --cut bigger", 2, "median"),
         ("simulate splitting --seeds 0", 2, "seeds"),
     ],
+    "simulate delegation": [
+        ("simulate delegation --policy best", 2, "predict"),
+        ("simulate delegation --hierarchy high", 2, "deep, flat"),
+        ("simulate delegation --sites 20 --train 20", 2, "leave none"),
+        ("simulate delegation --seeds 0", 2, "seeds"),
+    ],
+    "simulate pieces": [
+        ("simulate pieces --links {folder}/none.csv", 2, "none.csv"),
+        ("simulate pieces --links {garbage}", 2, "garbage"),
+        ("simulate pieces --most 1", 2, "most"),
+    ],
+    "simulate variation": [
+        ("simulate variation --measurements {folder}/none.csv", 2, "none.csv"),
+        ("simulate variation --measurements {garbage}", 2, "garbage"),
+    ],
+    "rules": [
+        ("--home {home} rules", 2, "rules.txt"),
+        ("--home {home} rules --rules {folder}/none.txt", 2, "none.txt"),
+        ("--home {home} rules --rules {garbage}", 2, "line 1"),
+    ],
     "simulate coordinates": [
-        ("simulate coordinates", 2, "--matrix"),
+        ("simulate coordinates --small-test --matrix {matrix}", 2, "world of its own"),
         ("simulate coordinates --matrix {folder}/none.npz", 2, "none.npz"),
         ("simulate coordinates --matrix {garbage}", 2, "garbage"),
         ("simulate coordinates --matrix {folder}", 2, "{folder}"),

@@ -87,8 +87,8 @@ def _ruled(explanation: Explanation) -> Iterator[str]:
 
 def _load(explanation: Explanation) -> Iterator[str]:
     for one in explanation.load:
-        piece = "" if one["piece"] == "1/1" else f"piece {one['piece']} "
-        piece = f"seen from {one['vantage']}, {piece}it " if one["vantage"] else piece
+        piece = "It " if one["piece"] == "1/1" else f"Piece {one['piece']} "
+        piece = f"Seen from {one['vantage']}, {piece.lower()}" if one["vantage"] else piece
         if one["crawler"] is None:
             yield f"  {piece}is not assigned: {one['reason']}."
             continue

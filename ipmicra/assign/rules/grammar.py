@@ -32,7 +32,10 @@ from ipmicra.errors import InputError
 ARROW = "->"
 LARGEST = 1_000_000
 """Characters of a file; 10,000 rules and more."""
-PROBLEMS_SHOWN = 10
+PROBLEMS_SHOWN = 3
+"""Lines of a message about a file; the last may count what is left out."""
+QUOTED = 100
+"""Characters of a line that are quoted."""
 VANTAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _COUNTRY = re.compile(r"[A-Za-z]{2}")
 Network = IPv4Network | IPv6Network
@@ -111,10 +114,11 @@ def read_rules(text: str, name: str) -> list[Rule]:
             if words:
                 rules.append(_rule(number, line.strip(), words))
         except (InputError, ValueError) as error:
-            problems.append(f"line {number}: {line.strip()!r}: {error}")
+            problems.append(f"line {number}: {line.strip()[:QUOTED]!r}: {error}")
     if problems:
-        more = len(problems) - PROBLEMS_SHOWN
-        shown = problems[:PROBLEMS_SHOWN] + ([f"and {more} more"] if more > 0 else [])
+        shown = problems[:PROBLEMS_SHOWN]
+        if len(problems) > PROBLEMS_SHOWN:
+            shown[-1] = f"and {len(problems) - PROBLEMS_SHOWN + 1} more"
         raise InputError(f"{name}: these rules cannot be read, so none is used:\n  " + "\n  ".join(shown))
     return rules
 
