@@ -193,5 +193,5 @@ class PredictConfig:
         return max(1.0, self.probes_per_site + self.probes_per_doubling * doublings)
 
 
-FRUGAL = PredictConfig(probe_price_ms=0.45, probes_per_site=1.1)
+FRUGAL = PredictConfig(probe_price_ms=0.7, probes_per_site=1.1)
 """Little more than one probe per site."""
