@@ -270,7 +270,7 @@ class Predict:
         source, notes.doubt = _source(attempt), 0.0
         if self._placement.doubt(source, notes.density, self._placement.most(values)) < LEAST_DOUBT:
             return None  # whatever would be expected without a place
-        unplaced = self._noted(attempt, self._geography.outlook(None))
+        unplaced = notes.elsewhere or self._noted(attempt, self._geography.outlook(None))
         self._take_in(attempt, unplaced)
         margin = 0.0 if unplaced.beside is None else self.config.refuting
         notes.doubt = self._placement.doubt(source, notes.density + margin, unplaced.density)
