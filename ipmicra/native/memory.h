@@ -45,4 +45,10 @@ static inline void *make_larger(void *block, size_t count, size_t item_size) {
     return count > SIZE_MAX / item_size ? NULL : advise_huge(realloc(block, count * item_size), count * item_size);
 }
 
+/* Load a byte, so that its cache line is on its way while others are asked for: a processor waits for many at once.
+ *
+ * This is for random places of a mapped file. Its pages are small, so that the page tables have to be read as well, and
+ * prefetches were seen to have no effect there: loads took half the time. */
+static inline void touch(const void *at) { (void)*(const volatile uint8_t *)at; }
+
 #endif

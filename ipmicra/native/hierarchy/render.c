@@ -17,6 +17,7 @@
 
 #include "render.h"
 
+#include "../memory.h"
 #include "spelling.h"
 
 enum { LONGEST_ADDRESS = 40 };
@@ -213,15 +214,33 @@ static void put_json(Line *line, const Described *subnet) {
 
 /* --- targets */
 
+/* Return whether an address was written as four octets, of which there is one spelling. */
+static inline bool is_dotted(Span text) {
+    for (int i = 0; i < 4 && !is_empty(text); i++, text.at++)
+        if (!is_digit(*text.at))
+            return *text.at == '.';
+    return false;
+}
+
+/* Write the cells of a target: its text, and its address. */
+static void put_target(Line *line, Span text, Wide address) {
+    const uint8_t *start = line->at;
+    put_cell(line, text);
+    if (is_mapped(address) && is_dotted(text)) {
+        put(line, start, (size_t)span_size(text) + 1); /* once more, with its comma */
+        return;
+    }
+    put_address(line, address);
+    PUT(line, ",");
+}
+
 static void put_narrowest(Line *line, const Registrations *from, Span text, Wide address, const Lineage *lineage) {
     Described subnet;
     if (lineage->count == 0 || !read_subnet(from, lineage->rows[0], lineage->count - 1, &subnet)) {
         line->is_refused = true;
         return;
     }
-    put_cell(line, text);
-    put_address(line, address);
-    PUT(line, ",");
+    put_target(line, text, address);
     put_csv(line, &subnet);
 }
 
@@ -246,19 +265,19 @@ static void put_lineage(Line *line, const Registrations *from, Span text, Wide a
 }
 
 /* Ask for the columns of a row. */
-static inline void prefetch_row(const Registrations *from, size_t row) {
+static inline void touch_row(const Registrations *from, size_t row) {
     if (row < from->rows4)
-        __builtin_prefetch(&from->bounds4[row]);
+        touch(&from->bounds4[row]);
     else
-        __builtin_prefetch(&from->bounds6[row - from->rows4]);
-    __builtin_prefetch(&from->organisation[row]);
-    __builtin_prefetch(&from->netname[row]);
-    __builtin_prefetch((const uint8_t *)from->country.data + row * from->country.width);
-    __builtin_prefetch((const uint8_t *)from->status.data + row * from->status.width);
-    __builtin_prefetch(&from->registry[row]);
-    __builtin_prefetch(&from->date[row]);
+        touch(&from->bounds6[row - from->rows4]);
+    touch(&from->organisation[row]);
+    touch(&from->netname[row]);
+    touch((const uint8_t *)from->country.data + row * from->country.width);
+    touch((const uint8_t *)from->status.data + row * from->status.width);
+    touch(&from->registry[row]);
+    touch(&from->date[row]);
     if (from->notes != NULL)
-        __builtin_prefetch(&from->notes[row]);
+        touch(&from->notes[row]);
 }
 
 /* Say how deep some rows lie, without the rows above them. */
@@ -275,7 +294,7 @@ static void prepare(const Registrations *from, const uint32_t *rows, size_t coun
     size_t all = from->rows4 + from->rows6;
     for (size_t i = 0; i < count; i++)
         if (rows[i] < all)
-            prefetch_row(from, rows[i]);
+            touch_row(from, rows[i]);
     if (form == AS_CSV && from->notes != NULL)
         note_depths(from, rows, count, lineages);
     else
@@ -285,9 +304,9 @@ static void prepare(const Registrations *from, const uint32_t *rows, size_t coun
             continue;
         uint32_t name = from->netname[rows[i]], number = from->organisation[rows[i]];
         if (name < (size_t)span_size(from->names))
-            __builtin_prefetch(from->names.at + name);
+            touch(from->names.at + name);
         if (number > 0 && number <= from->organisation_count)
-            __builtin_prefetch(&from->organisation_at[number - 1]);
+            touch(&from->organisation_at[number - 1]);
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t number = rows[i] < all ? from->organisation[rows[i]] : 0;
@@ -295,7 +314,7 @@ static void prepare(const Registrations *from, const uint32_t *rows, size_t coun
             continue;
         size_t place = from->organisation_at[number - 1];
         if (place < (size_t)span_size(from->organisations))
-            __builtin_prefetch(from->organisations.at + place);
+            touch(from->organisations.at + place);
     }
 }
 
