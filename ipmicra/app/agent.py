@@ -12,9 +12,8 @@ from pathlib import Path
 from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.names import NamesConfig
-from ipmicra.edge.agent.policy import WEB_PORTS
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
-from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
+from ipmicra.edge.agent.service import WEB_PORTS, PolitenessConfig, ServiceConfig
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import log2
 
 TAUGHT_SAMPLES = 20_000
 """Samples of earlier runs, the newest, that a model learns from when it starts: about ten seconds."""
@@ -178,19 +177,6 @@ class PredictConfig:
     """Subnets above the site's own that count."""
     placed: LevelSpread = field(default_factory=LevelSpread)
     unplaced: LevelSpread = UNPLACED
-
-    def price_ms(self, crawlers: int) -> float:
-        """Return the price of a probe before a run adjusts it; one that the user sets is fixed."""
-        if self.probes_per_site is None:
-            return self.probe_price_ms
-        return self.probe_price_ms * float((self.fleet / max(crawlers, 1)) ** self.price_fall)
-
-    def mean_probes(self, crawlers: int) -> float | None:
-        """Return the mean number of probes per site above which the price rises; None for a fixed price."""
-        if self.probes_per_site is None:
-            return None
-        doublings = log2(max(crawlers, 1) / self.fleet)
-        return max(1.0, self.probes_per_site + self.probes_per_doubling * doublings)
 
 
 FRUGAL = PredictConfig(probe_price_ms=0.7, probes_per_site=1.1)

@@ -10,6 +10,7 @@ import numpy as np
 from ipmicra.delegate.config import FRUGAL, DelegatorConfig, PaperConfig, PredictConfig
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
+from ipmicra.delegate.policies.predict.belief import mean_probes, price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.ports import Policy
 
@@ -43,7 +44,7 @@ def probe_cost(name: str, *, crawlers: int, nearest: int) -> ProbeCost:
         return ProbeCost(min(crawlers, most), min(crawlers, nearest))
     if name == "everyone":
         return ProbeCost(crawlers, crawlers)
-    aim = PUBLISHED_PROBES if name == "paper" else PredictConfig().mean_probes(crawlers) or 2.0
+    aim = PUBLISHED_PROBES if name == "paper" else mean_probes(PredictConfig(), crawlers) or 2.0
     return ProbeCost(crawlers, min(float(crawlers), aim), is_fixed=False)
 
 
@@ -55,7 +56,7 @@ def price_of(price_ms: float | None, crawlers: int) -> tuple[float, float | None
     config = PredictConfig()
     if price_ms is not None:
         return price_ms, None
-    return round(config.price_ms(crawlers), 4), round(config.mean_probes(crawlers) or 0.0, 2)
+    return round(price_ms_of(config, crawlers), 4), round(mean_probes(config, crawlers) or 0.0, 2)
 
 
 @dataclass(frozen=True, slots=True)

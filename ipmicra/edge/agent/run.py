@@ -18,8 +18,7 @@ import uvicorn
 from ipmicra.edge.agent.connection_limits import ConnectionLimiter, ConnectionLimits, LimitedProtocol
 from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.agent.opt_out import OptOutList
-from ipmicra.edge.agent.policy import WEB_PORTS, AddressPolicy
-from ipmicra.edge.agent.service import PolitenessConfig, ProbeService, ServiceConfig
+from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, PolitenessConfig, ProbeService, ServiceConfig
 from ipmicra.edge.agent.web import AgentMetrics, AgentParts, TokenCheck, make_app
 from ipmicra.edge.dns.bulk import Asking
 from ipmicra.edge.dns.client import DnsConfig

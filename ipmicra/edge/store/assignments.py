@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import packed, unpacked
+from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.assignment import Assignment
 

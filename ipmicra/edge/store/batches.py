@@ -22,9 +22,17 @@ from operator import itemgetter
 from sqlite_utils import Database
 
 from ipmicra.delegate.actions import AnsweredMany
-from ipmicra.edge.store.connection import DAMAGED, Connection, Row, Shape
+from ipmicra.edge.store.connection import (
+    DAMAGED,
+    Connection,
+    Row,
+    Shape,
+    key_hash,
+    packed,
+    packed_many,
+    unpacked,
+)
 from ipmicra.edge.store.delegations import origin_of, origin_row
-from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord, Bounds
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import StoreError

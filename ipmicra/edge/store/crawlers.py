@@ -7,8 +7,15 @@ from collections.abc import Sequence
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.connection import (
+    Connection,
+    Row,
+    Shape,
+    packed,
+    packed_or_none,
+    unpacked,
+    unpacked_or_none,
+)
 from ipmicra.edge.store.ports import Member, StateChange
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState

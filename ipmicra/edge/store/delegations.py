@@ -10,8 +10,10 @@ from sqlite_utils import Database
 
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import (
+from ipmicra.edge.store.connection import (
+    Connection,
+    Row,
+    Shape,
     key_hash,
     packed,
     packed_many,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import packed, unpacked
+from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
 from ipmicra.edge.store.ports import Graft
 from ipmicra.edge.store.schema import make_table
 

@@ -17,8 +17,15 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row, Shape
-from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
+from ipmicra.edge.store.connection import (
+    Connection,
+    Row,
+    Shape,
+    packed,
+    packed_or_none,
+    unpacked,
+    unpacked_or_none,
+)
 from ipmicra.edge.store.ports import Bounds, BudgetState, OrderRecord
 from ipmicra.edge.store.schema import make_table
 from ipmicra.errors import InputError

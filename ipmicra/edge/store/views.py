@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked, unpacked_all
 from ipmicra.edge.store.delegations import account_of, account_text, origin_of, origin_row
-from ipmicra.edge.store.keys import packed, unpacked, unpacked_all
 from ipmicra.edge.store.ports import SiteAnswer
 from ipmicra.edge.store.schema import make_table
 from ipmicra.model.delegation import Delegation, Evidence

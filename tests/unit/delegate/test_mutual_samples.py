@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ipmicra.delegate.machine import DelegationMachine
+from ipmicra.delegate.policies.predict.belief import price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
@@ -32,4 +33,4 @@ def test_mutual_samples_say_nothing_against_places_and_cost_no_probes() -> None:
     machine = DelegationMachine(tree, policy)
     Replay(replace(world, mutual_ms=np.full((4, 4), 900.0)), machine)
     assert "0 of 0 places wrong" in repr(policy)
-    assert policy.price_ms == policy.config.price_ms(4)
+    assert policy.price_ms == price_ms_of(policy.config, 4)

@@ -57,7 +57,10 @@ QUESTIONS = {
     "registered_range": "registered_range(1)",
     "renderer": "renderer",
 }
-UNCHECKED = {"row_of", "parent", "bounds", "country", "organisation_number", "registry_number"}
+UNCHECKED = {
+    *("row_of", "parent", "bounds", "country"),
+    *("organisation_number", "registry_number", "status_number"),
+}
 """Questions that take less time than the check of a size."""
 NO_QUESTIONS = {"open", "close", "content_hash"}
 """Neither reads what is mapped."""

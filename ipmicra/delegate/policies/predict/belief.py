@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from math import erf, exp, lgamma, log, log1p, pi, sqrt
+from math import erf, exp, lgamma, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import Protocol
 
@@ -274,3 +274,48 @@ class PlacementCheck:
         if share >= 1.0:
             return 1.0
         return 1.0 / (1.0 + exp(min(placed - unplaced, MOST_LOG)) * (1.0 - share) / share)
+
+
+# --- what a probe costs
+
+
+def price_ms_of(config: PredictConfig, crawlers: int) -> float:
+    """Return the price of a probe before a run adjusts it; one that the user sets is fixed."""
+    if config.probes_per_site is None:
+        return config.probe_price_ms
+    return config.probe_price_ms * float((config.fleet / max(crawlers, 1)) ** config.price_fall)
+
+
+def mean_probes(config: PredictConfig, crawlers: int) -> float | None:
+    """Return the mean number of probes per site above which the price rises; None for a fixed price."""
+    if config.probes_per_site is None:
+        return None
+    doublings = log2(max(crawlers, 1) / config.fleet)
+    return max(1.0, config.probes_per_site + config.probes_per_doubling * doublings)
+
+
+class Price:
+    """The price of a probe, in ms of expected saving; it rises while more probes are used than wanted."""
+
+    def __init__(self, config: PredictConfig) -> None:
+        """Begin with nothing spent."""
+        self._config = config
+        self.crawlers = config.fleet
+        """Size of the fleet."""
+        self.overspent = 0.0
+        """Probes over the mean that was asked for, since the beginning."""
+
+    def spend(self, probes: int) -> None:
+        """Take note of the probes of an attempt."""
+        wanted = mean_probes(self._config, self.crawlers)
+        if wanted is not None:
+            self.overspent += probes - wanted
+
+    @property
+    def now_ms(self) -> float:
+        """The price now."""
+        config, price_ms = self._config, price_ms_of(self._config, self.crawlers)
+        if config.probes_per_site is None or self.overspent <= 0:
+            return price_ms
+        # Limited before the exponential: long runs overspend so far that it would overflow.
+        return price_ms * exp(min(config.price_step * self.overspent, log(config.price_rise)))

@@ -35,11 +35,9 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.belief import PlacementCheck, Savings
+from ipmicra.delegate.policies.predict.belief import PlacementCheck, Price, Savings
 from ipmicra.delegate.policies.predict.forest import Branches
-from ipmicra.delegate.policies.predict.notes import Notes, unasked
-from ipmicra.delegate.policies.predict.price import Price
-from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook
+from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Notes, Outlook, unasked
 from ipmicra.delegate.policies.predict.whereabouts import Whereabouts
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster

@@ -11,7 +11,7 @@ Samples of other sites in the same slice or subnet count as well, the less the f
 are apart (`Kinship`): they weigh the places, but say nothing of the site's own access line.
 
 A Gaussian around the mean of all places, which is what stands for an unknown place where crawlers have none,
-needs twice as many probes to find the nearest crawler: round trips from a few points on Earth are far from
+needs more probes to find the nearest crawler: round trips from a few points on Earth are far from
 Gaussian before the first sample, and close to it after the second.
 """
 

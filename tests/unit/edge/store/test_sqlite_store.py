@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.store.connection import Connection, ConnectionConfig, path_of
-from ipmicra.edge.store.keys import packed, unpacked
+from ipmicra.edge.store.connection import Connection, ConnectionConfig, packed, path_of, unpacked
 from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
