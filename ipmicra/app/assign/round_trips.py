@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from statistics import mean, median
@@ -54,14 +54,7 @@ class KnownRoundTrips:
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
         """Return the newest sample of each pair; a lost probe is as if there was none."""
-        column = {crawler.name: number for number, crawler in enumerate(crawlers)}
-        found = np.full((len(addresses), len(crawlers)), np.nan)
-        rows: dict[Address, Floats] = {}
-        for number, address in enumerate(addresses):
-            if address not in rows:
-                rows[address] = self._row(address, column)
-            found[number] = rows[address]
-        return found
+        return _table(addresses, crawlers, self._row)
 
     def _row(self, address: Address, column: Mapping[str, int]) -> Floats:
         row = np.full(len(column), np.nan)
@@ -94,14 +87,7 @@ class MedianRoundTrips:
 
     def expected_ms(self, addresses: Sequence[Address], crawlers: Sequence[Crawler]) -> Floats:
         """Return the median round trip of the last probes of each pair; lost ones do not count."""
-        column = {crawler.name: number for number, crawler in enumerate(crawlers)}
-        found = np.full((len(addresses), len(crawlers)), np.nan)
-        rows: dict[Address, Floats] = {}
-        for number, address in enumerate(addresses):
-            if address not in rows:
-                rows[address] = self._row(address, column)
-            found[number] = rows[address]
-        return found
+        return _table(addresses, crawlers, self._row)
 
     def _row(self, address: Address, column: Mapping[str, int]) -> Floats:
         row = np.full(len(column), np.nan)
@@ -115,6 +101,22 @@ class MedianRoundTrips:
                 if self.has_downloads:
                     row[column[name]] += _download_ms(taken[-self.remembered :])
         return row
+
+
+def _table(
+    addresses: Sequence[Address],
+    crawlers: Sequence[Crawler],
+    row_of: Callable[[Address, Mapping[str, int]], Floats],
+) -> Floats:
+    """Return the rows of addresses, each made once; `row_of` is told the columns of the crawlers by name."""
+    column = {crawler.name: number for number, crawler in enumerate(crawlers)}
+    found = np.full((len(addresses), len(crawlers)), np.nan)
+    rows: dict[Address, Floats] = {}
+    for number, address in enumerate(addresses):
+        if address not in rows:
+            rows[address] = row_of(address, column)
+        found[number] = rows[address]
+    return found
 
 
 def _download_ms(probes: Sequence[Sample]) -> float:
