@@ -242,7 +242,7 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
     "rules": [
         ("--home {home} rules", 2, "rules.txt"),
         ("--home {home} rules --rules {folder}/none.txt", 2, "none.txt"),
-        ("--home {home} rules --rules {garbage}", 2, "line 1"),
+        ("--home {home} rules --rules {garbage}", 2, "these rules cannot be read"),
     ],
     "simulate coordinates": [
         ("simulate coordinates --small-test --matrix {matrix}", 2, "world of its own"),
