@@ -105,7 +105,7 @@ class Units:
         return Attempt(number, key, row, address, location, is_check=is_check)
 
     def widened(self, attempt: Attempt, settle: Settle, policy: Policy) -> Settle:
-        """Give an attempt for a slice the whole subnet if the policy says so; return why it ended."""
+        """Widen an attempt for a slice to the whole subnet if the policy says so; return why it ended."""
         row = attempt.row
         if attempt.key >= 0 or self._scope is not Scope.PLACE or settle.evidence not in EARNED:
             return settle

@@ -151,7 +151,8 @@ def test_rules_that_cannot_be_used_stop_every_command_before_it_begins(
 ) -> None:
     file = tmp_path / "bad.rules"
     file.write_text(rules)
-    for command in (("assign", "s1.example"), ("explain", "s1.example"), ("rules",)):
+    words_of = ("assign s1.example", "explain s1.example", "rules", "delegate s1.example --dry-run")
+    for command in map(str.split, words_of):
         result = invoked("--home", made, *command, "--rules", file)
         assert result.exit_code != 0
         assert all(word in str(result.exception) for word in words)

@@ -120,7 +120,7 @@ def _by_zones(table: TaskTable) -> AssignReport:
 
 
 def obeyed(table: TaskTable, crawler: Rows, expected_ms: Floats, reasons: list[str]) -> Rows:
-    """Give sites whose owner rules forbid to the nearest crawler that they leave; note why in `reasons`.
+    """Move sites whose owner rules forbid to the nearest crawler that they leave; note why in `reasons`.
 
     Zones know no rules; so load is not balanced among these sites.
     """

@@ -1,6 +1,18 @@
 """Assigning by zones of an overlay (CAN, LBI): where everybody stands, who owns what, who hands on.
 
-Sites that are nowhere have no zone. They go where the load is least, and the findings say so.
+How it works
+------------
+1. The fleet gets coordinates from its mutual round trips (`fleet_space.py`). A crawler with too few of them
+   has no zone and no sites; a single crawler has everything.
+2. Each site stands somewhere (`standing.py`): by its own samples, its subnet's, at the holder of its subnet,
+   at the nearest crawler that measured it, at its place. The first of these that is known counts, and the
+   reason of the assignment names it.
+3. Zones are those of the call before as far as fleet and options are the same; else they are drawn anew.
+   A site belongs to the owner of the zone that it stands in.
+4. Under LBI an owner above its threshold hands a site on to the neighbour with the least load, a limited
+   number of times.
+
+Sites that stand nowhere have no zone. They go where the load is least, and the findings say so.
 """
 
 from __future__ import annotations
@@ -205,7 +217,7 @@ class _Zoned:
         return f"forwarded from {owner}{via}: load"
 
     def _by_load(self, lost: Rows, taker: Rows) -> None:
-        """Give the rest to whom has the least load by capacity; sites of one address stay together."""
+        """Assign the rest to whom has the least load by capacity; sites of one address stay together."""
         demand, chosen = self._demand, dict[int, int]()
         pages = self._held(taker)[0]
         groups = np.arange(len(demand.load)) if demand.group is None else demand.group

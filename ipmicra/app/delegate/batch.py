@@ -326,7 +326,7 @@ class DelegateRun:
     def plan(self, show: Callable[[int], object]) -> Plan:
         """Estimate the probes that the seeds need, and send none; `show` receives the seeds read so far."""
         with self.home.open_hierarchy() as hierarchy, self.home.open_store() as store:
-            return plan_batch(store, hierarchy, self.options, read_seeds(self.words), show)
+            return plan_batch(store, hierarchy, self._with_rules(), read_seeds(self.words), show)
 
     @contextmanager
     def running(
@@ -347,8 +347,9 @@ class DelegateRun:
             self.home.open_store() as store,
         ):
             lock.settle(store.batches.reopen)
-            options = replace(self.options, rules=self.options.rules or self.home.load_rules_if_any())
-            batch = Batch(store, hierarchy, options, on_decision, progress, is_ended_by_caller=True)
+            batch = Batch(
+                store, hierarchy, self._with_rules(), on_decision, progress, is_ended_by_caller=True
+            )
             try:
                 batch.run(self.words, read_seeds(self.words))
             finally:
@@ -357,6 +358,10 @@ class DelegateRun:
                     say(f"report: {page}")
             yield batch.report
             batch.end(lock)
+
+    def _with_rules(self) -> DelegateOptions:
+        """Return the options with the home's rules, which are checked even if nothing is sent."""
+        return replace(self.options, rules=self.options.rules or self.home.load_rules_if_any())
 
     def _write_page(self, batch: Batch, page: Path) -> None:
         from ipmicra.app.report.loaders.holders import with_hierarchy

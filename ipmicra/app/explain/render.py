@@ -1,4 +1,13 @@
-"""An explanation as a person reads it."""
+"""An explanation as a person reads it.
+
+How it works
+------------
+The order is that in which an operator asks: who has the site and how far that is, where it is registered,
+what was known before, who was asked and who was not, why it ended there, and what became of it since
+(coordinate and zone, rules, load, renewal, history). A section is a generator of lines without line breaks of
+its own, left out if it has nothing to say; lines are wrapped at the end, in one place. Nothing is worked out
+here: all that is shown is in `Explanation`, and `--json` has the same.
+"""
 
 from __future__ import annotations
 

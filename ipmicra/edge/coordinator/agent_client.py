@@ -157,6 +157,26 @@ def agent_session() -> aiohttp.ClientSession:
     )
 
 
+@dataclass(slots=True)
+class Asked:
+    """What an agent still owes: an answer to each thing asked, once, and to nothing else."""
+
+    what: str
+    missing: set[str]
+
+    def answered(self, keys: list[str]) -> None:
+        """Take in what was answered; an agent that answers something else is not believed."""
+        given = set(keys)
+        if len(given) < len(keys) or not given <= self.missing:
+            raise AgentError(f"it answered what it was not asked, or something twice: {self.what}s")
+        self.missing -= given
+
+    def end(self) -> None:
+        """Refuse an exchange that ended too early."""
+        if self.missing:
+            raise AgentError(f"{len(self.missing)} {self.what}s are without an answer")
+
+
 class AgentClient:
     """Talks to one agent over a session that it shares with others."""
 
@@ -177,16 +197,12 @@ class AgentClient:
 
         `NotSentError` says that nothing was done; any other `AgentError` leaves open what was.
         """
-        missing = {order.id for order in orders}
+        asked = Asked("order", {order.id for order in orders})
         body = encode_request(ProbeRequest(orders=tuple(orders), only_repeat=only_repeat))
         async for answers in self._answers("/probe", body, decode_line, len(orders), total_s):
-            given = {answer.order for answer in answers}
-            if len(given) < len(answers) or not given <= missing:
-                raise AgentError("it answered an order that it was not given, or one twice")
-            missing -= given
+            asked.answered([answer.order for answer in answers])
             yield answers
-        if missing:
-            raise AgentError(f"{len(missing)} orders are without an answer")
+        asked.end()
 
     async def resolve(
         self, names: Sequence[str], timeout_ms: float, total_s: float
@@ -195,16 +211,12 @@ class AgentClient:
 
         `UnableError` says that the agent resolves no names, now or later.
         """
-        missing = set(names)
+        asked = Asked("name", set(names))
         body = encode_names(NamesRequest(names=tuple(names), timeout_ms=timeout_ms))
         async for answers in self._answers("/resolve", body, decode_name_line, len(names), total_s):
-            given = {answer.name for answer in answers}
-            if len(given) < len(answers) or not given <= missing:
-                raise AgentError("it resolved a name that it was not given, or one twice")
-            missing -= given
+            asked.answered([answer.name for answer in answers])
             yield answers
-        if missing:
-            raise AgentError(f"{len(missing)} names are without an answer")
+        asked.end()
 
     async def is_healthy(self) -> bool:
         """Return whether the agent is there and lets us in."""

@@ -14,7 +14,7 @@ Three figures of [1] need a word:
 - That time is of downloads. Ours comes from the equation of Exposto et al. 2005 with the line of Xu et al.
   2010 (decision 0071); the ratio of round trips beside it is what a line that is never busy would show.
 
-[1] D. Papapetrou, G. Samaras: Distributed Location Aware Web Crawling, WWW 2004.
+[1] O. Papapetrou, G. Samaras: Distributed Location Aware Web Crawling, WWW 2004.
 """
 
 from __future__ import annotations

@@ -177,7 +177,10 @@ def simulate_coordinates(run: CoordinatesRun, say: Say) -> tuple[list[dict[str, 
         raise InputError(f"no method named {unknown[0]!r}; there are {', '.join(METHODS)}")
     if run.seeds < 1:
         raise InputError("at least one seed is needed")
-    matrices = [_matrix(run, seed) for seed in range(run.seeds)]
+    given = None if run.matrix is None else read_matrix(run.matrix)
+    matrices = [
+        _invented(seed, is_small=run.is_small) if given is None else given for seed in range(run.seeds)
+    ]
     rows, errors = [], {}
     for method in run.methods:
         say(method)
@@ -194,12 +197,10 @@ def simulate_coordinates(run: CoordinatesRun, say: Say) -> tuple[list[dict[str, 
     return rows, [draw_curves(file, "Relative errors of coordinates", errors, labels)]
 
 
-def _matrix(run: CoordinatesRun, seed: int) -> Floats:
-    """Return the user's matrix, or invent one for a seed."""
-    if run.matrix is not None:
-        return read_matrix(run.matrix)
+def _invented(seed: int, *, is_small: bool) -> Floats:
+    """Invent a matrix for a seed."""
     rng = np.random.default_rng([seed, 8])
-    return small_world(SmallConfig(), rng).rtt_ms if run.is_small else king_like(rng).rtt_ms
+    return small_world(SmallConfig(), rng).rtt_ms if is_small else king_like(rng).rtt_ms
 
 
 def _mean(scores: Sequence[Accuracy]) -> dict[str, float]:

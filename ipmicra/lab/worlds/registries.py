@@ -206,7 +206,7 @@ class _AddressSpace:
         self._close(row)
 
     def _lir(self, home: int, registry: int, customers: int) -> None:
-        """Give an LIR its block, its points of presence and their customers."""
+        """Allocate to an LIR its block, its points of presence and their customers."""
         plan, rng = self._plan, self._rng
         owner = self._new_organisation(home)
         row = self._open(owner, home, registry)
