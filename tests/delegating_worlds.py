@@ -5,10 +5,14 @@ from __future__ import annotations
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
 
+from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
+from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
 from tests.cli.command_line import built_file
 
@@ -76,3 +80,13 @@ def enrol(store: StorePort, crawlers: list[Crawler]) -> None:
     """Let crawlers join."""
     for crawler in crawlers:
         store.crawlers.put(Member(crawler=crawler))
+
+
+def delegated(
+    folder: Path, store: StorePort, wanted: DelegateOptions, seeds: list[str]
+) -> tuple[dict[str, Decision], BatchReport]:
+    """Delegate seeds with the hierarchy of a folder; return the decisions by host, and the report."""
+    found: dict[str, Decision] = {}
+    with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy:
+        batch = Batch(store, hierarchy, wanted, lambda result: found.update({result.host: result}))
+        return found, batch.run(seeds, seeds)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ipmicra import Delegator
-from ipmicra.app.delegate.batch import Batch, BatchReport
+from ipmicra.app.delegate.batch import Batch
 from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
 from ipmicra.app.home import Home
 from ipmicra.edge.coordinator.orders import DeskConfig
@@ -26,6 +26,7 @@ from ipmicra.model.name import NameAnswer, NameStatus
 from ipmicra.model.sample import Rung
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import (
+    delegated,
     enrol,
     hierarchy_of,
     nearest_of,
@@ -63,15 +64,6 @@ def options(internet: LoopbackInternet, policy: str = "everyone", **more: object
         **more,
     }
     return DelegateOptions(**words)  # type: ignore[arg-type]
-
-
-def delegated(
-    folder: Path, store: Store, wanted: DelegateOptions, seeds: list[str]
-) -> tuple[dict[str, Decision], BatchReport]:
-    found: dict[str, Decision] = {}
-    with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy:
-        batch = Batch(store, hierarchy, wanted, lambda result: found.update({result.host: result}))
-        return found, batch.run(seeds, seeds)
 
 
 def test_every_site_gets_the_nearest_crawler_when_everybody_probes(

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from ipmicra import Delegator, Fleet
-from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeCounts
 from ipmicra.app.home import Home
@@ -25,6 +24,7 @@ from ipmicra.model.delegation import OWN, Decision, Evidence
 from ipmicra.model.sample import Rung
 from tests.delegating_worlds import (
     PER_SUBNET,
+    delegated,
     enrol,
     hierarchy_of,
     nearest_of,
@@ -61,15 +61,6 @@ def options(internet: LoopbackInternet, policy: str, **more: object) -> Delegate
         **more,
     }
     return DelegateOptions(**words)  # type: ignore[arg-type]
-
-
-def delegated(
-    folder: Path, store: Store, wanted: DelegateOptions, seeds: list[str]
-) -> tuple[dict[str, Decision], BatchReport]:
-    found: dict[str, Decision] = {}
-    with Hierarchy.open(folder / "hierarchy.ipm") as hierarchy:
-        batch = Batch(store, hierarchy, wanted, lambda result: found.update({result.host: result}))
-        return found, batch.run(seeds, seeds)
 
 
 def crawlers_of(found: dict[str, Decision]) -> list[str]:

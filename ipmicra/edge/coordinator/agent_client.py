@@ -168,7 +168,7 @@ class Asked:
         """Take in what was answered; an agent that answers something else is not believed."""
         given = set(keys)
         if len(given) < len(keys) or not given <= self.missing:
-            raise AgentError(f"it answered what it was not asked, or something twice: {self.what}s")
+            raise AgentError(f"it answered {self.what}s that it was not given, or one twice")
         self.missing -= given
 
     def end(self) -> None:
