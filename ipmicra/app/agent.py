@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -12,12 +11,13 @@ from pathlib import Path
 from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.names import NamesConfig
-from ipmicra.edge.agent.run import AgentServer, AgentSettings, listening, make_server
+from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
 from ipmicra.edge.agent.service import WEB_PORTS, PolitenessConfig, ServiceConfig
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent
-from ipmicra.errors import AddressError, InputError, IpmicraError
+from ipmicra.edge.web.server import listening_or_error, read_place, url_of
+from ipmicra.errors import AddressError, InputError
 from ipmicra.model.address import read_address
 
 events = EventLog("agent")
@@ -53,7 +53,7 @@ class AgentOptions:
 
     def settings(self) -> AgentSettings:
         """Check the options and read the files that they name."""
-        host, port = _read_place(self.listen)
+        host, port = read_place(self.listen)
         return AgentSettings(
             host=host,
             port=port,
@@ -71,14 +71,6 @@ class AgentOptions:
             dns=DnsConfig(servers=tuple(map(_read_server, self.dns))),
             names=NamesConfig(per_second=self.resolve_rate),
         )
-
-
-def _read_place(text: str) -> tuple[str, int]:
-    """Read HOST:PORT; an IPv6 address is in brackets."""
-    host, is_pair, port = text.rpartition(":")
-    if not is_pair or not port.isdigit() or int(port) > LAST_PORT:
-        raise InputError(f"--listen {text!r} must look like HOST:PORT, [::1]:8470 for IPv6")
-    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def _read_server(text: str) -> tuple[str, int]:
@@ -124,20 +116,11 @@ async def _serve(settings: AgentSettings) -> None:
             server.config.load()
         except OSError as error:
             raise InputError(f"the agent cannot start: {error}") from error
-        with _listening(settings) as made:
+        with listening_or_error(settings.host, settings.port) as made:
             try:
                 await asyncio.gather(server.serve(sockets=[made]), _announce(server, settings))
             finally:  # a signal ends in a cancellation
                 events.info("agent_stopped", "agent stopped", pending=server.service.pending)
-
-
-def _listening(settings: AgentSettings) -> socket.socket:
-    """Bind the port before anything else, so that a failure is one line."""
-    try:
-        return listening(settings.host, settings.port)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise IpmicraError(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
 
 
 async def _announce(server: AgentServer, settings: AgentSettings) -> None:
@@ -146,9 +129,7 @@ async def _announce(server: AgentServer, settings: AgentSettings) -> None:
         if server.should_exit:
             return
         await asyncio.sleep(0.05)
-    scheme = "https" if settings.certificate else "http"
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"{scheme}://{host}:{server.bound_port}"
+    url = url_of(settings.host, server.bound_port, is_secure=settings.certificate is not None)
     events.info("agent_listens", "agent listens on {url}", url=url, concurrency=settings.service.concurrency)
 
 

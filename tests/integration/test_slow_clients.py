@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.edge.agent.connection_limits import ConnectionLimits, client_of
+from ipmicra.edge.web.connection_limits import ConnectionLimits, client_of
 from tests.integration.test_ladder import make_certificate
 from tests.servers.agent import TOKEN, RunningAgent
 

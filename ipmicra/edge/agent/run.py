@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
-import socket
-import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
-from ipmicra.edge.agent.connection_limits import ConnectionLimiter, ConnectionLimits, LimitedProtocol
 from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, PolitenessConfig, ProbeService, ServiceConfig
@@ -25,25 +19,19 @@ from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.prober.exchange import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
 from ipmicra.edge.prober.sockets import Dialler
+from ipmicra.edge.web.connection_limits import ConnectionLimiter
+from ipmicra.edge.web.server import LimitedServer, ServerSettings, uvicorn_config
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 
 Translate = Callable[[Address], Address | None]
-_BACKLOG = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(ServerSettings):
     """Everything an operator can set."""
 
-    host: str = "127.0.0.1"
-    port: int = 0
-    """0 takes any free port."""
     token: str | None = None
-    certificate: Path | None = None
-    key: Path | None = None
-    client_authority: Path | None = None
-    """Certificate of the authority that signs clients (mutual TLS)."""
     allowed: tuple[str, ...] = ()
     """Prefixes that may be probed although they are not public."""
     ports: tuple[int, ...] = WEB_PORTS
@@ -55,71 +43,20 @@ class AgentSettings:
     politeness: PolitenessConfig = field(default_factory=PolitenessConfig)
     dns: DnsConfig = field(default_factory=DnsConfig)
     names: NamesConfig = field(default_factory=NamesConfig)
-    stop_s: float = 15.0
-    """How long a stop waits for probes in progress."""
-    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
 
 
-class AgentServer(uvicorn.Server):
-    """A server with a connection limiter; it starts nothing new once it was asked to stop."""
+class AgentServer(LimitedServer):
+    """A server that starts nothing new once it was asked to stop."""
 
     def __init__(self, config: uvicorn.Config, service: ProbeService, limiter: ConnectionLimiter) -> None:
         """Serve, and stop the service when the server stops."""
-        super().__init__(config)
+        super().__init__(config, limiter)
         self.service = service
-        self._limiter = limiter
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen; uvicorn's own start-up has no time limit for TLS and no place for a limiter."""
-        await self.lifespan.startup()
-        made = sockets or [listening(self.config.host, self.config.port)]
-        limit_s = self._limiter.limits.handshake_s if self.config.ssl else None
-        loop = asyncio.get_running_loop()
-        protocol = partial(
-            LimitedProtocol, self._limiter, self.config, self.server_state, self.lifespan.state
-        )
-        self.servers = [
-            await loop.create_server(
-                protocol,
-                sock=one,
-                ssl=self.config.ssl,
-                backlog=self.config.backlog,
-                ssl_handshake_timeout=limit_s,
-                ssl_shutdown_timeout=limit_s,
-            )
-            for one in made
-        ]
-        self.started = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: waiting orders are answered without a probe, those in progress finish."""
         self.service.stop()
         super().handle_exit(sig, frame)
-
-    @property
-    def bound_port(self) -> int:
-        """The port of the server; known once `started` is true."""
-        return int(self.servers[0].sockets[0].getsockname()[1])
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """Open a listening socket.
-
-    asyncio sets TCP_NODELAY on what a listener accepts, but only if the listener says it speaks TCP:
-    `socket.create_server` leaves the protocol open, and each exchange would wait 40 ms for a delayed ACK.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        made.bind((host, port))
-        made.listen(_BACKLOG)
-    except BaseException:
-        made.close()
-        raise
-    return made
 
 
 def make_server(
@@ -152,7 +89,7 @@ def make_server(
         head_bytes=settings.limits.head_bytes,
     )
     limiter = ConnectionLimiter(settings.limits, metrics.note_dropped)
-    return AgentServer(_uvicorn_config(settings, parts), service, limiter)
+    return AgentServer(uvicorn_config(make_app(parts), settings), service, limiter)
 
 
 def check_access(settings: AgentSettings) -> None:
@@ -166,28 +103,3 @@ def check_access(settings: AgentSettings) -> None:
         raise InputError("--tls-cert and --tls-key go together")
     if settings.client_authority is not None and settings.certificate is None:
         raise InputError("mutual TLS needs the agent's own --tls-cert and --tls-key too")
-
-
-def _uvicorn_config(settings: AgentSettings, parts: AgentParts) -> uvicorn.Config:
-    authority = settings.client_authority
-    return uvicorn.Config(
-        make_app(parts),
-        host=settings.host,
-        port=settings.port,
-        lifespan="off",
-        ws="none",
-        http="h11",
-        loop="asyncio",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=settings.limits.connections,
-        h11_max_incomplete_event_size=settings.limits.head_bytes,
-        timeout_keep_alive=math.ceil(settings.limits.keep_alive_s),
-        timeout_graceful_shutdown=int(settings.stop_s),
-        ssl_certfile=settings.certificate,
-        ssl_keyfile=settings.key,
-        ssl_ca_certs=str(authority) if authority else None,
-        ssl_cert_reqs=ssl.CERT_REQUIRED if authority else ssl.CERT_NONE,
-    )

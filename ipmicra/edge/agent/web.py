@@ -9,7 +9,6 @@ is decoded.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import time
@@ -20,15 +19,16 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ipmicra.edge.agent.connection_limits import AUTHENTICATED
 from ipmicra.edge.agent.names import NameService
 from ipmicra.edge.agent.service import ProbeService
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.web.bodies import BodyError, head_bytes, read_body
+from ipmicra.edge.web.connection_limits import AUTHENTICATED
 from ipmicra.errors import MessageError, UnknownVersionError
 from ipmicra.model.name import NameStatus
 from ipmicra.wire.limits import LIMITS, VERSIONS, WireLimits
@@ -44,7 +44,7 @@ from ipmicra.wire.messages import (
 )
 from ipmicra.wire.names import NamesRequest, decode_names, encode_name
 
-OK, BAD_REQUEST, UNAUTHORISED, TIMED_OUT, TOO_LARGE, UNPROCESSABLE, BUSY = 200, 400, 401, 408, 413, 422, 503
+OK, BAD_REQUEST, UNAUTHORISED, UNPROCESSABLE, BUSY = 200, 400, 401, 422, 503
 LONG_HEADERS, NOT_DONE_HERE = 431, 501
 BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Bounds of the histogram of round trips."""
@@ -160,7 +160,7 @@ class _Gate:
         self._parts = parts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _head_bytes(scope) > self._parts.head_bytes:
+        if scope["type"] == "http" and head_bytes(scope) > self._parts.head_bytes:
             self._parts.metrics.requests.labels(str(LONG_HEADERS)).inc()
             refusal = _refused(LONG_HEADERS, f"the headers are over {self._parts.head_bytes:,} bytes")
             refusal.headers["Connection"] = "close"
@@ -185,15 +185,6 @@ class _Gate:
             return True
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         return len(given) == 1 and self._parts.check.admits(given[0].decode("latin-1"))
-
-
-def _head_bytes(scope: Scope) -> int:
-    """Count the bytes of a request's first line and headers.
-
-    h11 bounds only headers that are not complete yet: those that arrive in one piece it takes at any length.
-    """
-    line = len(scope["raw_path"]) + len(scope["query_string"])
-    return line + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
 
 
 def _no_limiter() -> None:
@@ -257,21 +248,12 @@ async def _understood(
 ) -> T | Response:
     """Read a request; return what it says, or the refusal if it makes no sense."""
     try:
-        async with asyncio.timeout(parts.body_s):
-            body = await _body(request, parts.limits.max_request_bytes)
+        body = await read_body(request, parts.limits.max_request_bytes, parts.body_s)
         return decode(body, parts.limits)
-    except (TimeoutError, ClientDisconnect, MessageError) as error:
-        return _refused(*_complaint(error, parts.body_s))
-
-
-def _complaint(error: Exception, body_s: float) -> tuple[int, str]:
-    """Return the status and the reason for which a request is refused."""
-    if isinstance(error, TimeoutError):
-        return TIMED_OUT, f"the request did not arrive within {body_s:g} s"
-    if isinstance(error, ClientDisconnect):
-        return BAD_REQUEST, "the request was cut off"
-    statuses = {UnknownVersionError: UNPROCESSABLE, _TooLargeError: TOO_LARGE}
-    return statuses.get(type(error), BAD_REQUEST), str(error)
+    except BodyError as error:
+        return _refused(error.status, str(error))
+    except MessageError as error:
+        return _refused(UNPROCESSABLE if isinstance(error, UnknownVersionError) else BAD_REQUEST, str(error))
 
 
 async def _lines(parts: AgentParts, request: ProbeRequest) -> AsyncIterator[bytes]:
@@ -291,25 +273,6 @@ async def _name_lines(names: NameService, request: NamesRequest) -> AsyncIterato
     async for resolved in names.answers(request):
         yield b"".join(map(encode_name, resolved))
     yield encode_end(End(count=len(request.names)))
-
-
-class _TooLargeError(MessageError):
-    """A request beyond the limit."""
-
-
-async def _body(request: Request, limit: int) -> bytes:
-    """Read a body up to the limit."""
-    announced = request.headers.get("content-length", "0")
-    if not announced.isdigit() or int(announced) > limit:
-        raise _TooLargeError(f"a request of {announced[:20]} bytes is over the limit of {limit:,}")
-    pieces: list[bytes] = []
-    size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limit:
-            raise _TooLargeError(f"the request is over the limit of {limit:,} bytes")
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def _refused(status: int, reason: str) -> Response:

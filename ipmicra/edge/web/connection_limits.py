@@ -1,4 +1,4 @@
-"""Limit the agent's connections: how long each may take, and how many may be open.
+"""Limit connections: how long each may take, and how many may be open.
 
 Theory of operation
 -------------------
@@ -13,7 +13,7 @@ that from shutting out a coordinator:
    longest is dropped. Authenticated connections never make room for others.
 
 Dropping means aborting the transport: a graceful close would let the other side decide when it is over.
-Bodies have their own time limit (`web.py`), and so has the TLS handshake (`run.py`).
+Bodies have their own time limit (`bodies.py`), and so has the TLS handshake (`server.py`).
 
 Why not uvicorn's own limits? `timeout_keep_alive` starts only after the first answer, and
 `limit_concurrency` counts attackers and coordinators alike: 320 idle connections, or as many that send a

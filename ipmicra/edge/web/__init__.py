@@ -1,0 +1,1 @@
+"""Serving HTTP: what agents and coordinators share."""
