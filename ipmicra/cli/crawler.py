@@ -60,7 +60,10 @@ def add(
     memory_gb: Annotated[float | None, typer.Option(help="Memory in gigabytes.")] = None,
     max_pieces: Annotated[int | None, typer.Option(help="Most sites, or pieces of sites, at a time.")] = None,
     connections: Annotated[int | None, typer.Option(help="Most downloads at a time.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace the crawler of that name.")] = False,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Change the crawler of that name; what is left out stays as it is."),
+    ] = False,
     store: StoreOption = None,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
@@ -90,6 +93,8 @@ def add(
     with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
         member = fleet.add_fields(fields, label or (), replaces=replace)
         _say_taken(fleet)
+    if replace and member.crawler.location is None:
+        say(f"{name} has no place: name it with --latitude and --longitude; another address drops the old one")
     if member.first is None:
         say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)

@@ -12,6 +12,11 @@ from ipmicra.cli.output import print_records, print_table, say
 if TYPE_CHECKING:
     from ipmicra.app.lookup.lookup import Holding
 
+NAMELESS = (
+    "; this hierarchy is built from statistics files, which have opaque ids instead of names: "
+    "build it from WHOIS dumps (`ipmicra fetch --kind whois`)"
+)
+
 
 def org(
     context: typer.Context,
@@ -24,11 +29,12 @@ def org(
 ) -> None:
     """Find organisations and show their subnets."""
     from ipmicra.app.describe.hierarchy import describe_holding
-    from ipmicra.app.lookup.lookup import find_holdings
+    from ipmicra.app.lookup.lookup import find_holdings, has_names
 
     print_format = chosen(output_format, as_json)
     with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
         holdings = list(find_holdings(hierarchy, query, limit + 1, subnets))
+        is_named = has_names(hierarchy)
     shown = holdings[:limit]
     if print_format is Format.TABLE:
         for holding in shown:
@@ -38,7 +44,7 @@ def org(
     if len(holdings) > limit:
         say(f"more than {limit} found; --limit shows more")
     if not holdings:
-        say(f"no organisation has {query!r} in its name or handle")
+        say(f"no organisation has {query!r} in its name or handle{'' if is_named else NAMELESS}")
         raise typer.Exit(1)
 
 

@@ -80,3 +80,21 @@ def test_mistake_ends_with_the_code_of_wrong_usage(tmp_path: Path) -> None:
 def test_missing_file_is_told(tmp_path: Path) -> None:
     result = invoked("--home", tmp_path, "crawler", "import", tmp_path / "none.csv")
     assert isinstance(result.exception, OSError | InputError)
+
+
+def test_replaced_crawler_keeps_what_is_left_out(tmp_path: Path) -> None:
+    place = ("--latitude", "37.9", "--longitude", "23.7", "--country", "GR")
+    before = answered(
+        tmp_path,
+        *("add", "ath", "192.0.2.1", *place, "--label", "region=south", "--bandwidth-mbps", "100"),
+    )
+    url = "https://a.example:8443"
+    after = answered(tmp_path, "add", "ath", "192.0.2.1", "--replace", "--agent-url", url)
+    assert after == {**before, "agent_url": url}
+
+
+def test_replaced_crawler_with_another_address_loses_its_place_and_says_so(tmp_path: Path) -> None:
+    answered(tmp_path, "add", "ath", "192.0.2.1", "--latitude", "37.9", "--longitude", "23.7")
+    result = invoked("--home", tmp_path, "crawler", "add", "ath", "198.51.100.1", "--replace", "--json")
+    assert json.loads(result.stdout)["latitude"] is None
+    assert "ath has no place: name it with --latitude and --longitude" in result.stderr

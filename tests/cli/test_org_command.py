@@ -73,3 +73,12 @@ def test_query_that_is_no_text_finds_nobody(hierarchy: Path) -> None:
     done = ran("org", "\udcff", "--hierarchy", hierarchy, PYTHONUTF8="1")
     assert done.returncode == 1
     assert told(done)
+
+
+def test_statistics_files_have_no_names_and_this_is_said(tmp_path: Path) -> None:
+    text = "2|ripencc|20181011|1|19830705|20181010|+0200\nripencc|FR|ipv4|2.0.0.0|256|20100712|allocated|a1\n"
+    hierarchy = built_file(tmp_path, text)
+    result = invoked("org", "google", "--hierarchy", hierarchy)
+    assert result.exit_code == 1
+    assert "opaque ids instead of names" in result.stderr
+    assert "opaque" not in invoked("org", "google", "--hierarchy", built_file(tmp_path)).stderr

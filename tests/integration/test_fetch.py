@@ -510,9 +510,13 @@ def test_refusal_for_good_is_not_tried_again(server: DumpServer, client: Client,
     assert client.left_behind() == set()
 
 
-def test_port_where_nobody_listens_is_named_in_plain_words(client: Client) -> None:
+def test_port_where_nobody_listens_is_named_in_plain_words_at_the_first_attempt(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
     client.source = replace(client.source, url="http://127.0.0.1:1/dump.db.gz")
-    assert client.fail(attempts=2).reason == "gave up after 2 attempts: Connection refused"
+    assert client.fail(attempts=3).reason == "gave up after 3 attempts: Connection refused"
+    (warning,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert "127.0.0.1:1/dump.db.gz: Connection refused; attempt 2 in" in warning
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import DelegationRecord, EndedDelegation, Member, StateChange, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
-from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 
 PRESENT = (CrawlerState.JOINED, CrawlerState.UNREACHABLE)
 """States of crawlers that have not left."""
@@ -69,8 +69,13 @@ class Fleet(AbstractContextManager["Fleet"]):
     def add_fields(
         self, fields: Mapping[str, Any], labels: Iterable[str] = (), *, replaces: bool = False
     ) -> Member:
-        """Let a crawler join by its fields, named as in a list of crawlers, and labels `key=word`."""
-        return self.add(crawler_of({**fields, "labels": read_labels(labels)}), replaces=replaces)
+        """Let a crawler join by its fields, named as in a list of crawlers, and labels `key=word`.
+
+        One that is replaced keeps what the fields leave out; its place only if it keeps its address.
+        """
+        given = crawler_of({**fields, "labels": read_labels(labels)})
+        before = self._store.crawlers.get(given.name) if replaces else None
+        return self.add(given if before is None else _completed(given, before.crawler), replaces=replaces)
 
     def import_file(self, path: Path) -> list[Member]:
         """Let the crawlers of a list join, all or none; those that are present are replaced."""
@@ -162,3 +167,19 @@ class Fleet(AbstractContextManager["Fleet"]):
     def __exit__(self, *_error: object) -> None:
         """Close."""
         self.close()
+
+
+def _completed(given: Crawler, before: Crawler) -> Crawler:
+    """Return a crawler with what it leaves out taken from the one that it replaces."""
+    stays = given.address == before.address
+    capacity = {
+        name: getattr(given.capacity, name) or getattr(before.capacity, name)
+        for name in ("bandwidth_mbps", "memory_gb", "max_pieces", "connections")
+    }
+    return replace(
+        given,
+        agent_url=given.agent_url or before.agent_url,
+        location=given.location or (before.location if stays else None),
+        labels={**before.labels, **given.labels},
+        capacity=Capacity(**capacity),
+    )

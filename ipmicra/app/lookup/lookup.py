@@ -13,6 +13,7 @@ from ipmicra.hierarchy.rendering import Targets
 from ipmicra.model.address import Address
 from ipmicra.model.organisation import Organisation
 from ipmicra.model.subnet import Subnet
+from ipmicra.parse.dialect import Dialect
 
 RENDERED_BYTES = 1 << 20
 """Bytes of lines that are rendered at once."""
@@ -126,3 +127,8 @@ def find_holdings(hierarchy: Hierarchy, query: str, limit: int, subnet_limit: in
             subnet_count=len(rows),
             subnets=hierarchy.subnets(rows[:subnet_limit]),
         )
+
+
+def has_names(hierarchy: Hierarchy) -> bool:
+    """Return whether organisations have names: statistics files have opaque ids only."""
+    return any(dump.dialect != Dialect.STATISTICS.value for dump in hierarchy.edition.dumps)

@@ -62,7 +62,9 @@ class Requester:
         reason, pause_s = "", 0.0
         for number in range(self.options.attempts):
             if number:
-                events.info(
+                # The first is a warning: without it nothing would be seen for a minute where there is no network.
+                note = events.warning if number == 1 else events.info
+                note(
                     "fetch_retried",
                     "{url}: {reason}; attempt {attempt} in {pause_s:.0f} s",
                     url=link.shown,
