@@ -94,7 +94,7 @@ def add(
         member = fleet.add_fields(fields, label or (), replaces=replace)
         _say_taken(fleet)
     if replace and member.crawler.location is None:
-        say(f"{name} has no place: name it with --latitude and --longitude; another address drops the old one")
+        say(f"{name} has no place: name it with --latitude and --longitude; a new address drops the old one")
     if member.first is None:
         say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)

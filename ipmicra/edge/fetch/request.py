@@ -62,7 +62,7 @@ class Requester:
         reason, pause_s = "", 0.0
         for number in range(self.options.attempts):
             if number:
-                # The first is a warning: without it nothing would be seen for a minute where there is no network.
+                # The first is a warning: without a network nothing else would be seen for a minute.
                 note = events.warning if number == 1 else events.info
                 note(
                     "fetch_retried",
