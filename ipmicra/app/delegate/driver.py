@@ -37,13 +37,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
+from ipmicra.app.delegate.gate import Gate
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.place_queue import PlaceQueue
 from ipmicra.app.delegate.probe_queue import ProbeQueue
+from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.actions import (
     Action,
     AnsweredMany,
@@ -57,165 +59,26 @@ from ipmicra.delegate.actions import (
     Revoked,
 )
 from ipmicra.delegate.at_once import AtOnce
-from ipmicra.delegate.events import CrawlerJoined, Event, PlaceFound, SampleReturned, SiteArrived
+from ipmicra.delegate.events import (
+    CrawlerJoined,
+    CrawlerLeft,
+    DelegationExpired,
+    Event,
+    PlaceFound,
+    SampleReturned,
+    SiteArrived,
+)
 from ipmicra.delegate.ledger import Hold
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import Scope
-from ipmicra.delegate.subnets import SubnetTree, key_of, single
+from ipmicra.delegate.subnets import single
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.store.ports import Bounds, DelegationRecord, StorePort
-from ipmicra.model.crawler import Crawler, TrackRecord
-from ipmicra.model.delegation import Decision, Delegation
+from ipmicra.edge.store.ports import DelegationRecord
+from ipmicra.model.crawler import Crawler
+from ipmicra.model.delegation import Decision
 from ipmicra.model.location import Hint
-from ipmicra.model.sample import ImplausibleSample, Sample
+from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
-
-WIDER_BITS = {4: 16, 6: 96}
-"""Bits below the wider slice that stands for a parent where an address is not registered."""
-
-
-class Gate:
-    """Holds back sites whose parent has enough subnets under way."""
-
-    def __init__(self, tree: SubnetTree, per_parent: int) -> None:
-        """Let so many through for each parent."""
-        self._tree, self._per_parent = tree, per_parent
-        self._under_way: Counter[Hashable] = Counter()
-        self._waiting: dict[Hashable, deque[Site]] = {}
-        self._parents: dict[int, Hashable] = {}
-        """By attempt."""
-        self.held_back = 0
-        """Sites that wait."""
-
-    def parent_of(self, site: Site) -> Hashable | None:
-        """Return what siblings share; None where they reveal nothing about each other."""
-        key = key_of(self._tree, site.address)
-        if key < 0:
-            return site.address.version, int(site.address) >> WIDER_BITS[site.address.version]
-        above = self._tree.parent(key)
-        return None if above is None or self._tree.parent(above) is None else above
-
-    def is_full(self, parent: Hashable | None) -> bool:
-        """Return whether a parent has enough under way."""
-        return parent is not None and self._under_way[parent] >= self._per_parent
-
-    def hold_back(self, parent: Hashable, site: Site) -> None:
-        """Let a site wait."""
-        self._waiting.setdefault(parent, deque()).append(site)
-        self.held_back += 1
-
-    def opened(self, attempt: int, parent: Hashable | None) -> None:
-        """Note that an attempt is under way."""
-        if parent is not None and attempt not in self._parents:
-            self._parents[attempt] = parent
-            self._under_way[parent] += 1
-
-    def closed(self, attempt: int) -> list[Site]:
-        """Note that an attempt is over; return the sites that waited for it."""
-        parent = self._parents.pop(attempt, None)
-        if parent is None:
-            return []
-        self._under_way[parent] -= 1
-        if not self._under_way[parent]:
-            del self._under_way[parent]
-        return self._release(self._waiting.pop(parent, deque()))
-
-    def empty(self) -> list[Site]:
-        """Return all that wait, to be given up."""
-        waiting, self._waiting = self._waiting, {}
-        return [site for sites in waiting.values() for site in self._release(sites)]
-
-    def _release(self, sites: deque[Site]) -> list[Site]:
-        self.held_back -= len(sites)
-        return list(sites)
-
-
-@dataclass(slots=True)
-class WriteQueue:
-    """Gathers what came of a batch; `flush` writes it in one transaction, and only then hands it on.
-
-    A decision is handed on after the transaction that holds it and the delegation behind it: a crash may
-    repeat an answer, it never takes one back.
-    """
-
-    store: StorePort
-    batch: int
-    on_decision: Callable[[Decision], object]
-    """Called with each decision after it is written."""
-    explained: int = field(default_factory=lambda: DrivingConfig().explained)
-    """Crawlers not asked that are kept for each subnet."""
-    delegations: dict[Bounds, DelegationRecord] = field(default_factory=dict)
-    ended: dict[Bounds, str] = field(default_factory=dict)
-    renewed: dict[Bounds, Delegation] = field(default_factory=dict)
-    decisions: list[Decision | AnsweredMany] = field(default_factory=list)
-    """In the order in which they are handed on."""
-    answered: int = 0
-    """Sites in tables among them."""
-    records: dict[str, TrackRecord] = field(default_factory=dict)
-    """The last record of each crawler whose samples were checked."""
-    rejected: list[ImplausibleSample] = field(default_factory=list)
-    beside: Callable[[float], object] = lambda _now_s: None
-    """Called in each transaction: writes what must be kept together with the decisions."""
-
-    @property
-    def rows(self) -> int:
-        """Count what waits to be written."""
-        gathered = (self.delegations, self.ended, self.renewed, self.decisions, self.records, self.rejected)
-        return 2 * self.answered + sum(len(some) for some in gathered)
-
-    def answer(self, answered: AnsweredMany) -> None:
-        """Keep the answers for many sites, and the delegations behind them."""
-        self.decisions.append(answered)
-        self.answered += len(answered)
-
-    def delegate(self, record: DelegationRecord) -> None:
-        """Keep a delegation."""
-        self.delegations[record.delegation.first, record.delegation.last] = record
-
-    def renew(self, delegation: Delegation) -> None:
-        """Keep the new end of a delegation; one that was never stored stays so."""
-        self.renewed[delegation.first, delegation.last] = delegation
-
-    def end(self, delegation: Delegation, reason: str, now_s: float) -> None:
-        """End a delegation; one that was not written yet is written first, for the history."""
-        bounds = delegation.first, delegation.last
-        if bounds in self.delegations or delegation.created_s in self._answered_s():
-            self.flush(now_s)
-        self.ended[bounds] = reason
-
-    def _answered_s(self) -> set[float]:
-        """Return when the delegations of tables were made that are not written yet."""
-        return {one.created_s for one in self.decisions if isinstance(one, AnsweredMany)}
-
-    def check(self, checked: CrawlerChecked) -> None:
-        """Keep what a sample did to its crawler's record."""
-        self.records[checked.crawler] = checked.record
-        if checked.implausible is not None:
-            self.rejected.append(checked.implausible)
-
-    def flush(self, now_s: float) -> None:
-        """Write everything or nothing; then hand on the decisions."""
-        if not self.rows:
-            return
-        tables = [one for one in self.decisions if isinstance(one, AnsweredMany)]
-        decisions = [one for one in self.decisions if isinstance(one, Decision)]
-        with self.store.transaction():
-            self.store.delegations.end_many(self.ended.items(), now_s)
-            self.store.delegations.put_many(self.delegations.values())
-            self.store.delegations.put_answered(tables, self.explained)
-            self.store.delegations.renew_many(self.renewed.values())
-            self.store.results.add_many(self.batch, decisions)
-            self.store.results.add_answered(self.batch, tables)
-            self.store.track_records.put_many(self.records.items())
-            self.store.track_records.reject_many(self.rejected)
-            self.beside(now_s)
-        written = self.decisions
-        self.delegations, self.ended, self.renewed = {}, {}, {}
-        self.decisions, self.answered, self.records, self.rejected = [], 0, {}, []
-        for one in written:
-            for decision in one.decisions() if isinstance(one, AnsweredMany) else (one,):
-                self.on_decision(decision)
-
 
 events = EventLog("delegate")
 
@@ -247,9 +110,14 @@ class Driver:
 
     # --- in
 
-    def arrive(self, *sites: Site) -> None:
-        """Take in sites; their answers come by the write queue or by `on_give_up`."""
+    def arrive(self, *sites: Site, batch: int | None = None) -> None:
+        """Take in sites; their answers come by the write queue or by `on_give_up`.
+
+        Where several batches share the machine, `batch` is the one that waits for them.
+        """
         self.pending += len(sites)
+        if self.writes.payers is not None:
+            self.writes.payers.wait(sites, batch)
         self._ready.extend(sites)
         if self.machine.at_once is None:
             self._admit_ready()
@@ -296,6 +164,11 @@ class Driver:
         """Take in that a crawler can be reached again, or no longer."""
         self._handle(CrawlerJoined(crawler, self.clock()))
 
+    def leave(self, name: str) -> None:
+        """Take in that a crawler left the fleet."""
+        self._handle(CrawlerLeft(name, self.clock()))
+        self._admit_ready()
+
     def fail(self, error: BaseException) -> None:
         """Remember the first error, for the tasks that wait."""
         self.failure = self.failure or error
@@ -319,7 +192,7 @@ class Driver:
         for action in self.limited(self.machine, event):
             if isinstance(action, AskProbe):
                 self.gate.opened(action.attempt, parent)
-                self.probes.ask(action.attempt, action.probe, action.since_s)
+                self.probes.ask(action.attempt, action.probe, action.since_s, self._budget(action, event))
             elif isinstance(action, AskPlace):
                 self.places.ask(action.attempt, action.site)
             else:
@@ -327,7 +200,16 @@ class Driver:
                 self._carry_out(action)
         if is_over and isinstance(event, SampleReturned | PlaceFound) and event.attempt is not None:
             self._ready.extend(self.gate.closed(event.attempt))
+            if self.writes.payers is not None:
+                self.writes.payers.closed(event.attempt)
         self.changed.set()
+
+    def _budget(self, action: AskProbe, event: Event) -> str | None:
+        """Return the budget that pays for a probe: of the batch whose site opened the attempt."""
+        if self.writes.payers is None:
+            return None
+        host = event.site.host if isinstance(event, SiteArrived) else None
+        return self.writes.payers.budget_of(action.attempt, host)
 
     def _carry_out(self, action: Action) -> None:
         if isinstance(action, Delegated):
@@ -347,8 +229,14 @@ class Driver:
             self._give_up(action.site, action.reason)
 
     def keep(self, action: Delegated) -> None:
-        """Keep a delegation, unless only an empty budget kept its subnet from being probed."""
+        """Keep a delegation, unless only an empty budget kept its subnet from being probed.
+
+        Where several batches share the machine, such a one is good for the sites that wait for it alone:
+        another batch may have probes left.
+        """
         if action.is_makeshift:
+            if self.writes.payers is not None:
+                self.machine.handle(DelegationExpired(action.key, self.clock()))
             return
         self.writes.delegate(
             DelegationRecord(
@@ -381,6 +269,8 @@ class Driver:
 
     def _give_up(self, site: Site, reason: str) -> None:
         self.pending -= 1
+        if self.writes.payers is not None:
+            self.writes.payers.drop(site.host)
         self.on_give_up(site, reason)
 
     def flush(self) -> None:

@@ -10,9 +10,11 @@ samples that are newer than that.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.edge.coordinator.orders import OrderDesk
@@ -46,11 +48,15 @@ class ProbeQueue:
     """Called with an attempt and its sample."""
     fail: Callable[[BaseException], None]
     counts: ProbeCounts = field(default_factory=ProbeCounts)
+    remembered_s: float = inf
+    """Age up to which a sample answers for a second probe."""
+    clock: Callable[[], float] = time.time
     _asked: set[Pair] = field(default_factory=set)
     """Pairs whose sample is in the store."""
     _waiting: dict[Pair, list[int]] = field(default_factory=dict)
     """Attempts that wait for a pair's sample."""
-    _queues: dict[str, deque[Probe]] = field(default_factory=dict)
+    _queues: dict[str, deque[tuple[Probe, str | None]]] = field(default_factory=dict)
+    """Probes that wait, by agent, each with the budget that pays for it."""
     _under_way: dict[str, int] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _is_called: bool = False
@@ -59,10 +65,10 @@ class ProbeQueue:
         """Take note of probes that an earlier run of the batch asked for."""
         self._asked.update(pairs)
 
-    def ask(self, attempt: int, probe: Probe, since_s: float = 0.0) -> None:
+    def ask(self, attempt: int, probe: Probe, since_s: float = 0.0, budget: str | None = None) -> None:
         """Ask for a probe, unless the batch has its sample; the answer comes later in any case.
 
-        A sample that was taken before `since_s` does not count.
+        A sample that was taken before `since_s` does not count. `budget` pays, by default that of the desk.
         """
         pair = _pair(probe)
         waiting = self._waiting.get(pair)
@@ -76,7 +82,7 @@ class ProbeQueue:
             self.counts.repeated += 1
             loop.call_soon(self._arrived, known)
             return
-        self._queues.setdefault(probe.crawler, deque()).append(probe)
+        self._queues.setdefault(probe.crawler, deque()).append((probe, budget))
         if not self._is_called:
             self._is_called = True
             loop.call_later(self.config.gather_s, self._send)
@@ -88,6 +94,8 @@ class ProbeQueue:
         sample = self.store.samples.latest(pair[1]).get(pair[0])
         if sample is None or sample.loss is Loss.AGENT or sample.taken_s < since_s:
             return None
+        if sample.taken_s < self.clock() - self.remembered_s:
+            return None
         return sample
 
     def _send(self) -> None:
@@ -96,15 +104,16 @@ class ProbeQueue:
         for crawler, queue in self._queues.items():
             room = self.config.per_agent - self._under_way.get(crawler, 0)
             chosen = [queue.popleft() for _ in range(min(room, len(queue)))]
-            if chosen:
-                self._under_way[crawler] = self._under_way.get(crawler, 0) + len(chosen)
-                task = asyncio.get_running_loop().create_task(self._carry(crawler, chosen))
+            for budget in dict.fromkeys(paid_by for _, paid_by in chosen):
+                probes = [probe for probe, paid_by in chosen if paid_by == budget]
+                self._under_way[crawler] = self._under_way.get(crawler, 0) + len(probes)
+                task = asyncio.get_running_loop().create_task(self._carry(crawler, probes, budget))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
 
-    async def _carry(self, crawler: str, probes: list[Probe]) -> None:
+    async def _carry(self, crawler: str, probes: list[Probe], budget: str | None) -> None:
         try:
-            async for sample in self.desk.probe(probes):
+            async for sample in self.desk.probe(probes, budget):
                 self._under_way[crawler] -= 1
                 self.counts.sent += sample.loss is not Loss.BUDGET
                 self._arrived(sample)
@@ -130,3 +139,9 @@ class ProbeQueue:
 def _pair(probe: Probe) -> Pair:
     assert probe.address is not None  # noqa: S101 - sites have addresses
     return probe.crawler, probe.address
+
+
+def asked_pairs(store: StorePort, budget: str) -> set[Pair]:
+    """Return what was probed for a budget."""
+    answered = store.budget.answered(budget)
+    return {(order.crawler, order.address) for order in answered if order.address is not None}

@@ -25,6 +25,10 @@ ALL_SILENT = "no agent answers: start them with `ipmicra agent`, or look at `ipm
 NOT_AUTHENTICATED = (
     "no agent lets us in, and no token was given: name it with --token-file FILE or IPMICRA_AGENT_TOKEN"
 )
+FLAGGED = (
+    "not asked, for most of its samples that could be checked are shorter than light allows; "
+    "look at its agent and its place, then `ipmicra crawler remove` it and add it again"
+)
 
 
 @dataclass(slots=True)
@@ -42,14 +46,19 @@ class Participants:
         self.joined_s = [one.joined_s for one in self.crawlers]
 
 
-def choose_participants(members: Iterable[Member], options: DelegateOptions) -> Participants:
-    """Choose who takes part; crawlers without an agent keep what they hold and get nothing new."""
+def choose_participants(
+    members: Iterable[Member], options: DelegateOptions, *, is_patient: bool = False
+) -> Participants:
+    """Choose who takes part; crawlers without an agent keep what they hold and get nothing new.
+
+    Whoever is patient goes on without anybody that can be asked: some may join later.
+    """
     members = list(members)
     present = [one.crawler for one in members if one.crawler.state is not CrawlerState.LEFT]
-    if not present:
+    if not present and not is_patient:
         raise InputError(NOBODY)
     without = [one.name for one in present if one.agent_url is None] if options.needs_agents else []
-    if len(without) == len(present):
+    if len(without) == len(present) and not is_patient:
         raise InputError(f"{NOBODY} ({', '.join(without[:5])}: without an agent)")
     crawlers = [
         replace(one.crawler, state=CrawlerState.UNREACHABLE) if one.crawler.name in without else one.crawler

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -33,15 +33,18 @@ import aiohttp
 
 from ipmicra.app.delegate.coordinates import FleetCoordinates
 from ipmicra.app.delegate.distances import FleetDistances
-from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
+from ipmicra.app.delegate.driver import Driver
+from ipmicra.app.delegate.gate import Gate
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
 from ipmicra.app.delegate.options import AGENTS, DelegateOptions
+from ipmicra.app.delegate.payers import Payers, budget_name
 from ipmicra.app.delegate.place_queue import PlaceQueue
-from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue
+from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue, asked_pairs
 from ipmicra.app.delegate.restoring import (
     ALL_SILENT,
+    FLAGGED,
     NOT_AUTHENTICATED,
     Participants,
     believed_samples,
@@ -49,6 +52,7 @@ from ipmicra.app.delegate.restoring import (
     restore_machine,
     teach_policy,
 )
+from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.ports import FallbackSources
@@ -72,10 +76,6 @@ if TYPE_CHECKING:
 
 events = EventLog("delegate")
 UNREACHABLE = CrawlerState.UNREACHABLE
-FLAGGED = (
-    "not asked, for most of its samples that could be checked are shorter than light allows; "
-    "look at its agent and its place, then `ipmicra crawler remove` it and add it again"
-)
 
 
 @dataclass(slots=True)
@@ -93,6 +93,10 @@ class Session:
     clock: Callable[[], float] = time.time
     key: str = "library"
     words: str = "library"
+    shared_with: Sequence[int] | None = None
+    """Other batches that use the machine, which may not be finished; None if none ever will."""
+    is_patient: bool = False
+    """Whether to wait for crawlers and agents that are not there, rather than to refuse."""
     batch: BatchRecord = field(init=False)
     driver: Driver = field(init=False)
     tree: SubnetTree = field(init=False)
@@ -119,7 +123,7 @@ class Session:
     @property
     def budget_name(self) -> str:
         """The budget that this batch is charged to."""
-        return f"delegate {self.batch.id}"
+        return budget_name(self.batch.id)
 
     # --- opening and closing
 
@@ -133,7 +137,9 @@ class Session:
         return self
 
     async def _open(self) -> None:
-        participants = choose_participants(self.store.crawlers.all(), self.options)
+        participants = choose_participants(
+            self.store.crawlers.all(), self.options, is_patient=self.is_patient
+        )
         self.notes += participants.notes
         self.tree = self._make_tree()
         self.carrying = carry_delegations(self.store, self.tree, self.hierarchy.content_hash, self.clock())
@@ -188,7 +194,13 @@ class Session:
         driver = Driver(
             machine=machine,
             gate=Gate(self.tree, options.driving.per_parent),
-            writes=WriteQueue(self.store, self.batch.id, self.on_decision, options.driving.explained),
+            writes=WriteQueue(
+                self.store,
+                self.batch.id,
+                self.on_decision,
+                options.driving.explained,
+                payers=None if self.shared_with is None else Payers(self.batch.id),
+            ),
             config=options.driving,
             on_give_up=self.on_give_up,
             clock=self.clock,
@@ -219,14 +231,16 @@ class Session:
         )
         self.scattered = self._make_scattered() if self.options.resolve_at == AGENTS else None
         on_sample = self.driver.sampled if self.scattered is None else self.scattered.sampled
-        self.driver.probes = ProbeQueue(desk, self.store, self.options.driving, on_sample, self.driver.fail)
-        async for _ in desk.recover():
-            self.recovered += 1
-        asked = {
-            (order.crawler, order.address)
-            for order in self.store.budget.answered(self.budget_name)
-            if order.address is not None
-        }
+        self.driver.probes = ProbeQueue(
+            desk, self.store, self.options.driving, on_sample, self.driver.fail, clock=self.clock
+        )
+        if self.shared_with is not None:
+            self.driver.probes.remembered_s = self._config.lifetime_s
+        asked: set[Pair] = set()
+        for number in (self.batch.id, *(self.shared_with or ())):
+            async for _ in desk.recover(budget_name(number)):
+                self.recovered += 1
+            asked |= asked_pairs(self.store, budget_name(number))
         self.driver.probes.know(asked)
         return asked
 
@@ -246,7 +260,7 @@ class Session:
             rules=self.limits.rules if self.limits is not None else None,
             clock=self.clock,
         )
-        self.driver.writes.beside = made.write
+        self.driver.writes.beside.append(made.write)
         self.store.views.prune(self.clock() - self._config.lifetime_s)
         since_s = self.batch.started_s if self.options.again else self.clock() - self._config.lifetime_s
         made.learn(believed_samples(self.store, self.options.driving.taught, since_s))
@@ -308,7 +322,7 @@ class Session:
             return
         asked = [one for one in participants.crawlers if one.agent_url and one.state is not CrawlerState.LEFT]
         health = dict(zip((one.name for one in asked), await self._health(asked), strict=True))
-        if not any(health.values()):
+        if not any(health.values()) and not self.is_patient:
             raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_AUTHENTICATED)
         for i, one in enumerate(participants.crawlers):
             if one.name in health:
@@ -325,6 +339,22 @@ class Session:
         access = self.options.access
         return await asyncio.gather(*(is_healthy(str(one.agent_url), self._http, access) for one in crawlers))
 
+    async def add_crawler(self, crawler: Crawler) -> None:
+        """Let a crawler join that was added to the store; it is asked if its agent answers."""
+        if self.options.needs_agents and crawler.agent_url is None:
+            crawler = replace(crawler, state=UNREACHABLE)
+        elif self.options.needs_agents:
+            (is_well,) = await self._health([crawler])
+            crawler = replace(crawler, state=CrawlerState.JOINED if is_well else UNREACHABLE)
+            self.store.crawlers.set_state(crawler.name, crawler.state, self.clock())
+            self._agents[crawler.name] = crawler
+        self.driver.join(crawler)
+
+    def remove_crawler(self, name: str) -> None:
+        """Let a crawler go that left the fleet; what it holds is decided anew when it is next asked for."""
+        self._agents.pop(name, None)
+        self.driver.leave(name)
+
     def _crawler(self, name: str) -> Crawler:
         """Return a crawler as the machine knows it."""
         found = self.driver.machine.crawler(name)
@@ -334,7 +364,7 @@ class Session:
     def _on_state(self, name: str, state: CrawlerState) -> None:
         """Note that an agent fell silent or answers again."""
         before = self._crawler(name)
-        if before.state is state:
+        if before.state is state or name not in self._agents:
             return
         if state is CrawlerState.JOINED:
             events.info("agent_back", "agent of {crawler} is back", crawler=name)

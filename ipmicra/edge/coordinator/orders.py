@@ -120,7 +120,7 @@ class DeskConfig:
     """How orders are made and sent."""
 
     budget: str = "probes"
-    """Name of the budget that is charged."""
+    """Name of the budget that is charged, unless a call names another."""
     samples: int = 3
     """Round trips of each probe."""
     timeout_ms: float = 2_000.0
@@ -146,6 +146,7 @@ class _Sent:
 
     order: ProbeOrder
     crawler: str
+    budget: str
 
 
 class OrderDesk:
@@ -191,21 +192,25 @@ class OrderDesk:
         """Ask an agent again although it failed a moment ago."""
         self._avoided.forgive(crawler)
 
-    async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
+    async def probe(self, probes: Iterable[Probe], budget: str | None = None) -> AsyncIterator[Sample]:
         """Return a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
-        sent = [_Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler) for probe in probes]
+        payer = budget or self._config.budget
+        sent = [
+            _Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler, payer) for probe in probes
+        ]
         records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
-        granted = self._store.budget.reserve(self._config.budget, records, self._clock())
+        granted = self._store.budget.reserve(payer, records, self._clock())
         for one in sent[granted:]:
             yield self._lost(one, Loss.BUDGET, "the probe budget is spent")
         async for sample in self._gathered(sent[:granted], only_repeat=False):
             yield sample
 
-    async def recover(self) -> AsyncIterator[Sample]:
+    async def recover(self, budget: str | None = None) -> AsyncIterator[Sample]:
         """Ask again for answers that a crash or a broken line swallowed; nothing is probed anew."""
-        records = self._store.budget.unanswered(self._config.budget)
+        payer = budget or self._config.budget
         sent = [
-            _Sent(order_of(record.id, _probe_of(record), self._config), record.crawler) for record in records
+            _Sent(order_of(record.id, _probe_of(record), self._config), record.crawler, payer)
+            for record in self._store.budget.unanswered(payer)
         ]
         async for sample in self._gathered(sent, only_repeat=True):
             yield sample
@@ -251,7 +256,7 @@ class OrderDesk:
                 trouble = trouble or str(error)
                 has_agent = not isinstance(error, NoAgentError)
                 if not is_repeat:
-                    self._store.budget.release(self._config.budget, waiting)
+                    self._store.budget.release(batch[0].budget, waiting)
                     break
             except AgentError as error:
                 trouble = trouble or str(error)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ipmicra.app.delegate.driver import Driver, Gate, WriteQueue
+from ipmicra.app.delegate.driver import Driver
+from ipmicra.app.delegate.gate import Gate
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
+from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.at_once import NOBODY
 from ipmicra.delegate.events import CrawlerJoined
 from ipmicra.delegate.machine import DelegationMachine
@@ -39,7 +41,7 @@ class Desk:
     error: Exception | None = None
     loss: Loss = Loss.TIMEOUT
 
-    async def probe(self, probes: Iterable[Probe]) -> AsyncIterator[Sample]:
+    async def probe(self, probes: Iterable[Probe], budget: str | None = None) -> AsyncIterator[Sample]:
         self.requests.append(list(probes))
         if self.error is not None:
             raise self.error

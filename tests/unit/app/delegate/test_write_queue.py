@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from ipmicra.app.delegate.driver import WriteQueue
+from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.delegate.actions import CrawlerChecked
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.edge.store.store import Store
