@@ -47,6 +47,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "openssl rand -hex 32 > token && ipmicra agent --token-file token",
         "ipmicra agent --listen 0.0.0.0:8470 --tls-cert c.pem --tls-key k.pem \\\n    --token-file token",
     ),
+    "token add": (
+        "ipmicra token add alice --role operator > alice.token",
+        "ipmicra token add fra --role join --url https://c.example.org:8460 \\\n    --cert ca.pem > fra.join",
+    ),
+    "token list": ("ipmicra token list",),
+    "token revoke": ("ipmicra token revoke alice",),
     "probe": (
         "ipmicra probe example.org",
         "ipmicra probe sites.txt --from all --token-file token --format csv",

@@ -8,6 +8,7 @@ from ipmicra.errors import InputError
 
 EXTRA_OF = {
     "aiohttp": "service",
+    "cryptography": "service",
     "matplotlib": "plot",
     "prometheus_client": "service",
     "pyarrow": "columnar",
@@ -29,7 +30,7 @@ def missing_extra(error: ModuleNotFoundError) -> str | None:
 
 def need_service() -> None:
     """Refuse to start a command that runs or calls agents without the packages for it."""
-    needed = ("aiohttp", "starlette", "uvicorn", "prometheus_client")
+    needed = ("aiohttp", "cryptography", "starlette", "uvicorn", "prometheus_client")
     missing = [name for name in needed if not find_spec(name)]
     if missing:
         raise InputError(f"this needs {', '.join(missing)}: pip install 'ipmicra[service]'")

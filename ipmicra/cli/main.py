@@ -154,7 +154,7 @@ app = typer.Typer(
 SECTIONS = {
     "Start here": ("demo",),
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
-    "The fleet": ("crawler", "agent", "probe"),
+    "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }

@@ -19,12 +19,13 @@ from ipmicra.model.foreign_text import json_text
 
 ROOT = "ipmicra"
 HIDDEN = "***"
-SECRET_VARIABLES = ("IPMICRA_AGENT_TOKEN", "IPMICRA_ARIN_KEY")
+SECRET_VARIABLES = ("IPMICRA_AGENT_TOKEN", "IPMICRA_ARIN_KEY", "IPMICRA_JOIN_TOKEN", "IPMICRA_TOKEN")
 """Environment variables whose values are never written."""
 _SECRET_NAME = re.compile(r"token|password|secret|authori[sz]ation|api_?key", re.IGNORECASE)
 _SECRET_TEXT = (
     (re.compile(r"(?<=://)[^/\s@]+@"), f"{HIDDEN}@"),
     (re.compile(r"\b(bearer|basic)\s+\S+", re.IGNORECASE), rf"\1 {HIDDEN}"),
+    (re.compile(r"\bipm_([a-z])_[\w.-]+"), rf"ipm_\1_{HIDDEN}"),
     (re.compile(r"(?<=\S)\?[^\s'\")]*=[^\s'\")]+"), f"?{HIDDEN}"),
 )
 

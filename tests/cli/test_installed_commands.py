@@ -22,7 +22,12 @@ from tests.servers.dump_server import DumpServer
 
 ENTRY = Path(sys.executable).with_name("ipmicra")
 COMMANDS = [name for name in command_names() if name not in set(group_names())]
-TESTED_ELSEWHERE = {"demo": "tests/integration/test_demo.py", "agent": "the test of its interrupt below"}
+TESTED_ELSEWHERE = {
+    "demo": "tests/integration/test_demo.py",
+    "agent": "the test of its interrupt below",
+    "token add": "tests/cli/test_token_command.py: it prints a token and nothing else",
+    "token revoke": "tests/cli/test_token_command.py: it needs a token",
+}
 
 Call = Callable[[Prepared], str]
 CALLS: dict[str, Call] = {
@@ -44,6 +49,7 @@ CALLS: dict[str, Call] = {
     "delegate": lambda at: (
         f"--home {at.home} delegate {at.folder}/seeds.txt --first-rung head --samples 1 --location none"
     ),
+    "token list": lambda at: f"--home {at.home} token list",
     "explain": lambda at: f"--home {at.home} explain {at.host} --json",
     "forget": lambda at: f"--home {at.home} forget {at.host} --dry-run --json",
     "rules": lambda at: f"--home {at.home} rules --rules {at.folder}/some.rules",

@@ -16,6 +16,7 @@ from ipmicra.assign.coordinate.space import Space
 from ipmicra.assign.overlay.overlay import Overlay
 from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.edge.store.ports import (
+    AgentRecord,
     BudgetState,
     Member,
     OrderRecord,
@@ -33,6 +34,7 @@ from ipmicra.model.name import NameAnswer, NameStatus, View
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import Loss, Rung, Sample, Timings
 from ipmicra.model.site import Site
+from ipmicra.model.token import Role, TokenRecord
 from tests.contracts.stores import QUICK, STORES
 
 A, B = IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")
@@ -348,3 +350,50 @@ def test_overlay_comes_back_from_the_store_as_it_was(store: StorePort) -> None:
     assert saved is not None
     sites = np.random.default_rng(4).random((200, 2))
     assert Overlay.from_bytes(saved).owners(sites).tolist() == overlay.owners(sites).tolist()
+
+
+# --- tokens and agents
+
+
+def token(name: str = "alice", number: int = 1, **more: object) -> TokenRecord:
+    values = {"role": Role.OPERATOR, "hash": bytes([number]) * 32, "created_s": float(number), **more}
+    return TokenRecord(name=name, **values)  # type: ignore[arg-type]
+
+
+def test_tokens_come_back_oldest_first_and_are_found_by_hash(store: StorePort) -> None:
+    full = token("fra", 2, role=Role.JOIN, expires_s=9.0, last_used_s=8.0, crawler="fra")
+    store.tokens.add(full)
+    store.tokens.add(token())
+    assert store.tokens.all() == [token(), full]
+    assert store.tokens.find(full.hash) == full
+    assert store.tokens.find(b"other") is None
+
+
+def test_token_is_revoked_once_and_used_often(store: StorePort) -> None:
+    store.tokens.add(token())
+    before = store.tokens.mark()
+    assert store.tokens.revoke([token().hash, b"other"], 5.0) == 1
+    assert store.tokens.revoke([token().hash], 6.0) == 0
+    store.tokens.use_many([(token().hash, 7.0), (token().hash, 8.0)])
+    assert store.tokens.all() == [token(revoked_s=5.0, last_used_s=8.0)]
+    assert store.tokens.mark() != before
+
+
+def test_mark_of_tokens_changes_with_each_new_one(store: StorePort) -> None:
+    marks = [store.tokens.mark()]
+    for number in (1, 2, 3):
+        store.tokens.add(token(number=number))
+        marks.append(store.tokens.mark())
+    assert len(set(marks)) == 4
+
+
+def test_crawler_has_one_agent_that_calls_out(store: StorePort) -> None:
+    first = AgentRecord(crawler="fra", id="a", joined_s=1.0, seen_s=1.0, software="0.2")
+    store.agents.put(first)
+    store.agents.put(replace(first, id="b"))
+    store.agents.saw_many([("fra", 5.0), ("nobody", 6.0)])
+    assert store.agents.get("fra") == replace(first, id="b", seen_s=5.0)
+    assert store.agents.all() == [replace(first, id="b", seen_s=5.0)]
+    assert store.agents.forget("fra")
+    assert not store.agents.forget("fra")
+    assert store.agents.get("fra") is None

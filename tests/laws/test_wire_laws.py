@@ -11,9 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ipmicra.errors import MessageError, UnknownVersionError
+from ipmicra.errors import InputError, MessageError, UnknownVersionError
 from ipmicra.model.name import NameStatus
 from ipmicra.model.sample import Loss, Rung, Timings
+from ipmicra.wire.joining import JoinToken, decode_join_token, encode_join_token
 from ipmicra.wire.limits import LIMITS, VERSION
 from ipmicra.wire.messages import (
     Answer,
@@ -254,3 +255,31 @@ def test_cut_request_is_refused(request: ProbeRequest, cut: int) -> None:
     data = encode_request(request)
     with pytest.raises(MessageError):
         decode_request(data[: min(cut, len(data) - 1)])
+
+
+# --- join tokens
+
+
+@given(
+    st.text("abcdefXYZ019_-", min_size=43, max_size=43),
+    st.text("0123456789abcdef", min_size=16, max_size=16),
+    st.none() | st.text("0123456789abcdef", min_size=64, max_size=64),
+    st.text(max_size=400),
+)
+def test_join_token_round_trips(secret: str, fleet: str, pin: str | None, path: str) -> None:
+    token = JoinToken(secret=f"ipm_j_{secret}", fleet=fleet, url=f"https://{path}", pin=pin)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return
+    assert decode_join_token(encode_join_token(token)) == token
+
+
+@given(st.text() | st.text("abcXYZ019_-.=", max_size=80).map(lambda rest: f"ipm_j_{'a' * 43}.{rest}"))
+def test_any_text_is_a_join_token_or_an_error_that_keeps_it_secret(text: str) -> None:
+    said = ""
+    try:
+        decode_join_token(text)
+    except InputError as error:
+        said = str(error)
+    assert len(text) < 20 or text not in said

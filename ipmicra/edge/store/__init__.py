@@ -25,6 +25,8 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `assignments` | who crawls which site or piece | `put_many`, `all`, `of(host)` |
 | `recrawls` | when sites or pieces were crawled and are due | `put_many`, `all`, `of(host)` |
 | `subnet_trips` | the last round trips of subnets | `put_many`, `of(subnets)`, `newest`, `clear` |
+| `tokens` | who may come in: hashes only | `add`, `all`, `find`, `revoke`, `use_many`, `mark` |
+| `agents` | agents that call out | `put`, `get`, `all`, `saw_many`, `forget` |
 | `states` | coordinates and overlays, by `to_bytes` | `get`, `put`, `forget` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4

@@ -29,6 +29,7 @@ from ipmicra.edge.store.recrawls import create_recrawls
 from ipmicra.edge.store.sites import create_sites
 from ipmicra.edge.store.states import create_states
 from ipmicra.edge.store.subnet_trips import create_subnet_trips
+from ipmicra.edge.store.tokens import create_tokens
 from ipmicra.edge.store.views import add_answer_origins, create_views
 from ipmicra.errors import StoreError
 
@@ -69,6 +70,7 @@ MIGRATIONS = (
     Migration(number=22, name="subnet trips", apply=create_subnet_trips),
     Migration(number=23, name="origins of site answers", apply=add_answer_origins),
     Migration(number=24, name="downloads of samples", apply=add_downloads),
+    Migration(number=25, name="tokens and agents", apply=create_tokens),
 )
 
 

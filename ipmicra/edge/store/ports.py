@@ -25,6 +25,7 @@ from ipmicra.model.name import NameAnswer, View
 from ipmicra.model.recrawl import Recrawl
 from ipmicra.model.sample import ImplausibleSample, Sample
 from ipmicra.model.site import Site
+from ipmicra.model.token import TokenRecord
 
 Bounds = tuple[Address, Address]
 """First and last address of a subnet."""
@@ -148,6 +149,20 @@ class SubnetTrips:
     """Oldest first; each is the median of one probe."""
     taken_s: float
     """When the last one was taken; seconds since 1970, UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRecord:
+    """An agent that joined by calling out."""
+
+    crawler: str
+    id: str
+    """Chosen when it joined; another one after it joined anew."""
+    joined_s: float
+    seen_s: float
+    """When it last polled; seconds since 1970, UTC, known to the minute."""
+    software: str
+    """Its version of ipmicra."""
 
 
 class MetaPort(Protocol):
@@ -313,6 +328,27 @@ class StatesPort(Protocol):
     def forget(self, name: str) -> bool: ...
 
 
+class TokensPort(Protocol):
+    """Who may come in."""
+
+    def add(self, token: TokenRecord) -> None: ...
+    def all(self) -> list[TokenRecord]: ...
+    def find(self, token_hash: bytes) -> TokenRecord | None: ...
+    def revoke(self, hashes: Iterable[bytes], at_s: float) -> int: ...
+    def use_many(self, used: Iterable[tuple[bytes, float]]) -> None: ...
+    def mark(self) -> tuple[int, int, float]: ...
+
+
+class AgentsPort(Protocol):
+    """Agents that call out."""
+
+    def put(self, agent: AgentRecord) -> None: ...
+    def get(self, crawler: str) -> AgentRecord | None: ...
+    def all(self) -> list[AgentRecord]: ...
+    def saw_many(self, seen: Iterable[tuple[str, float]]) -> None: ...
+    def forget(self, crawler: str) -> bool: ...
+
+
 class StorePort(Protocol):
     """All of it."""
 
@@ -333,6 +369,8 @@ class StorePort(Protocol):
     states: StatesPort
     recrawls: PiecesPort[Recrawl]
     subnet_trips: SubnetTripsPort
+    tokens: TokensPort
+    agents: AgentsPort
 
     transaction: Callable[[], AbstractContextManager[None]]
     """Do all or nothing; inside another transaction, be part of that."""

@@ -20,6 +20,7 @@ from ipmicra.edge.store.recrawls import RecrawlTable
 from ipmicra.edge.store.sites import SiteTable
 from ipmicra.edge.store.states import StateTable
 from ipmicra.edge.store.subnet_trips import SubnetTripsTable
+from ipmicra.edge.store.tokens import AgentTable, TokenTable
 from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
 
 
@@ -47,6 +48,8 @@ class Store(StorePort):
         self.states = StateTable(connection)
         self.recrawls = RecrawlTable(connection)
         self.subnet_trips = SubnetTripsTable(connection)
+        self.tokens = TokenTable(connection)
+        self.agents = AgentTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:

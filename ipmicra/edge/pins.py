@@ -1,0 +1,66 @@
+"""Recognise a coordinator by a public key rather than by a certificate: the key outlives its certificates.
+
+A pin is the SHA-256 of a certificate's public key (its SubjectPublicKeyInfo, as in RFC 7469). The certificate
+is that of the coordinator or of the authority that signs it. An agent asks the coordinator for the pinned
+certificate over a connection that proves nothing yet and carries no secret; the pin proves the certificate,
+and the certificate proves every connection from then on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from ipmicra.errors import InputError
+
+LONGEST_PEM = 100_000
+"""Bytes of a file, or an answer, with certificates."""
+
+
+def pin_of(certificate: x509.Certificate) -> str:
+    """Return the pin of a certificate: 64 hexadecimal digits."""
+    key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(key).hexdigest()
+
+
+def read_certificates(data: bytes, where: str) -> list[x509.Certificate]:
+    """Read the certificates of a PEM file; a private key beside them is left alone."""
+    try:
+        return x509.load_pem_x509_certificates(data[:LONGEST_PEM])
+    except ValueError as error:
+        raise InputError(f"{where}: there is no certificate in PEM form in it") from error
+
+
+def pinned_certificate(path: Path) -> x509.Certificate:
+    """Return the certificate of a file to pin: the first, which is the one that is renewed least."""
+    return read_certificates(path.read_bytes(), str(path))[0]
+
+
+def text_of(certificate: x509.Certificate) -> str:
+    """Write a certificate in PEM form."""
+    return certificate.public_bytes(Encoding.PEM).decode()
+
+
+def find_pinned(data: bytes, pin: str, where: str) -> x509.Certificate:
+    """Return the certificate among those of a PEM text that a pin proves."""
+    for certificate in read_certificates(data, where):
+        if pin_of(certificate) == pin:
+            return certificate
+    raise InputError(
+        f"{where} shows another key than the one that the join token names: it is not the coordinator that "
+        "made the token, or its key was replaced; make a new join token if it was"
+    )
+
+
+def context_for(certificate_text: str) -> ssl.SSLContext:
+    """Make TLS settings that trust one certificate and whatever it signs, and nothing else.
+
+    The certificate may be the coordinator's own, signed by somebody else: hence a chain may end at it.
+    """
+    context = ssl.create_default_context(cadata=certificate_text)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
