@@ -26,7 +26,8 @@ TESTED_ELSEWHERE = {
     "demo": "tests/integration/test_demo.py",
     "agent": "the test of its interrupt below",
     "token add": "tests/cli/test_token_command.py: it prints a token and nothing else",
-    "token revoke": "tests/cli/test_token_command.py: it needs a token",
+    "token list": "tests/cli/test_token_command.py: it needs a token",
+    "token revoke": "tests/cli/test_token_command.py: so does this",
 }
 
 Call = Callable[[Prepared], str]
@@ -49,7 +50,6 @@ CALLS: dict[str, Call] = {
     "delegate": lambda at: (
         f"--home {at.home} delegate {at.folder}/seeds.txt --first-rung head --samples 1 --location none"
     ),
-    "token list": lambda at: f"--home {at.home} token list",
     "explain": lambda at: f"--home {at.home} explain {at.host} --json",
     "forget": lambda at: f"--home {at.home} forget {at.host} --dry-run --json",
     "rules": lambda at: f"--home {at.home} rules --rules {at.folder}/some.rules",
