@@ -136,6 +136,16 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("agent --token-file {token} --allow 10.0.0.0/99", 2, "10.0.0.0/99"),
         ("agent --concurrency none", 2, "none"),
     ],
+    "token add": [
+        ("--home {home} token add fra --role join", 2, "--url"),
+        ("--home {home} token add fra --role agent", 2, "--role join"),
+        ("--home {home} token add 'a b' --role operator", 2, "a b"),
+        ("--home {home} token add fra --role king", 2, "king"),
+        ("--home {home} token add fra --role join --url http://c.example", 2, "clear text"),
+        ("--home {home} token add fra --role join --url https://c.example --cert {dump}", 2, "PEM"),
+    ],
+    "token list": [("token list --store {newer}", 1, "newer")],
+    "token revoke": [("--home {home} token revoke nobody", 2, "nobody")],
     "probe": [
         ("--home {home} probe 10.0.0.1 --from nobody", 2, "nobody"),
         ("--home {empty_folder} probe 10.0.0.1 --from all", 2, "ipmicra crawler add"),
