@@ -42,3 +42,20 @@ class Assignment:
     def key(self) -> TaskKey:
         """What identifies it among all assignments."""
         return self.host, self.vantage, self.piece, self.of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentChange:
+    """The last thing that happened to a site or a piece of one, as a crawler sees it."""
+
+    seq: int
+    """Numbers of changes only grow."""
+    host: str
+    vantage: str = ""
+    piece: int = 1
+    of: int = 1
+    crawler: str | None
+    at_s: float
+    """Seconds since 1970, UTC."""
+    assignment: Assignment | None = None
+    """What the crawler has from now on; None if it lost it."""

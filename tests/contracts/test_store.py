@@ -310,6 +310,50 @@ def test_new_assignments_of_a_host_replace_all_its_old_ones(store: StorePort) ->
     assert store.assignments.all() == [assignment("a.org", who="ber"), assignment("b.org")]
 
 
+def seen(store: StorePort, crawler: str | None, since: int = 0) -> list[tuple[str, str | None, bool]]:
+    """What changed: host, crawler, and whether it has the host now."""
+    changes = store.assignments.changes(since, 100, crawler)
+    assert [one.seq for one in changes] == sorted({one.seq for one in changes})
+    return [(one.host, one.crawler, one.assignment is not None) for one in changes]
+
+
+def test_crawler_sees_what_it_gained_and_lost_since_a_number(store: StorePort) -> None:
+    table = store.assignments
+    table.put_many([assignment("a.org"), assignment("b.org")])
+    first = table.last_change()
+    assert seen(store, "ath") == [("a.org", "ath", True), ("b.org", "ath", True)]
+    table.put_many([assignment("a.org", who="ber"), assignment("c.org")])
+    assert seen(store, "ath", first) == [("c.org", "ath", True), ("a.org", "ath", False)]
+    assert seen(store, "ber") == [("a.org", "ber", True)]
+    table.put_many([assignment("a.org")])  # and back again
+    assert seen(store, "ber") == [("a.org", "ber", False)]
+    assert ("a.org", "ath", True) in seen(store, "ath")
+    assert ("a.org", "ath", False) not in seen(store, "ath")
+    table.forget(["b.org"])
+    assert seen(store, "ath", first)[-1] == ("b.org", "ath", False)
+    assert seen(store, None, table.last_change()) == []
+
+
+def test_assignment_that_stays_as_it_is_is_no_change(store: StorePort) -> None:
+    store.assignments.put_many([assignment("a.org")])
+    before = store.assignments.last_change()
+    store.assignments.put_many([replace(assignment("a.org"), assigned_s=99.0)])
+    assert store.assignments.last_change() == before
+    assert store.assignments.of("a.org")[0].assigned_s == 99.0
+
+
+def test_assignments_are_found_by_many_hosts_by_address_and_in_pages(store: StorePort) -> None:
+    names = [f"h{i:03}.org" for i in range(600)]
+    store.assignments.put_many([assignment(name) for name in names[:-1]])
+    assert list(store.assignments.of_many(names)) == names[:-1]
+    at = store.assignments.at(assignment("a.org").address, 3)
+    assert [one.host for one in at] == [names[-2], names[-3], names[-4]]
+    paged: list[str] = []
+    while part := store.assignments.after(paged[-1] if paged else "", 250):
+        paged += [one.host for one in part]
+    assert paged == names[:-1]
+
+
 def test_schedules_come_back_and_new_ones_of_a_host_replace_all_its_old_ones(store: StorePort) -> None:
     two = [Recrawl(host="b.org", piece=piece, of=2, first_s=1.0, submitted_s=2.0) for piece in (1, 2)]
     full = Recrawl(

@@ -71,6 +71,7 @@ MIGRATIONS = (
     Migration(number=23, name="origins of site answers", apply=add_answer_origins),
     Migration(number=24, name="downloads of samples", apply=add_downloads),
     Migration(number=25, name="tokens and agents", apply=create_tokens),
+    Migration(number=26, name="changes of assignments", apply=assignments.number_changes),
 )
 
 

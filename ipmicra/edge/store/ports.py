@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered
 from ipmicra.model.address import Address
-from ipmicra.model.assignment import Assignment
+from ipmicra.model.assignment import Assignment, AssignmentChange
 from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord
 from ipmicra.model.delegation import Decision, Delegation
 from ipmicra.model.location import Location
@@ -311,6 +311,16 @@ class PiecesPort(Protocol[T]):
     def forget(self, hosts: Iterable[str]) -> int: ...
 
 
+class AssignmentsPort(PiecesPort[Assignment], Protocol):
+    """Who crawls which site, and what changed since when."""
+
+    def of_many(self, hosts: Sequence[str]) -> dict[str, list[Assignment]]: ...
+    def at(self, address: Address, count: int) -> list[Assignment]: ...
+    def after(self, host: str, count: int, crawler: str | None = None) -> list[Assignment]: ...
+    def changes(self, since: int, count: int, crawler: str | None = None) -> list[AssignmentChange]: ...
+    def last_change(self) -> int: ...
+
+
 class SubnetTripsPort(Protocol):
     """The last round trips of subnets."""
 
@@ -365,7 +375,7 @@ class StorePort(Protocol):
     results: ResultsPort
     track_records: TrackRecordsPort
     grafts: GraftsPort
-    assignments: PiecesPort[Assignment]
+    assignments: AssignmentsPort
     states: StatesPort
     recrawls: PiecesPort[Recrawl]
     subnet_trips: SubnetTripsPort
