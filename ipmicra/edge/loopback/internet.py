@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
@@ -53,15 +54,16 @@ class LoopbackInternet:
         world: LoopbackWorld,
         politeness: PolitenessConfig = NO_HURRY,
         dns: Mapping[str, tuple[str, int]] | None = None,
+        log: Path | None = None,
     ) -> None:
         """Choose a token for the agents; those of crawlers in `dns` resolve names at the server there.
 
-        All others know the names of the world's sites, and no others.
+        All others know the names of the world's sites, and no others. The log gets the pages served.
         """
         self.world = world
         self.token = secrets.token_hex(16)
         self.access = AgentAccess(token=self.token)
-        self.servers = SiteServers(world)
+        self.servers = SiteServers(world, log)
         self.agents: dict[str, AgentServer] = {}
         self._places = world.addresses()
         self._politeness = politeness

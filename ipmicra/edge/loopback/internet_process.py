@@ -17,9 +17,10 @@ STOP_S = 10.0
 class InternetProcess:
     """Runs the world of a folder as a context; the subprocess ends with ours, even if ours is killed."""
 
-    def __init__(self, folder: Path, log: Path) -> None:
-        """Name the folder of the world, and a file for the errors of the subprocess."""
+    def __init__(self, folder: Path, log: Path, hits: Path | None = None) -> None:
+        """Name the folder of the world, a file for the errors of the subprocess, and one for pages served."""
         self._folder, self._log = folder, log
+        self._hits = hits
         self._child: subprocess.Popen[str] | None = None
         self.port = 0
         """Of all sites."""
@@ -32,7 +33,7 @@ class InternetProcess:
         """Start, and wait until servers and agents are ready."""
         with self._log.open("w", encoding="utf-8") as log:
             self._child = subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-m", "ipmicra.edge.loopback", str(self._folder)],
+                [sys.executable, "-m", "ipmicra.edge.loopback", str(self._folder), *self._words()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -44,6 +45,9 @@ class InternetProcess:
             self.__exit__()
             raise
         return self
+
+    def _words(self) -> list[str]:
+        return [] if self._hits is None else [str(self._hits)]
 
     def _listen(self, child: subprocess.Popen[str]) -> None:
         line = child.stdout.readline() if child.stdout else ""

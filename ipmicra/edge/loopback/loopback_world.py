@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import Path
 
 from ipmicra.edge.files.worlds.load import load_world as read_world_folder
+from ipmicra.edge.loopback.web_plan import WebPlan, load_plan
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
@@ -59,6 +60,8 @@ class LoopbackWorld:
     loss: float = 0.3
     seed: int = 0
     """Decides which requests are lost."""
+    web: WebPlan | None = None
+    """The pages of the sites; None if they answer with empty ones."""
 
     def addresses(self) -> dict[Address, IPv4Address]:
         """Return the loopback address of each site's address: from 127.64.0.1 on, in order.
@@ -98,4 +101,4 @@ def load_world(folder: Path) -> LoopbackWorld:
             for j, other in enumerate(world.crawlers)
             if isfinite(world.mutual_ms[i, j])
         }
-    return LoopbackWorld(crawlers=world.crawlers, sites=world.sites, rtt_ms=rtt_ms)
+    return LoopbackWorld(crawlers=world.crawlers, sites=world.sites, rtt_ms=rtt_ms, web=load_plan(folder))

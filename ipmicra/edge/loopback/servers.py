@@ -9,9 +9,11 @@ import socket
 from collections.abc import Iterable
 from contextlib import ExitStack
 from ipaddress import IPv4Address, ip_address
+from pathlib import Path
 from typing import cast
 
 from ipmicra.edge.loopback.loopback_world import Fault, LoopbackWorld
+from ipmicra.edge.loopback.web_server import WebConnection, WebServer
 from ipmicra.model.address import Address
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"
@@ -27,9 +29,12 @@ _TRIES = 100
 class SiteServers:
     """All servers of a world, in one event loop and on one port."""
 
-    def __init__(self, world: LoopbackWorld) -> None:
-        """Prepare; `open` binds a port, `start` serves."""
+    def __init__(self, world: LoopbackWorld, log: Path | None = None) -> None:
+        """Prepare; `open` binds a port, `start` serves; the log gets the pages that are served."""
         self._world = world
+        self._log = log
+        self.web: WebServer | None = None
+        """Serves the pages of a world that has some, once the sites are open."""
         self._held: dict[Address, socket.socket] = {}
         self.port = 0
         """Of all sites, once they are open."""
@@ -46,6 +51,8 @@ class SiteServers:
         places = self._world.addresses()
         self.port, held = _one_port(places.values())
         self._held = dict(zip(places, held, strict=True))
+        if self._world.web is not None:
+            self.web = WebServer(self._world.web, self.port, self._log)
 
     async def start(self) -> None:
         """Listen at each site; those that refuse connections keep their port bound."""
@@ -68,6 +75,8 @@ class SiteServers:
             visit.abort()
         for held in self._held.values():
             held.close()
+        if self.web is not None:
+            self.web.close()
 
     def reaction(self, address: Address, source: IPv4Address, request: bytes) -> tuple[float, bytes] | None:
         """Return the seconds until an answer, and the answer; b"" to disconnect, None to stay silent."""
@@ -80,6 +89,16 @@ class SiteServers:
             return None
         thinking_ms = self._world.slow_ms if fault in {Fault.SLOW, Fault.SLOW_DECLARED} else 0.0
         return (rtt_ms + thinking_ms) / 1e3, self._answer(fault, request)
+
+    def web_connection(
+        self, address: Address, source: IPv4Address, transport: asyncio.Transport
+    ) -> WebConnection | None:
+        """Return what serves pages to a visitor; None if this site has no pages, or none for this visitor."""
+        crawler = self._names.get(source, "")
+        rtt_ms = self._world.rtt_ms.get((crawler, address))
+        if self.web is None or rtt_ms is None or address in self._world.faults:
+            return None
+        return WebConnection(self.web, transport, crawler, rtt_ms)
 
     def page_s(self, address: Address, source: IPv4Address, request: bytes) -> float:
         """Return how long the page takes after its first byte; 0 for requests of less than all of it."""
@@ -129,11 +148,13 @@ class _Visit(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._source = IPv4Address(0)
         self._data = b""
+        self._web: WebConnection | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._servers.visits.add(self._transport)
         self._source = ip_address(transport.get_extra_info("peername")[0])  # type: ignore[assignment]
+        self._web = self._servers.web_connection(self._address, self._source, self._transport)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - however it ended
         if self._transport is not None:
@@ -145,6 +166,9 @@ class _Visit(asyncio.Protocol):
             self._transport.abort()
         while _END in self._data:
             request, self._data = self._data.split(_END, 1)
+            if self._web is not None and request.startswith(b"GET /") and b"Range:" not in request:
+                self._web.serve(request)
+                continue
             reaction = self._servers.reaction(self._address, self._source, request)
             if reaction is None:
                 continue
