@@ -60,6 +60,10 @@ class Browser:
         script = f"return document.readyState === 'complete' && {there}"
         wait_until(lambda: self.run(script), "the page is there")
 
+    def save_to(self, folder: Path) -> None:
+        """Let the page save files into a folder."""
+        self._devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+
     def run(self, script: str) -> Any:
         """Run a script in the page and return its result."""
         return self.ask("execute/sync", script=script, args=[])

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
 
+from ipmicra.app.report.data import ReportSite
 from ipmicra.app.report.write import write_report
 from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
+from tests.patience import wait_until
 from tests.report_attacks import ATTACKS, poisoned
 from tests.report_world import invented_data
 
@@ -43,12 +48,12 @@ def page(browser: Browser, file: Path) -> Browser:
 def test_page_opens_without_complaint_and_without_a_request(page: Browser) -> None:
     assert page.complaints() == []
     assert page.run("return performance.getEntriesByType('resource').length") == 0
-    assert page.run("return document.querySelectorAll('svg').length") == 6
+    assert page.run("return document.querySelectorAll('svg').length") == 7
 
 
 def test_pointing_at_a_crawler_shows_its_tip_and_leaving_hides_it(page: Browser) -> None:
     assert page.run("return document.getElementById('tip').hidden")
-    page.point_at("#plot-map .crawler.k3 circle")
+    page.point_at("#plot-map .crawler.k3 path")
     assert page.run("return document.getElementById('tip').textContent").startswith("new-york (New York, US)")
     assert not page.run("return document.getElementById('tip').hidden")
     page.point_at("h1")
@@ -58,14 +63,14 @@ def test_pointing_at_a_crawler_shows_its_tip_and_leaving_hides_it(page: Browser)
 def test_pointing_at_a_square_names_prefix_crawler_and_holder(page: Browser) -> None:
     page.point_at("#plot-hilbert .cell rect")
     lines = page.run("return document.getElementById('tip').textContent").splitlines()
-    assert lines[0].endswith(("/12", "/14"))
+    assert re.fullmatch(r"[\d.]+/\d+", lines[0])
     assert "site" in lines[1]
     assert lines[2].startswith("Invented Networks")
 
 
 def test_tip_stays_inside_the_window(page: Browser) -> None:
     for selector in (
-        "#plot-map .crawler.k11 circle",
+        "#plot-map .crawler.k11 path",
         "#plot-load .bar rect",
         "#plot-rtt .band rect:last-child",
     ):
@@ -103,7 +108,7 @@ def test_clicking_a_crawler_or_its_bar_picks_it_out(page: Browser) -> None:
     assert page.run(only) == "2"
     page.click("#plot-load .bar.k2 rect")
     assert page.run(only) is None
-    page.run("document.querySelector('#plot-map .crawler.k4 circle').focus()")
+    page.run("document.querySelector('#plot-map .crawler.k4 path').focus()")
     page.press(ENTER)
     assert page.run(only) == "4"
 
@@ -128,6 +133,132 @@ def test_typing_finds_sites(page: Browser) -> None:
     assert page.run(shown) == ["www.site39.example"]
 
 
+CAPTION = "return document.querySelector('#table-sites caption').innerText.trim()"
+
+
+def test_caption_counts_what_the_filters_leave(page: Browser) -> None:
+    assert page.run(CAPTION) == "All 400"
+    page.type("input[data-for=table-sites]", "site39")
+    assert page.run(CAPTION) == "11 of 400 rows"
+    page.click('.legend [data-c="1"]')
+    left = page.run(f"return {ROWS}.filter(row => row.offsetParent).length")
+    assert page.run(CAPTION) == f"{left} of 400 rows"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_wanted"),
+    [
+        ("77.0.0.0/8", lambda site: str(site.address).startswith("77.")),
+        ("77.0.0.0 - 77.255.255.255", lambda site: str(site.address).startswith("77.")),
+        ("probes=3 country=br", lambda site: site.probes == 3 and site.country == "BR"),
+        ("probes>=4", lambda site: site.probes >= 4),
+        ("::/0", lambda site: False),
+    ],
+)
+def test_search_understands_prefixes_and_comparisons(
+    page: Browser, text: str, is_wanted: Callable[[ReportSite], bool]
+) -> None:
+    page.type("input[data-for=table-sites]", text)
+    shown = f"return {ROWS}.filter(row => !row.hidden).map(row => row.cells[0].textContent)"
+    assert page.run(shown) == [site.host for site in DATA.sites if is_wanted(site)]
+
+
+def test_filters_are_in_the_address_and_a_link_brings_them_back(browser: Browser, file: Path) -> None:
+    browser.open(file)
+    browser.click('.legend [data-c="1"]')
+    browser.type("input[data-for=table-sites]", "probes=1")
+    browser.click("#table-crawlers th:nth-child(4) button")
+    kept = f"{CAPTION} + ' ' + document.documentElement.dataset.only"
+    before, link = browser.run(kept), browser.run("return location.href")
+    assert "crawler=frankfurt" in link
+    browser.open(file)
+    assert browser.run(kept) == "All 400 undefined"
+    browser.run(f"location.href = {link!r}")
+    wait_until(lambda: browser.run(kept) == before, "the filters are back")
+    assert (
+        browser.run("return document.querySelector('#table-crawlers th:nth-child(4)').ariaSort")
+        == "descending"
+    )
+
+
+def test_square_of_the_address_map_leads_to_its_sites(page: Browser) -> None:
+    page.click("#plot-hilbert .cell rect")
+    prefix = page.run("return document.querySelector('#plot-hilbert .cell rect').dataset.q")
+    shown = page.run(f"return {ROWS}.filter(row => !row.hidden).map(row => row.cells[1].textContent)")
+    assert shown
+    assert all(ip_address(text) in ip_network(prefix) for text in shown)
+    assert page.run("return document.activeElement.value") == prefix
+
+
+def test_click_on_a_subnet_drills_down_and_the_crumbs_lead_back(page: Browser) -> None:
+    count = (
+        "return [...document.querySelectorAll('#plot-subnets .subnet rect')]"
+        ".filter(rect => rect.getClientRects().length).length"
+    )
+    widest = "#plot-subnets .subnet rect[data-b^='0,'][data-b$=',0']"
+    before = page.run(count)
+    page.click(widest)
+    assert page.run("return location.hash").startswith("#subnet=77.0.0.0")
+    width = page.run("return document.getElementById('plot-subnets').getBoundingClientRect().width")
+    assert page.run(f"return document.querySelector({widest!r}).getBoundingClientRect().width") > 0.98 * width
+    labels = page.run(
+        "return [...document.querySelectorAll('#plot-subnets .box text')].map(t => t.textContent)"
+    )
+    assert "77.187.0.0/16" in labels
+    assert len(labels) >= 10
+    page.click(".crumbs button:last-child")
+    shown = page.run(f"return {ROWS}.filter(row => !row.hidden).length")
+    assert shown == sum(str(site.address).startswith("77.") for site in DATA.sites)
+    page.click(".crumbs button")
+    assert page.run(count) == before
+    assert "subnet" not in page.run("return location.hash")
+
+
+def test_table_is_saved_as_csv_with_what_is_shown(browser: Browser, file: Path, tmp_path: Path) -> None:
+    browser.save_to(tmp_path)
+    browser.open(file)
+    browser.type("input[data-for=table-sites]", "site39.")
+    browser.click("[data-csv=table-sites]")
+    saved = tmp_path / "ipmicra-sites.csv"
+    wait_until(saved.exists, "the file is saved")
+    with saved.open(newline="", encoding="utf-8") as lines:
+        (row,) = csv.DictReader(lines)
+    site = DATA.sites[39]
+    assert (row["host"], row["address"], row["probes"]) == (site.host, str(site.address), str(site.probes))
+
+
+@pytest.mark.parametrize("width", [1400, 800, 380])
+def test_labels_of_a_plot_do_not_overlap(browser: Browser, file: Path, width: int) -> None:
+    browser.open(file, width=width)
+    overlaps = browser.run(
+        "const found = [];"
+        "for (const group of ['map .name', 'hilbert .block', 'subnets .box'].map(g => `#plot-${g} text`)) {"
+        "  const boxes = [...document.querySelectorAll(group)].filter(t => t.getClientRects().length)"
+        "    .map(t => [t.textContent, t.getBoundingClientRect()]);"
+        "  for (const [i, [a, p]] of boxes.entries()) for (const [b, q] of boxes.slice(i + 1)) {"
+        "    if (p.left < q.right - 1 && q.left < p.right - 1"
+        "      && p.top < q.bottom - 3 && q.top < p.bottom - 3)"
+        "      found.push(`${a} | ${b}`);"
+        "  }"
+        "} return found"
+    )
+    assert overlaps == []
+
+
+def test_cells_on_a_phone_are_whole_and_name_their_column(browser: Browser, file: Path) -> None:
+    browser.open(file, width=380)
+    cut = browser.run(
+        "return [...document.querySelectorAll('#table-sites td, #table-crawlers td')]"
+        ".filter(cell => cell.scrollWidth > cell.clientWidth + 1).length"
+    )
+    assert cut == 0
+    named = (
+        "return getComputedStyle(document.querySelector('#table-sites td:nth-child(2)'), '::before').content"
+    )
+    assert browser.run(named) in {"attr(data-h)", '"address"'}
+    assert browser.run("return document.querySelector('#table-sites td:nth-child(2)').dataset.h") == "address"
+
+
 def test_map_zooms_round_the_chosen_crawler_and_back(page: Browser) -> None:
     view = "return document.getElementById('plot-map').getAttribute('viewBox').split(' ').map(Number)"
     whole = page.run(view)
@@ -136,8 +267,8 @@ def test_map_zooms_round_the_chosen_crawler_and_back(page: Browser) -> None:
     page.click("[data-zoom=in]")
     x, y, width, height = page.run(view)
     cx, cy = page.run(
-        "const c = document.querySelector('#plot-map .crawler.k9 circle');"
-        "return [c.cx.baseVal.value, c.cy.baseVal.value]"
+        "const b = document.querySelector('#plot-map .crawler.k9 path').getBBox();"
+        "return [b.x + b.width / 2, b.y + b.height / 2]"
     )
     assert width < whole[2] / 2
     assert x < cx < x + width
@@ -146,7 +277,7 @@ def test_map_zooms_round_the_chosen_crawler_and_back(page: Browser) -> None:
     assert page.run(view) == whole
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1400, 800, 380])
 def test_nothing_sticks_out_of_the_window(browser: Browser, file: Path, width: int) -> None:
     browser.open(file, width=width)
     assert (
@@ -177,7 +308,7 @@ def test_no_attack_runs_in_the_page(browser: Browser, tmp_path: Path) -> None:
     assert browser.run("return document.querySelectorAll('script').length") == 1
     assert browser.run("return document.querySelectorAll('img, iframe, base, foreignObject').length") == 0
     assert "alert(1)" in browser.run("return document.querySelector('h1').textContent")
-    browser.point_at("#plot-map .crawler.k0 circle")
+    browser.point_at("#plot-map .crawler.k0 path")
     assert browser.run("return document.getElementById('tip').children.length") == 0
 
 

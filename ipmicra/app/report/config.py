@@ -24,8 +24,10 @@ class ReportConfig:
     """Dots of sites on the map."""
     max_cells: int = 4500
     """Squares of the Hilbert map; with more than that its squares are wider."""
-    fine_cells: int = 500
-    """Squares from which on the Hilbert map uses its finer grid; below, wider squares are easier to see."""
+    whole_map_cells: int = 1000
+    """Squares of a /12 from which on the Hilbert map shows all of IPv4; below, it shows the blocks in use."""
+    map_blocks: int = 36
+    """Blocks that the Hilbert map shows instead of all of IPv4."""
     busy_blocks: int = 14
     """Blocks of a first byte listed beside the Hilbert map."""
     tip_organisations: int = 2
@@ -42,6 +44,8 @@ class ReportConfig:
     """Levels of the nested subnets."""
     icicle_narrowest: float = 1.6
     """Pixels below which subnets are drawn together."""
+    icicle_boxes: int = 1500
+    """Subnets that are drawn together or too deep, but that a click on one above them shows."""
     organisation_rows: int = 30
     slowest_rows: int = 200
     """Sites listed because they lose most."""

@@ -31,11 +31,11 @@ from ipmicra.app.report.figures import Summary, loads, summarise
 from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.crawler_load import draw_loads, load_unit
 from ipmicra.app.report.plots.curves import draw_curves
-from ipmicra.app.report.plots.hilbert import draw_hilbert
+from ipmicra.app.report.plots.hilbert import choose_order, draw_hilbert
 from ipmicra.app.report.plots.histogram import draw_probes
 from ipmicra.app.report.plots.icicle import draw_icicle
 from ipmicra.app.report.plots.map import draw_map, shown_share
-from ipmicra.app.report.plots.palette import CRAWLER_LIGHT, colours, crawler_role
+from ipmicra.app.report.plots.palette import CRAWLERS, colours, crawler_form, crawler_role, looks
 from ipmicra.app.report.plots.scene import Scene
 from ipmicra.app.report.plots.svg import plain, to_inline
 from ipmicra.app.report.plots.trade import draw_trade
@@ -43,6 +43,8 @@ from ipmicra.app.report.tables import block_table, page_tables
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.types import NOBODY
 
+SCRIPTS = ("address", "state", "tips", "tables", "legend", "icicle", "world")
+"""In this order they make one module."""
 DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_trade, draw_icicle)
 
 
@@ -92,11 +94,11 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {"plural": plural, "comma": "{:,}".format, "role": crawler_role, "digest": _digest}
+    made.filters |= {"plural": plural, "comma": "{:,}".format, "look": _look, "digest": _digest}
     made.globals |= {
         "style": Markup(_asset("report.css") + palette_css()),  # noqa: S704 - our own
-        "script": Markup(_asset("report.js")),  # noqa: S704 - our own
-        "colour_count": len(CRAWLER_LIGHT),
+        "script": Markup(page_script()),  # noqa: S704 - our own
+        "look_count": looks(),
     }
     return made
 
@@ -106,7 +108,17 @@ def _finalize(value: object) -> object:
 
 
 def _asset(name: str) -> str:
-    return files("ipmicra.app.report").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("ipmicra.app.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+
+
+def page_script() -> str:
+    """Join the scripts into one module: a file opened from disk cannot load others."""
+    return "\n".join(_asset(f"scripts/{name}.js") for name in SCRIPTS)
+
+
+def _look(number: int) -> str:
+    """Name the classes that give a crawler's swatch its colour and shape."""
+    return f"{crawler_role(number)} h-{crawler_form(number)}"
 
 
 def _digest(text: str) -> str:
@@ -121,7 +133,7 @@ def palette_css() -> str:
         for name, is_dark in (("light", False), ("dark", True))
     }
     paint = "".join(f".f-{role}{{fill:var(--{role})}}.s-{role}{{stroke:var(--{role})}}" for role in colours())
-    swatches = "".join(f".w.c{i}{{background:var(--c{i})}}" for i in range(len(CRAWLER_LIGHT)))
+    swatches = "".join(f".w.c{i}{{background:var(--c{i})}}" for i in range(len(CRAWLERS)))
     return (
         f":root{{{roles['light']}}}@media (prefers-color-scheme:dark){{:root{{{roles['dark']}}}}}"
         f"@media print{{:root{{{roles['light']}}}}}{paint}{swatches}"
@@ -146,4 +158,5 @@ def _facts(columns: Columns, config: ReportConfig) -> dict[str, Any]:
         "uncounted": int(np.count_nonzero(columns.probes == NOBODY)),
         "load_unit": load_unit(columns),
         "ipv6": versions.count(6),
+        "has_blocks": choose_order(columns, config) is None,
     }

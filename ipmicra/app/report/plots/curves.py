@@ -108,6 +108,7 @@ def _bands(curves: tuple[Curve, ...], low: float, high: float) -> Layer:
             FRAME.height,
             f"within {edges[i + 1]:.3g} ms\n"
             + "\n".join(f"{curve.name}: {share[i]:.1%}" for curve, share in zip(curves, shares, strict=True)),
+            f"rtt>={float(f'{edges[i + 1]:.3g}'):g}",
         )
         for i in range(BANDS)
     ]

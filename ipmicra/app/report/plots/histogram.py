@@ -32,7 +32,7 @@ def draw_probes(columns: Columns, config: ReportConfig) -> Scene | None:
         return FRAME.left + (i + 0.5) * slot
 
     bars = [
-        Rect(middle(i) - slot * 0.38, up(count), slot * 0.76, FRAME.bottom - up(count), tip)
+        Rect(middle(i) - slot * 0.38, up(count), slot * 0.76, FRAME.bottom - up(count), tip, _find(names[i]))
         for i, (count, tip) in enumerate(zip(counts, _tips(names, counts), strict=True))
         if count
     ]
@@ -70,6 +70,11 @@ def count_probes(known: NDArray[np.int64], last: int) -> tuple[list[str], NDArra
     counts = np.bincount(np.minimum(known, last + 1), minlength=last + 2)
     names = [*(str(i) for i in range(last + 1)), f"> {last}"]
     return (names, counts) if counts[-1] else (names[:-1], counts[:-1])
+
+
+def _find(name: str) -> str:
+    """Write the search for the sites of a bar: `probes=3`, or `probes>12` for the last one."""
+    return f"probes{name.replace(' ', '')}" if name.startswith(">") else f"probes={name}"
 
 
 def _tips(names: list[str], counts: NDArray[np.int64]) -> list[str]:

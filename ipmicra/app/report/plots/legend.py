@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ipmicra.app.report.plots.palette import crawler_role
-from ipmicra.app.report.plots.scene import Layer, Rect, Scene, Style, Text, layer, words
+from ipmicra.app.report.plots.palette import crawler_form, crawler_role
+from ipmicra.app.report.plots.scene import Layer, Mark, Scene, Style, Text, layer, words
 
 LETTER, ROW, MARGIN, SWATCH = 7.4, 20.0, 14.0, 11.0
 MOST = 60
@@ -28,7 +28,9 @@ def with_key(scene: Scene, names: Sequence[str]) -> Scene:
             x, y = MARGIN, y + ROW
         layers += [
             layer(
-                [Rect(x, y - SWATCH + 1, SWATCH, SWATCH)], Style(fill=crawler_role(number)), crawler=number
+                [Mark(x + SWATCH / 2, y - SWATCH / 2 + 1, SWATCH / 2, crawler_form(number))],
+                Style(fill=crawler_role(number)),
+                crawler=number,
             ),
             words([Text(x + SWATCH + 6, y, names[number])], "ink", crawler=number),
         ]

@@ -11,9 +11,9 @@ from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads
 from ipmicra.app.report.plots.axes import plural
-from ipmicra.app.report.plots.palette import crawler_role
+from ipmicra.app.report.plots.palette import crawler_form, crawler_role
 from ipmicra.app.report.plots.projection import HEIGHT, WIDTH, great_circle, land, on_map
-from ipmicra.app.report.plots.scene import Circle, Layer, Path, Rect, Scene, Style, Text, layer
+from ipmicra.app.report.plots.scene import Circle, Layer, Mark, Path, Rect, Scene, Style, Text, layer
 from ipmicra.model.types import NOBODY
 
 WIDTHS = (0.7, 1.3, 2.2, 3.4)
@@ -137,7 +137,8 @@ def _crawlers(columns: Columns, placed: list[int]) -> list[Layer]:
         x, y = _pixels_of(crawler)
         tip = f"{crawler.name}{_where(crawler)}\n{plural(int(counts[number]), 'site')}"
         ring = Style(fill=crawler_role(number), stroke="card", stroke_width=1.6)
-        layers.append(layer([Circle(x, y, 6.2, tip)], ring, "crawler", crawler=number, focusable=True))
+        mark = Mark(x, y, 6.2, crawler_form(number), tip)
+        layers.append(layer([mark], ring, "crawler", crawler=number, focusable=True))
     return [*layers, *_names(columns, placed)]
 
 

@@ -1,18 +1,30 @@
-"""Colours by the part they play, for light and dark surroundings."""
+"""Colours by the part they play, for light and dark surroundings, and the shapes beside them.
+
+Crawlers and curves keep their colours in both: whoever has learnt that Tokyo is green must not learn it again
+at night. Such a colour stands out from white and from near-black alike, which leaves a narrow band of
+lightness; within it the colours were chosen so that the closest two stay as far apart as possible for people
+with and without any kind of colour blindness (`tests/unit/app/report/plots/test_palette.py` measures it).
+With more than seven they come too close; further crawlers repeat the colours with another shape.
+"""
 
 from __future__ import annotations
 
-CRAWLER_LIGHT = (
-    *("#266ac2", "#da7d05", "#429bab", "#aa2f7c", "#64661e", "#742936"),
-    *("#a16fff", "#ec3c70", "#092dc5", "#53127d", "#0a1940", "#3b0900"),
-)
-"""Twelve colours on white that people with any kind of colour blindness can distinguish; a test checks."""
-CRAWLER_DARK = (
-    *("#3599ff", "#ffad48", "#1fda89", "#e458e0", "#6ea532", "#ad5947"),
-    *("#b4b3ff", "#e24986", "#a0dfff", "#b49fab", "#daed65", "#f6c1c5"),
-)
-"""The same on a dark ground."""
+from typing import Literal
 
+Form = Literal["circle", "square", "triangle", "diamond"]
+
+CRAWLERS = ("#068eff", "#d37700", "#117935", "#b801c1", "#ff004c", "#7837ff", "#bd70bf")
+"""Colours of crawlers, on white and on a dark ground."""
+FORMS: tuple[Form, ...] = ("circle", "square", "triangle", "diamond")
+
+SAME = {
+    "shared": "#948a92",
+    "ours": CRAWLERS[0],
+    "hash": CRAWLERS[1],
+    "oracle": CRAWLERS[2],
+    "random": "#948a92",
+}
+"""What looks the same in both: boxes of several crawlers, and the curves of the ways that are compared."""
 LIGHT = {
     "page": "#f5f6f8",
     "card": "#ffffff",
@@ -22,13 +34,9 @@ LIGHT = {
     "sea": "#eef3f7",
     "land": "#d3dbe3",
     "quiet": "#e9edf1",
-    "shared": "#8b97a5",
     "accent": "#0b5cad",
-    "ours": "#0b5cad",
-    "oracle": "#16202c",
-    "hash": "#c2570c",
-    "random": "#77818d",
     "good": "#0b6b4f",
+    "bad": "#b3261e",
 }
 DARK = {
     "page": "#0f141a",
@@ -39,22 +47,34 @@ DARK = {
     "sea": "#121a22",
     "land": "#2c3947",
     "quiet": "#202a34",
-    "shared": "#6f7d8c",
     "accent": "#6db3ff",
-    "ours": "#6db3ff",
-    "oracle": "#e8edf2",
-    "hash": "#ffa45c",
-    "random": "#8e9aa7",
     "good": "#4fd1a5",
+    "bad": "#ff8a80",
 }
 
 
 def crawler_role(number: int) -> str:
     """Name the colour of a crawler; after the last colour they repeat."""
-    return f"c{number % len(CRAWLER_LIGHT)}"
+    return f"c{number % len(CRAWLERS)}"
+
+
+def crawler_form(number: int) -> Form:
+    """Choose the shape of a crawler's mark: neighbours in the list differ, and so do those of one colour.
+
+    Seven colours: crawlers 0, 7, 14 and 21 have the first, as circle, square, triangle and diamond.
+    """
+    return FORMS[(number % len(CRAWLERS) + number // len(CRAWLERS)) % len(FORMS)]
+
+
+def looks() -> int:
+    """Return how many crawlers there can be without two that look the same."""
+    return len(CRAWLERS) * len(FORMS)
 
 
 def colours(*, is_dark: bool = False) -> dict[str, str]:
     """Return every role's colour."""
-    own, crawlers = (DARK, CRAWLER_DARK) if is_dark else (LIGHT, CRAWLER_LIGHT)
-    return {**own, **{f"c{i}": colour for i, colour in enumerate(crawlers)}}
+    return {
+        **(DARK if is_dark else LIGHT),
+        **SAME,
+        **{f"c{i}": colour for i, colour in enumerate(CRAWLERS)},
+    }

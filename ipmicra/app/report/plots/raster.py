@@ -6,7 +6,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.report.plots.palette import colours
-from ipmicra.app.report.plots.scene import Circle, Layer, Path, Rect, Scene, Shape, Style, Text
+from ipmicra.app.report.plots.scene import Circle, Layer, Mark, Path, Rect, Scene, Shape, Style, Text
 from ipmicra.app.report.plots.svg import plain
 from ipmicra.errors import InputError
 
@@ -31,7 +31,7 @@ def to_png(scene: Scene) -> bytes:
     axes.set_xlim(0, scene.width)
     axes.set_ylim(scene.height, 0)
     axes.axis("off")
-    for order, layer in enumerate(scene.layers):
+    for order, layer in enumerate(layer for layer in scene.layers if not layer.is_hidden):
         _draw(axes, layer, order)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", metadata={"Software": None, "Title": plain(scene.title)})
@@ -72,6 +72,8 @@ def _patch(shape: Shape) -> Any:  # noqa: ANN401 - a patch of matplotlib
         return patches.Rectangle((shape.x, shape.y), shape.width, shape.height)
     if isinstance(shape, Circle):
         return patches.Circle((shape.x, shape.y), shape.radius)
+    if isinstance(shape, Mark):
+        shape = shape.outline
     if not isinstance(shape, Path):
         raise TypeError(f"{type(shape).__name__} has no outline")
     points: list[tuple[float, float]] = []

@@ -16,9 +16,12 @@ could neither be searched nor follow the surroundings' colours; and it would be 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
+
+from ipmicra.app.report.plots.palette import Form
 
 Anchor = Literal["start", "middle", "end"]
 Points = tuple[tuple[float, float], ...]
@@ -45,6 +48,10 @@ class Rect:
     height: float
     tip: str = ""
     """What is shown when it is pointed at."""
+    find: str = ""
+    """Search of the table of sites that a click leads to."""
+    span: tuple[int, int, int] | None = None
+    """In nested boxes: the first site, the number of sites and the depth, so that the page can zoom in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,33 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A small closed shape round a point, about as large as a circle of that radius."""
+
+    x: float
+    y: float
+    radius: float
+    form: Form
+    tip: str = ""
+
+    @property
+    def outline(self) -> Path:
+        """The shape as lines; a circle has many corners."""
+        lines = tuple(
+            (self.x + self.radius * dx, self.y + self.radius * dy) for dx, dy in _CORNERS[self.form]
+        )
+        return Path((lines,), self.tip, is_closed=True)
+
+
+_CORNERS: dict[Form, Points] = {
+    "circle": tuple((math.cos(math.pi * i / 12), math.sin(math.pi * i / 12)) for i in range(24)),
+    "square": ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
+    "triangle": ((0, -1.25), (1.15, 0.85), (-1.15, 0.85)),
+    "diamond": ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A line of text; `y` is its baseline."""
 
@@ -80,7 +114,7 @@ class Text:
     """Otherwise turned a quarter to the left."""
 
 
-Shape = Rect | Circle | Path | Text
+Shape = Rect | Circle | Path | Mark | Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +129,8 @@ class Layer:
     """Word by which the page finds the layer."""
     is_focusable: bool = False
     """Its shapes can be reached by keyboard."""
+    is_hidden: bool = False
+    """Only the page has it, and shows it when it is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +153,17 @@ def layer(
     *,
     crawler: int | None = None,
     focusable: bool = False,
+    hidden: bool = False,
 ) -> Layer:
     """Make a layer."""
-    return Layer(shapes=tuple(shapes), style=style, kind=kind, crawler=crawler, is_focusable=focusable)
+    return Layer(
+        shapes=tuple(shapes),
+        style=style,
+        kind=kind,
+        crawler=crawler,
+        is_focusable=focusable,
+        is_hidden=hidden,
+    )
 
 
 def words(

@@ -6,7 +6,7 @@ import re
 from xml.sax.saxutils import escape, quoteattr
 
 from ipmicra.app.report.plots.palette import colours
-from ipmicra.app.report.plots.scene import Circle, Layer, Path, Rect, Scene, Shape, Style, Text
+from ipmicra.app.report.plots.scene import Circle, Layer, Mark, Path, Rect, Scene, Shape, Style, Text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 # What XML 1.0 has no way to write, and what reorders or hides the text around it.
@@ -39,7 +39,7 @@ def number(value: float) -> str:
 
 def to_svg(scene: Scene) -> str:
     """Draw a scene as a file of its own, in light colours; tips are titles."""
-    body = "".join(_layer(layer, is_page=False) for layer in scene.layers)
+    body = "".join(_layer(layer, is_page=False) for layer in scene.layers if not layer.is_hidden)
     ground = f'<rect width="100%" height="100%" fill="{colours()["card"]}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(scene.width)} {number(scene.height)}"'
@@ -61,7 +61,8 @@ def to_inline(scene: Scene) -> str:
 def _layer(layer: Layer, *, is_page: bool) -> str:
     looks = _classes(layer) if is_page else _paint(layer.style)
     shapes = "".join(_shape(shape, layer, is_page=is_page) for shape in layer.shapes)
-    return f"<g{looks}{_measures(layer.style)}>{shapes}</g>"
+    hidden = " hidden" if layer.is_hidden else ""
+    return f"<g{looks}{_measures(layer.style)}{hidden}>{shapes}</g>"
 
 
 def _classes(layer: Layer) -> str:
@@ -99,14 +100,26 @@ def _measures(style: Style) -> str:
 def _shape(shape: Shape, layer: Layer, *, is_page: bool) -> str:
     if isinstance(shape, Text):
         return _text(shape)
+    if isinstance(shape, Mark):
+        shape = shape.outline
     geometry = _geometry(shape)
-    if not shape.tip:
-        return f"{geometry}/>"
     if not is_page:
-        return f"{geometry}><title>{written(shape.tip)}</title>{_end(shape)}"
-    tip = attribute(shape.tip)
-    focus = f' tabindex="0" role="img" aria-label={tip}' if layer.is_focusable else ""
-    return f"{geometry} data-t={tip}{focus}/>"
+        named = f"><title>{written(shape.tip)}</title>{_end(shape)}" if shape.tip else "/>"
+        return f"{geometry}{named}"
+    tip = f" data-t={attribute(shape.tip)}" if shape.tip else ""
+    focus = (
+        f' tabindex="0" role="img" aria-label={attribute(shape.tip)}' if tip and layer.is_focusable else ""
+    )
+    return f"{geometry}{tip}{_links(shape)}{focus}/>"
+
+
+def _links(shape: Rect | Circle | Path) -> str:
+    """Write what the page's script needs of a box: where a click leads, and its place in the tree."""
+    if not isinstance(shape, Rect):
+        return ""
+    find = f" data-q={attribute(shape.find)}" if shape.find else ""
+    span = f' data-b="{",".join(map(str, shape.span))}"' if shape.span else ""
+    return find + span
 
 
 def _geometry(shape: Rect | Circle | Path) -> str:

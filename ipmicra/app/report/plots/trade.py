@@ -63,7 +63,7 @@ def _own(chosen: TradePoint, at: Callable[[TradePoint], tuple[float, float]]) ->
     ring = Circle(x, y, 8.0, f"now\n{_tip(chosen)}")
     return [
         layer([ring], Style(stroke="ink", stroke_width=1.6), "bar", focusable=True),
-        words([Text(x - 12, y + 4, "now", size=LABEL, anchor="end")], "ink"),
+        words([Text(x, y + 21, "now", size=LABEL, anchor="middle")], "ink"),
     ]
 
 

@@ -192,4 +192,9 @@ def test_many_crawlers_share_a_bar_and_are_told() -> None:
     legend = page.one("nav").text
     assert "and 80 crawlers more" in legend
     assert "90 others" in page.one("figure", id="load").text
-    assert "colours repeat" in legend
+    assert "colours and shapes repeat after 28 crawlers" in legend
+
+
+def test_every_table_can_be_saved_as_csv(page: Page) -> None:
+    tables = [tag.attributes["id"] for tag in page.all("table")]
+    assert [tag.attributes["data-csv"] for tag in page.all("button", class_="csv")] == tables

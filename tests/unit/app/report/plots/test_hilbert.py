@@ -55,24 +55,44 @@ def test_squares_count_sites_crawlers_and_holders() -> None:
     assert cells[10].organisations == {"A": 2, "B": 1}
 
 
-def test_square_has_the_colour_and_the_tip_of_its_main_crawler() -> None:
+def test_square_has_the_colour_the_tip_and_the_search_of_its_main_crawler() -> None:
     crawlers = (ReportCrawler(name="ath"), ReportCrawler(name="nyc"))
     sites = (site("10.1.0.1", 0, "A"), site("10.1.0.2", 1, "A"), site("10.1.0.3", 1, "B"))
-    scene = draw_hilbert(Columns(ReportData(crawlers=crawlers, sites=sites)), ReportConfig())
+    whole = ReportConfig(whole_map_cells=0)
+    scene = draw_hilbert(Columns(ReportData(crawlers=crawlers, sites=sites)), whole)
     assert scene is not None
     (squares,) = [layer for layer in scene.layers if layer.kind == "cell"]
     (square,) = squares.shapes
     assert isinstance(square, Rect)
     assert (squares.crawler, squares.style.fill) == (1, "c1")
-    assert square.tip == "10.0.0.0/12\n3 sites: nyc 2, ath 1\nA, B"
+    assert square.tip == "10.0.0.0/14\n3 sites: nyc 2, ath 1\nA, B"
+    assert square.find == "10.0.0.0/14"
 
 
-def test_grid_is_fine_only_where_it_is_filled_and_the_file_stays_small() -> None:
-    config = ReportConfig(fine_cells=3, max_cells=5)
+def test_whole_space_is_shown_only_where_enough_is_filled_and_the_file_stays_small() -> None:
+    config = ReportConfig(whole_map_cells=3, max_cells=5)
     spread = [site(str(IPv4Address(i << 24))) for i in range(1, 20)]
-    assert choose_order(columns_of(spread[:2]), config) == COARSE
+    assert choose_order(columns_of(spread[:2]), config) is None
     assert choose_order(columns_of(spread[:4]), config) == FINE
     assert choose_order(columns_of(spread), config) == COARSE
+
+
+def test_few_sites_are_shown_as_blocks_that_fill_the_map() -> None:
+    scene = draw_hilbert(Columns(invented_data(300)), ReportConfig())
+    assert scene is not None
+    area = {
+        kind: sum(
+            one.width * one.height
+            for part in scene.layers
+            if part.kind == kind
+            for one in part.shapes
+            if isinstance(one, Rect)
+        )
+        for kind in ("ground", "cell")
+    }
+    assert area["cell"] >= 0.25 * area["ground"]
+    names = [one for part in scene.layers if part.kind == "block" for one in part.shapes]
+    assert 4 <= len(names) <= ReportConfig().map_blocks
 
 
 def test_without_ipv4_addresses_there_is_no_map() -> None:

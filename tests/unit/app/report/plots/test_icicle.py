@@ -16,8 +16,8 @@ from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler, ReportData, ReportSite, ReportSubnet, SubnetNode
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.nest import nested_by_prefix
-from ipmicra.app.report.plots.icicle import LEFT, ROW, TOP, WIDTH, draw_icicle, grown
-from ipmicra.app.report.plots.scene import Rect
+from ipmicra.app.report.plots.icicle import LEFT, ROW, TOP, WIDTH, brief, draw_icicle, grown
+from ipmicra.app.report.plots.scene import Rect, Text
 from ipmicra.edge.hierarchy_file import Hierarchy
 from tests.cli.command_line import built_file
 from tests.report_world import invented_data
@@ -138,7 +138,7 @@ def test_boxes_of_a_level_never_overlap_and_lie_in_the_frame(nodes: tuple[Subnet
         return
     rows: dict[float, list[Rect]] = {}
     for layer in scene.layers:
-        if layer.kind == "subnet":
+        if layer.kind.startswith("subnet") and not layer.is_hidden:
             for shape in layer.shapes:
                 assert isinstance(shape, Rect)
                 rows.setdefault(shape.y, []).append(shape)
@@ -161,9 +161,13 @@ def test_small_subnets_are_drawn_together_and_none_is_lost() -> None:
     scene = draw_icicle(Columns(ReportData(crawlers=CRAWLERS, sites=(), tree=nodes)), ReportConfig())
     assert scene is not None
     tips = [
-        shape.tip for layer in scene.layers for shape in layer.shapes if isinstance(shape, Rect) and shape.tip
+        (layer.is_hidden, shape.tip)
+        for layer in scene.layers
+        for shape in layer.shapes
+        if isinstance(shape, Rect) and shape.tip
     ]
-    assert sorted(tips) == [
+    assert sum(is_hidden for is_hidden, _ in tips) == 50
+    assert sorted(tip for is_hidden, tip in tips if not is_hidden) == [
         "50 small subnets\n50 sites: nyc 50\n50 delegated subnets inside",
         "big\n10,000 sites: ath 10,000",
     ]
@@ -174,9 +178,52 @@ def test_drawing_stays_bounded_however_many_subnets_there_are() -> None:
     scene = draw_icicle(columns, ReportConfig())
     assert scene is not None
     boxes = sum(len(layer.shapes) for layer in scene.layers if layer.kind == "subnet")
+    hidden = sum(len(layer.shapes) for layer in scene.layers if layer.is_hidden)
+    assert 0 < hidden <= ReportConfig().icicle_boxes
     assert 100 < boxes < ReportConfig().icicle_depth * WIDTH / ReportConfig().icicle_narrowest + 500
 
 
 @pytest.mark.parametrize("crawler", [None, 0])
 def test_site_without_crawler_is_in_no_subnet(crawler: int | None) -> None:
     assert bool(nested_by_prefix([site("10.0.0.1", crawler)])) is (crawler is not None)
+
+
+@pytest.mark.parametrize(
+    ("label", "shortened"),
+    [
+        ("10.1.36.0/22", ".36/22"),
+        ("80.0.0.0/8", "80/8"),
+        ("2001:db8:40::/48", ":40/48"),
+        ("10.1.9.9", "10.1.9.9"),
+        ("10.0.0.1 - 10.0.0.9", "10.0.0.1 - 10.0.0.9"),
+    ],
+)
+def test_slim_boxes_have_the_last_part_of_a_prefix(label: str, shortened: str) -> None:
+    assert brief(label) == shortened
+
+
+def test_boxes_below_the_first_row_have_labels() -> None:
+    scene = draw_icicle(Columns(invented_data(400)), ReportConfig())
+    assert scene is not None
+    (texts,) = [layer for layer in scene.layers if layer.kind == "box"]
+    rows = Counter(int((text.y - TOP) // ROW) for text in texts.shapes if isinstance(text, Text))
+    assert len(rows) == 3
+    assert min(rows.values()) >= 5
+
+
+def test_every_box_has_a_span_inside_that_of_the_box_above() -> None:
+    scene = draw_icicle(Columns(invented_data(1500)), ReportConfig(icicle_depth=2, icicle_boxes=300))
+    assert scene is not None
+    spans = {
+        shape.span
+        for layer in scene.layers
+        for shape in layer.shapes
+        if isinstance(shape, Rect) and shape.span and shape.tip and "small" not in layer.kind
+    }
+    for start, sites, depth in spans:
+        above = [
+            one
+            for one in spans
+            if one[2] == depth - 1 and one[0] <= start and start + sites <= one[0] + one[1]
+        ]
+        assert depth == 0 or len(above) == 1

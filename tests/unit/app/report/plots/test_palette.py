@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ipmicra.app.report.plots.palette import CRAWLER_DARK, CRAWLER_LIGHT, DARK, LIGHT, colours, crawler_role
+from ipmicra.app.report.plots.palette import (
+    CRAWLERS,
+    DARK,
+    LIGHT,
+    SAME,
+    colours,
+    crawler_form,
+    crawler_role,
+    looks,
+)
 
 # Machado, Oliveira and Fernandes 2009, full severity, on linear light.
 EYES = {
@@ -23,21 +32,12 @@ EYES = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-# Ottosson's Oklab.
-TO_LMS = np.array(
-    [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
+# From linear sRGB to CIE XYZ under D65.
+TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
 )
-TO_LAB = np.array(
-    [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-)
+CLOSEST = 23.0
+"""Distance in CIELAB; one that is just noticeable is 2.3."""
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 
 
@@ -54,26 +54,46 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def lab(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    """CIELAB of linear light."""
+    x, y, z = TO_XYZ @ linear / (TO_XYZ @ np.ones(3))
+    fx, fy, fz = (np.cbrt(t) if t > (6 / 29) ** 3 else t * (29 / 6) ** 2 / 3 + 4 / 29 for t in (x, y, z))
+    return np.array([116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)])
+
+
 def nearest(palette: tuple[str, ...], eyes: NDArray[np.float64]) -> float:
     """Smallest distance between two colours, as those eyes see them."""
-    seen = [np.cbrt(TO_LMS @ np.clip(eyes @ light(colour), 0, 1)) @ TO_LAB.T for colour in palette]
+    seen = [lab(np.clip(eyes @ light(colour), 0, 1)) for colour in palette]
     return min(float(np.linalg.norm(a - b)) for a, b in itertools.combinations(seen, 2))
 
 
-@pytest.mark.parametrize("palette", [CRAWLER_LIGHT, CRAWLER_DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("eyes", EYES)
-def test_twelve_crawlers_are_as_far_apart_as_a_known_safe_palette_of_seven(
-    palette: tuple[str, ...], eyes: str
-) -> None:
-    assert len(set(palette)) == 12
-    worst_of_seven = min(nearest(OKABE_ITO, EYES[other]) for other in EYES)
-    assert nearest(palette, EYES[eyes]) >= worst_of_seven
+def test_crawlers_and_shared_boxes_are_told_apart_by_all_eyes(eyes: str) -> None:
+    """Also farther apart than the known safe palette of seven."""
+    palette = (*CRAWLERS, SAME["shared"])
+    assert len(set(CRAWLERS)) == len(CRAWLERS) <= 8
+    assert nearest(palette, EYES[eyes]) >= CLOSEST
+    assert nearest(palette, EYES[eyes]) >= min(nearest(OKABE_ITO, EYES[other]) for other in EYES)
 
 
-@pytest.mark.parametrize("crawler", range(12))
-def test_crawlers_stand_out_from_the_ground(crawler: int) -> None:
-    assert contrast(CRAWLER_LIGHT[crawler], LIGHT["card"]) >= 3
-    assert contrast(CRAWLER_DARK[crawler], DARK["card"]) >= 3
+@pytest.mark.parametrize("colour", [*CRAWLERS, *SAME.values()])
+@pytest.mark.parametrize(
+    "ground", [*(LIGHT[role] for role in ("card", "page")), *(DARK[role] for role in ("card", "page"))]
+)
+def test_crawlers_and_curves_stand_out_from_light_and_dark_grounds(colour: str, ground: str) -> None:
+    assert contrast(colour, ground) >= 3
+
+
+def test_crawlers_and_curves_have_the_same_colours_in_both_themes() -> None:
+    dark = colours(is_dark=True)
+    kept = {role for role, colour in colours().items() if dark[role] == colour}
+    assert kept == {*SAME, *(f"c{i}" for i in range(len(CRAWLERS)))}
+
+
+def test_no_two_of_the_first_crawlers_look_the_same() -> None:
+    found = {(crawler_role(i), crawler_form(i)) for i in range(looks())}
+    assert len(found) == looks() >= 28
+    assert all(crawler_form(i) != crawler_form(i + 1) for i in range(6))
 
 
 @pytest.mark.parametrize("roles", [LIGHT, DARK], ids=["light", "dark"])
@@ -85,4 +105,4 @@ def test_texts_can_be_read(roles: dict[str, str], role: str, ground: str) -> Non
 
 def test_both_surroundings_know_the_same_roles() -> None:
     assert colours().keys() == colours(is_dark=True).keys()
-    assert crawler_role(12) == crawler_role(0) == "c0"
+    assert crawler_role(len(CRAWLERS)) == crawler_role(0) == "c0"
