@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import warnings
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from tests.docs.known_commands import all_options, commands_in, mistakes
 
 RUN = ("python", "console")
 WITH_CODE = [page for page in PAGES if any(one.language in RUN and one.is_run for one in blocks_of(page))]
-STAND_INS = Path(__file__).with_name("stand_ins")
 LANGUAGES = {*RUN, "text", "toml", "ini", "csv", "json", "sh", "yaml"}
 """Blocks in other languages than `RUN` are not run."""
 
@@ -47,8 +45,6 @@ def test_code_of_a_page_runs_as_shown(
     monkeypatch.chdir(folder)
     for name, value in world.environment(folder).items():
         monkeypatch.setenv(name, value)
-    if find_spec("scrapy") is None:
-        monkeypatch.syspath_prepend(STAND_INS)
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in blocks_of(page):
         if block.language not in RUN or not block.is_run:

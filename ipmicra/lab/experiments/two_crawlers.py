@@ -24,13 +24,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.model.link import Link
 from ipmicra.partition.exchange.exchange import (
     Crawl,
     ExchangeConfig,
     ExchangeTally,
     Found,
     Idle,
-    Link,
     Received,
     Send,
     Tick,

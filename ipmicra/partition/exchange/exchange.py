@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from ipmicra.model.link import Link
 from ipmicra.partition.exchange.visited import Fingerprints, VisitedSet
 
 
@@ -40,15 +41,6 @@ class ExchangeConfig:
     """A link waits no longer than this for its batch to fill; one interval of the check."""
     retry_after_s: float = 30.0
     """Pause before a batch is sent again to a receiver that was down. Ours."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A URL with its host and its distance from the seeds."""
-
-    url: str
-    host: str
-    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

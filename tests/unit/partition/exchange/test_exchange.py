@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ipmicra.model.link import Link
 from ipmicra.partition.exchange.exchange import (
     Action,
     Crawl,
@@ -14,7 +15,6 @@ from ipmicra.partition.exchange.exchange import (
     Failed,
     Found,
     Idle,
-    Link,
     Mode,
     Received,
     Send,

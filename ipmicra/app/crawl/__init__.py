@@ -1,0 +1,1 @@
+"""Crawling: which sites a node may fetch, and what is done with links to other sites."""

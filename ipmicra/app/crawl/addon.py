@@ -1,0 +1,66 @@
+"""The add-on that makes a spider a node: it puts scheduler, fence and extension into Scrapy's settings."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Self
+
+from scrapy.crawler import Crawler as ScrapyCrawler
+from scrapy.settings import BaseSettings
+
+from ipmicra.app.crawl.owners import read_owners
+from ipmicra.app.crawl.settings import NodeSettings, read_settings
+from ipmicra.edge.scrapy.assigned_node import AssignedNode
+from ipmicra.edge.scrapy.attached import attach
+from ipmicra.edge.scrapy.extension import NodeExtension
+from ipmicra.edge.scrapy.fence import FENCE_ORDER, OwnSitesFence
+from ipmicra.edge.scrapy.ports import Node
+from ipmicra.edge.scrapy.scheduler import Scheduler
+from ipmicra.errors import InputError, IpmicraError
+
+_PRIORITY = "addon"
+
+
+class Addon:
+    """Scrapy add-on: `ADDONS = {"ipmicra.scrapy.Addon": 100}`."""
+
+    def __init__(self, crawler: ScrapyCrawler) -> None:
+        """Serve one Scrapy crawler."""
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: ScrapyCrawler) -> Self:
+        """Make the add-on of a Scrapy crawler."""
+        return cls(crawler)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Check the settings and put the parts of the node in place.
+
+        Raises:
+            SystemExit: A setting is wrong; the sentence says which, and nothing has been requested.
+        """
+        try:
+            node = self._node(read_settings(_own_settings(settings)))
+        except (IpmicraError, OSError) as error:
+            raise SystemExit(f"ipmicra: {error}") from error
+        attach(self._crawler, node)
+        settings.set("SCHEDULER", Scheduler, _PRIORITY)
+        settings["DOWNLOADER_MIDDLEWARES"].set(OwnSitesFence, FENCE_ORDER, _PRIORITY)
+        settings["EXTENSIONS"].set(NodeExtension, 0, _PRIORITY)
+
+    def _node(self, given: NodeSettings) -> Node:
+        assert given.assignments is not None  # noqa: S101 - the settings have been checked
+        owners = read_owners(given.assignments)
+        if given.crawler not in owners.crawlers:
+            raise InputError(_no_such_crawler(given, owners.crawlers))
+        return AssignedNode(self._crawler, given.crawler, owners, given.mode, given.unknown_hosts)
+
+
+def _own_settings(settings: BaseSettings) -> dict[str, object]:
+    return {str(name): settings[name] for name in settings if str(name).startswith("IPMICRA_")}
+
+
+def _no_such_crawler(given: NodeSettings, known: list[str]) -> str:
+    near = difflib.get_close_matches(given.crawler, known, 1)
+    hint = f"did you mean {near[0]}" if near else f"there are {', '.join(known[:10])}"
+    return f"IPMICRA_CRAWLER = {given.crawler!r} owns nothing in {given.assignments}: {hint}?"

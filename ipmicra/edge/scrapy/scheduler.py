@@ -1,0 +1,37 @@
+"""The choke point: start URLs, links and redirects all pass the scheduler on their way to the queue."""
+
+from __future__ import annotations
+
+from scrapy import Request, Spider
+from scrapy.core.scheduler import Scheduler as ScrapyScheduler
+from twisted.internet.defer import Deferred
+
+from ipmicra.edge.scrapy.attached import node_of
+
+
+class Scheduler(ScrapyScheduler):
+    """Scrapy's scheduler, with a node that decides what is queued here."""
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Open the queues, then let the node start with them."""
+        assert self.crawler is not None  # noqa: S101 - Scrapy makes it from a crawler
+        self._node = node_of(self.crawler)
+        opened = super().open(spider)
+        self._node.open(self)
+        return opened
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Let the node decide; return whether it kept the request."""
+        return self._node.take(request)
+
+    def push(self, request: Request) -> bool:
+        """Queue a request as Scrapy does, unless it was seen before."""
+        return super().enqueue_request(request)
+
+    def next_request(self) -> Request | None:
+        """Return the next request that may still be downloaded here."""
+        while self._node.has_room():
+            request = super().next_request()
+            if request is None or self._node.may_start(request):
+                return request
+        return None

@@ -1,1 +1,0 @@
-"""The little of Scrapy that the page on calling from a crawler uses, for machines without Scrapy."""

@@ -1,0 +1,44 @@
+"""A node as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.patience import PATIENCE_S
+from tests.servers.loopback_web import LoopbackWeb
+
+ROOT = Path(__file__).parents[2]
+
+
+class NodeProcess:
+    """A running spider of `tests/servers/spider.py`."""
+
+    def __init__(
+        self, web: LoopbackWeb, name: str, settings: dict[str, Any], starts: Sequence[str], log: Path
+    ) -> None:
+        self.name = name
+        self.log = log
+        given = {"settings": {"USER_AGENT": name, **settings}, "starts": list(starts)}
+        environment = os.environ | web.environment | {"NODE": json.dumps(given), "PYTHONPATH": str(ROOT)}
+        with log.open("ab") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.servers.spider"], env=environment, stderr=file, stdout=file
+            )
+
+    def wait(self) -> int:
+        """Wait for the end; return the exit code."""
+        return self.process.wait(PATIENCE_S)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+
+    @property
+    def text(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace")

@@ -1,0 +1,50 @@
+"""A spider as people write them: it follows every link, and knows nothing of ipmicra."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import scrapy
+from scrapy.http import Response
+
+
+class LinkSpider(scrapy.Spider):
+    """Follows all links from the start URLs that it is given."""
+
+    name = "links"
+
+    def __init__(self, starts: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.start_urls = starts.split()
+
+    def parse(self, response: Response, **_kwargs: Any) -> Iterator[Any]:
+        yield {"url": response.url, "depth": response.meta["depth"]}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, self.parse)
+
+
+SETTINGS = {
+    "ADDONS": {"ipmicra.scrapy.Addon": 100},
+    "LOG_LEVEL": "INFO",
+    "TELNETCONSOLE_ENABLED": False,
+    "RETRY_TIMES": 1,
+    "DOWNLOAD_DELAY": 0,
+    "DOWNLOAD_TIMEOUT": 20,
+}
+
+
+def main() -> None:
+    """Run a node with the settings and start URLs that the environment has."""
+    from scrapy.crawler import AsyncCrawlerProcess
+
+    given = json.loads(os.environ["NODE"])
+    process = AsyncCrawlerProcess(SETTINGS | given["settings"])
+    process.crawl(LinkSpider, starts=" ".join(given["starts"]))
+    process.start()
+
+
+if __name__ == "__main__":
+    main()
