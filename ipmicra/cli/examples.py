@@ -53,6 +53,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "token list": ("ipmicra token list",),
     "token revoke": ("ipmicra token revoke alice",),
+    "serve": (
+        "ipmicra serve --token-file agents.token",
+        "ipmicra serve --listen 0.0.0.0:8460 --tls-cert c.pem --tls-key k.pem",
+    ),
     "probe": (
         "ipmicra probe example.org",
         "ipmicra probe sites.txt --from all --token-file token --format csv",

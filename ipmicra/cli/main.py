@@ -38,6 +38,7 @@ HALF_DONE = {
     "build": "the hierarchy that was there stays; run the same command again",
     "delegate": "what was found is kept; the same command resumes where this one stopped",
     "demo": "nothing is left running",
+    "serve": "the coordinator has stopped; start it again, and batches go on where they were",
     "fetch": "what was received is kept; run the same command to resume",
     "agent": "the agent has stopped; probes in progress were finished",
     "probe": "samples so far are kept in the store; run the same command again",
@@ -156,6 +157,7 @@ SECTIONS = {
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
+    "As a service": ("serve",),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }
 """Commands and groups of commands, in the order in which a newcomer needs them. The module of each in
@@ -212,8 +214,8 @@ def common(
     ] = False,
 ) -> None:
     """Set up what all commands share."""
-    # An agent has no output but its log.
-    usual = LogLevel.INFO if context.invoked_subcommand == "agent" else LogLevel.WARNING
+    # Agents and coordinators have no output but their log.
+    usual = LogLevel.INFO if context.invoked_subcommand in {"agent", "serve"} else LogLevel.WARNING
     set_up_logging((log_level or usual).value, is_json=log_format is LogFormat.JSON)
     context.obj = find_home(home)
 

@@ -85,7 +85,7 @@ LogLevelOption = Annotated[
         "--log-level",
         envvar="IPMICRA_LOG_LEVEL",
         case_sensitive=False,
-        help="Lowest level to log [default: warning; agent: info].",
+        help="Lowest level to log [default: warning; agent, serve: info].",
     ),
 ]
 LogFormatOption = Annotated[

@@ -49,6 +49,7 @@ from ipmicra.delegate.events import (
     SampleReturned,
     SiteArrived,
 )
+from ipmicra.delegate.expecting import Expecting
 from ipmicra.delegate.fallback import Fallback
 from ipmicra.delegate.ledger import Held, Hold, Holdings, HoldStep, Ledger
 from ipmicra.delegate.ports import FallbackSources, LocationSource, Policy, PrefixSet, Scope, UnaskedPolicy
@@ -93,6 +94,7 @@ class DelegationMachine:
         self._attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
+        self.expecting = Expecting(policy, tree, self.roster, locations)
         policy.bind(self.roster, self.ledger, tree)
 
     def __repr__(self) -> str:

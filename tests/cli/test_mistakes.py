@@ -122,6 +122,16 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} crawler import {empty_csv}", 2, "empty.csv"),
         ("--home {home} crawler import {dump}", 2, ".toml"),
     ],
+    "serve": [
+        ("serve", 1, "ipmicra build"),
+        ("--home {home} serve --listen nowhere", 2, "HOST:PORT"),
+        ("--home {home} serve --listen 203.0.113.1:1", 1, "cannot listen on"),
+        ("--home {home} serve --listen 127.0.0.1:0 --tls-cert {empty}", 2, "go together"),
+        ("--home {home} serve --listen 127.0.0.1:0 --policy magic", 2, "no policy 'magic'"),
+        ("--home {home} serve --listen 127.0.0.1:0 --store {newer}", 1, "newer ipmicra"),
+        ("--home {home} serve --listen 127.0.0.1:0 --hierarchy {broken}", 1, "broken.ipm"),
+        ("--home {home} serve --listen 127.0.0.1:0 --rules {garbage}", 2, "garbage"),
+    ],
     "agent": [
         ("agent", 2, "--token-file"),
         ("agent --token-file {folder}/none", 1, "none"),

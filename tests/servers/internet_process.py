@@ -31,6 +31,7 @@ class InternetProcess:
 
     sites: int
     crawlers: int
+    step_ms: float = STEP_MS
 
     def __enter__(self) -> Self:
         command = [
@@ -39,6 +40,7 @@ class InternetProcess:
             "tests.servers.internet_process",
             str(self.sites),
             str(self.crawlers),
+            str(self.step_ms),
         ]
         self._child = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -54,7 +56,7 @@ class InternetProcess:
 
     @property
     def world(self) -> LoopbackWorld:
-        return split_world(self.sites, self.crawlers, STEP_MS)
+        return split_world(self.sites, self.crawlers, self.step_ms)
 
     def fleet(self) -> list[Crawler]:
         urls: dict[str, str] = self.ready["urls"]
@@ -76,8 +78,8 @@ class InternetProcess:
 
 
 def main() -> None:
-    sites, crawlers = map(int, sys.argv[1:])
-    with LoopbackInternet(split_world(sites, crawlers, STEP_MS)) as internet:
+    sites, crawlers = map(int, sys.argv[1:3])
+    with LoopbackInternet(split_world(sites, crawlers, float(sys.argv[3]))) as internet:
         urls = {crawler.name: crawler.agent_url for crawler in internet.crawlers.values()}
         print(json.dumps({"port": internet.port, "token": internet.token, "urls": urls}), flush=True)  # noqa: T201 - the test reads it
         for _ in sys.stdin:

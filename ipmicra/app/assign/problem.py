@@ -58,6 +58,8 @@ class AssignProblem:
     """Estimates unmeasured round trips; without it, coordinates do so if crawlers measured each other."""
     before: Sequence[Assignment] = ()
     """All earlier assignments, of these sites and of others; they stay where they can."""
+    held: tuple[Floats, Floats] | None = None
+    """Tasks and pages that crawlers hold besides, where somebody keeps count; else counted in `before`."""
     backend: str = "balance"
     pages: Mapping[str, float] = field(default_factory=dict)
     """Pages of hosts, by the last crawl."""
@@ -157,6 +159,8 @@ class TaskTable:
 
     def _held(self) -> tuple[Floats, Floats]:
         """Count tasks and pages that crawlers hold of sites that are not asked for now."""
+        if self.problem.held is not None:
+            return self.problem.held
         asked = {task.site.host for task in self.tasks}
         column = self._columns()
         others = [one for one in self.problem.before if one.host not in asked and one.crawler in column]

@@ -96,8 +96,14 @@ def explain_site(
     rules: Rules | None = None,
 ) -> Explanation:
     """Gather what is known of a site; nothing is probed."""
+    return explain_found(store, hierarchy, _find_site(store, text, dns or DnsConfig()), rules)
+
+
+def explain_found(
+    store: StorePort, hierarchy: Hierarchy, site: Site, rules: Rules | None = None
+) -> Explanation:
+    """Gather what is known of a site whose address is known."""
     now_s = time.time()
-    site = _find_site(store, text, dns or DnsConfig())
     tree = grafted(hierarchy, store, now_s)
     result = store.results.latest(site.host)
     scattered = _scattered(store, site, result)

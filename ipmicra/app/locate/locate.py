@@ -166,7 +166,11 @@ class LocateRun:
 
     def locate(self, words: Iterable[str]) -> list[LocatedTarget]:
         """Locate all targets, in order."""
-        asked = [self._read(text) for text in read_seeds(list(words))]
+        return self.locate_texts(read_seeds(list(words)))
+
+    def locate_texts(self, texts: Iterable[str]) -> list[LocatedTarget]:
+        """Locate texts, in order, none of which is taken for the name of a file."""
+        asked = [self._read(text) for text in texts]
         self._ask_dns([one for one in asked if not one.problem])
         located = [self._locate(one) for one in asked]
         self._take_findings(self.locator.tables.known)

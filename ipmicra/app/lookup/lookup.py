@@ -48,6 +48,11 @@ def look_up(hierarchy: Hierarchy, words: Sequence[str]) -> Iterator[Answer]:
     return _answers(hierarchy, Resolver(), read_seeds(words))
 
 
+def look_up_texts(hierarchy: Hierarchy, texts: Iterable[str]) -> Iterator[Answer]:
+    """Look up texts, none of which is taken for the name of a file."""
+    return _answers(hierarchy, Resolver(), texts)
+
+
 def look_up_lines(
     hierarchy: Hierarchy, words: Sequence[str], *, is_json: bool
 ) -> Iterator[Answer | Rendered]:

@@ -67,6 +67,9 @@ class AuctionConfig:
     docs/balance.md lists."""
     slack: float = 0.05
     """Room above that limit, as a part of it, that every crawler has: sites are indivisible."""
+    ahead: float = 0.0
+    """Further room of every crawler, in sites of mean size: where sites come one by one, the next ones may
+    even out what the first of them did."""
     patience: int = 400
     """Bids per site after which sites that still have no crawler go where most room is left."""
     is_anew: bool = False

@@ -109,7 +109,8 @@ def _room(load: Floats, limit: Floats, held: Floats, config: AuctionConfig) -> F
     """
     mean = float(load.mean()) if len(load) else 0.0
     least = np.where(held > 0, 0.0, mean)
-    room: Floats = np.where(limit > 0, np.maximum(limit * (1 + config.slack) - held, least), 0.0)
+    most = limit * (1 + config.slack) + config.ahead * mean
+    room: Floats = np.where(limit > 0, np.maximum(most - held, least), 0.0)
     is_even = mean > 0 and float(np.ptp(load)) == 0
     if is_even and np.isfinite(room).all() and np.floor(room / mean + _LEAST).sum() < len(load):
         room = np.ceil(room / mean - _LEAST) * mean

@@ -1,0 +1,192 @@
+"""Assign sites as they come, at a cost that depends on what is new and not on what exists.
+
+Theory of operation
+-------------------
+`assign_seeds` reads all assignments, schedules and many samples for every call: right for a list, too much
+for a single host. Here loads are counted once and kept in memory; each site or list then costs
+
+- one look for other hosts at its address: they stay together, so that polite delays hold in one place;
+- the samples of its own address, and what the delegator's model expects for the crawlers that have none;
+- an auction of these sites alone, against the load that everybody holds (`Demand.held`).
+
+The rule is `balance`, with the evenness that was last chosen. What was assigned stays: only a site without an
+owner, or whose owner left, is assigned here. Whoever changes assignments by other means calls `count` again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ipmicra.app.assign.backends import assign
+from ipmicra.app.assign.problem import AssignProblem
+from ipmicra.app.assign.round_trips import KnownRoundTrips
+from ipmicra.app.assign.scattered import scattered_trips
+from ipmicra.app.assign.trade import chosen_evenness
+from ipmicra.app.rules import SiteRules
+from ipmicra.assign.balance.config import AuctionConfig
+from ipmicra.assign.balance.load import believed_pages
+from ipmicra.assign.rules.rules import Choice
+from ipmicra.delegate.expecting import Expecting
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.address import Address
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import Crawler, CrawlerState
+from ipmicra.model.delegation import Decision
+from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
+
+BACKEND = "balance"
+AHEAD = 16.0
+"""Sites that a crawler may have above its share: the first hosts of a young fleet go to their nearest
+crawler, and load evens out among those that follow."""
+NEIGHBOURS = 8
+"""Assignments of an address that are looked at for a crawler that is still there."""
+
+
+@dataclass(slots=True)
+class _Load:
+    """What a crawler holds."""
+
+    sites: int = 0
+    pages: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExpectations:
+    """Fills in unmeasured round trips by the model of the delegator that is at work."""
+
+    expecting: Expecting
+
+    def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
+        """Return known round trips, with NaN replaced by what the model expects."""
+        filled = known_ms.copy()
+        for row, site in enumerate(sites):
+            is_known = np.isfinite(known_ms[row])
+            if is_known.all():
+                continue
+            samples = {one.name: known_ms[row, i] for i, one in enumerate(crawlers) if is_known[i]}
+            expected = self.expecting.expected_ms(site, samples)
+            for i, one in enumerate(crawlers):
+                if not is_known[i]:
+                    filled[row, i] = expected.get(one.name, np.nan)
+        return filled
+
+
+@dataclass(slots=True)
+class IncrementalAssigner:
+    """Assigns new sites by `balance`; keeps count of what crawlers hold."""
+
+    store: StorePort
+    rules: SiteRules | None = None
+    clock: Callable[[], float] = time.time
+    _loads: dict[str, _Load] = field(default_factory=dict)
+    _page: float = 1.0
+    """Pages that a site of unknown size counts for."""
+
+    def count(self) -> None:
+        """Count what crawlers hold; once, and again after assignments were changed by others."""
+        assignments = self.store.assignments.all()
+        pages = believed_pages([one.pages for one in assignments]).pages.tolist()
+        self._page = float(believed_pages([*(one.pages for one in assignments), None]).pages[-1])
+        self._loads = {}
+        for one, size in zip(assignments, pages, strict=True):
+            self._add(one, size)
+
+    def _add(self, one: Assignment, pages: float, sign: int = 1) -> None:
+        if one.crawler is not None:
+            load = self._loads.setdefault(one.crawler, _Load())
+            load.sites += sign
+            load.pages = max(0.0, load.pages + sign * pages)
+
+    def loads(self) -> dict[str, tuple[int, float]]:
+        """Return the sites and pages that each crawler holds."""
+        return {name: (one.sites, one.pages) for name, one in self._loads.items()}
+
+    def choices(self, site: Site, crawlers: Sequence[Crawler]) -> tuple[Choice, ...]:
+        """Return what rules leave for a site, for each vantage; nothing if no rule matches."""
+        return () if self.rules is None else self.rules.choices([site], crawlers).get(site.host, ())
+
+    def crawlers(self) -> list[Crawler]:
+        """Return those that may be given sites."""
+        return [member.crawler for member in self.store.crawlers.all((CrawlerState.JOINED,))]
+
+    def assign(
+        self, decided: Iterable[tuple[Site, Decision]], expecting: Expecting | None = None
+    ) -> list[Assignment]:
+        """Assign sites whose subnets have just been delegated, and keep that; inside a transaction."""
+        pairs = {site.host: (site, decision) for site, decision in decided}
+        crawlers = self.crawlers()
+        if not pairs or not crawlers:
+            return []
+        before = self.store.assignments.of_many(list(pairs))
+        for one in (one for found in before.values() for one in found):
+            self._add(one, self._page if one.pages is None else one.pages, -1)
+        sites = [site for site, _ in pairs.values()]
+        choices = {site.host: found for site in sites if (found := self.choices(site, crawlers))}
+        made = [self._beside(site, crawlers) for site in sites if site.host not in choices]
+        kept = [one for one in made if one is not None]
+        settled = {one.host for one in kept}
+        rest = [site for site in sites if site.host not in settled]
+        if rest:
+            trips = {site.address: decision for site, decision in pairs.values()}
+            kept += self._by_auction(rest, crawlers, choices, trips, expecting)
+        now_s = self.clock()
+        kept = [replace(one, assigned_s=now_s) for one in kept]
+        self.store.assignments.put_many(kept)
+        for one in kept:
+            self._add(one, self._page if one.pages is None else one.pages)
+        return kept
+
+    def _beside(self, site: Site, crawlers: Sequence[Crawler]) -> Assignment | None:
+        """Return the assignment of a site to the crawler that has other hosts of its address."""
+        names = {one.name for one in crawlers}
+        for one in self.store.assignments.at(site.address, NEIGHBOURS):
+            if one.crawler in names and one.of == 1 and not one.vantage and one.host != site.host:
+                return replace(
+                    one,
+                    host=site.host,
+                    reason="has other hosts of this address",
+                    backend=BACKEND,
+                    pages=None,
+                    rule="",
+                )
+        return None
+
+    def _by_auction(
+        self,
+        sites: list[Site],
+        crawlers: list[Crawler],
+        choices: Mapping[str, Sequence[Choice]],
+        trips: Mapping[Address, Decision],
+        expecting: Expecting | None,
+    ) -> list[Assignment]:
+        loads = [self._loads.get(one.name, _Load()) for one in crawlers]
+        delegated = {
+            address: (one.crawler, one.rtt_ms) for address, one in trips.items() if one.rtt_ms is not None
+        }
+        report = assign(
+            AssignProblem(
+                sites=sites,
+                crawlers=crawlers,
+                trips=KnownRoundTrips(samples=self.store.samples, delegated=delegated),
+                expectations=ModelExpectations(expecting) if expecting is not None else None,
+                held=(
+                    np.array([one.sites for one in loads], np.float64),
+                    np.array([one.pages for one in loads], np.float64),
+                ),
+                backend=BACKEND,
+                auction=AuctionConfig(
+                    evenness=chosen_evenness(self.store, None).value,
+                    slack=AuctionConfig().tolerance,
+                    ahead=AHEAD,
+                ),
+                is_traded=False,
+                scattered=scattered_trips(self.store, sites, self.clock()),
+                choices=choices,
+            )
+        )
+        return report.assignments

@@ -1,0 +1,1 @@
+"""`ipmicra serve`: one coordinator for crawlers, agents, people and other programs. See `coordinator.py`."""

@@ -1,0 +1,84 @@
+"""`/v1/owner` and `/v1/owners`: who owns one host, or each of a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterable
+
+from starlette.responses import Response
+
+from ipmicra.app.serve.api.calls import NDJSON, Call, Resource
+from ipmicra.app.serve.api.limits import ApiLimits
+from ipmicra.app.serve.api.problem import describe_problem
+from ipmicra.app.serve.owners import Asked
+from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.model.foreign_text import json_text
+
+
+async def owner(call: Call) -> Response:
+    """Answer who owns a host."""
+    asked = Asked(call.text("host"), call.text_or_none("vantage") or None)
+    body = await call.coordinator.owners.owner(asked)
+    call.coordinator.owners.keep_query(call.request.scope["query_string"], body)
+    return Response(body, media_type="application/json")
+
+
+async def owners(call: Call) -> Response:
+    """Answer who owns each host of a list, in order."""
+    media_type = call.request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
+    asked = read_hosts(
+        await call.body(), is_json=media_type in {NDJSON, "application/json"}, limits=call.limits
+    )
+    return call.stream(_lines(call, asked))
+
+
+async def _lines(call: Call, asked: list[Asked]) -> AsyncIterator[bytes]:
+    at = 0
+    async for answers in call.coordinator.owners.many(asked):
+        lines = []
+        for one in answers:
+            lines.append(one if isinstance(one, bytes) else _problem_line(asked[at], one))
+            at += 1
+        yield b"\n".join(lines) + b"\n"
+
+
+def _problem_line(asked: Asked, refusal: RefusedError) -> bytes:
+    line = {"host": asked.text, "vantage": asked.vantage, "problem": describe_problem(refusal)}
+    return json_text(line).encode()
+
+
+def read_hosts(body: bytes, *, is_json: bool, limits: ApiLimits) -> list[Asked]:
+    """Read a list of hosts: a text per line, or a JSON string or object per line."""
+    try:
+        lines = [line.strip() for line in body.decode("utf-8").splitlines()]
+    except UnicodeDecodeError as error:
+        raise RefusedError("bad-request", f"byte {error.start} of the list is not UTF-8") from error
+    lines = [line for line in lines if line]
+    if not lines:
+        raise RefusedError("bad-request", "the list has no hosts: send one per line")
+    if len(lines) > limits.hosts:
+        raise RefusedError("too-large", f"{len(lines):,} hosts are over the limit of {limits.hosts:,}")
+    asked = list(_from_json(lines)) if is_json else [Asked(line) for line in lines]
+    longest = max(asked, key=lambda one: len(one.text))
+    if len(longest.text) > limits.line:
+        raise RefusedError("bad-request", f"{longest.text[:100]}…: longer than {limits.line:,} characters")
+    return asked
+
+
+def _from_json(lines: Iterable[str]) -> Iterable[Asked]:
+    for number, line in enumerate(lines, 1):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise RefusedError("bad-request", f"line {number} is no JSON: {str(error)[:200]}") from error
+        host = found.get("host") if isinstance(found, dict) else found
+        vantage = found.get("vantage") if isinstance(found, dict) else None
+        if not isinstance(host, str) or not host or not isinstance(vantage, str | None):
+            raise RefusedError("bad-request", f'line {number} must be "HOST" or {{"host": "HOST"}}')
+        yield Asked(host, vantage or None)
+
+
+RESOURCES = (
+    Resource("GET", "/v1/owner", owner),
+    Resource("POST", "/v1/owners", owners, is_stream=True),
+)

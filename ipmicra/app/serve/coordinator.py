@@ -1,0 +1,221 @@
+"""The use cases of a coordinator, as methods; the API, the web page and the commands call these.
+
+One event loop and one thread own hierarchy, store and session (`deciding.py`). Questions that read much run
+in threads of their own (`reading.py`). Whatever cannot be answered is a `RefusedError`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any, Self
+
+from ipmicra.app.assign.incremental import IncrementalAssigner
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.describe.delegation import describe_explanation
+from ipmicra.app.describe.fleet import describe_member
+from ipmicra.app.describe.hierarchy import describe_subnet
+from ipmicra.app.describe.location import describe_located
+from ipmicra.app.explain.explain import Explanation, explain_found
+from ipmicra.app.explain.render import render
+from ipmicra.app.fleet.fleet import PRESENT, Fleet
+from ipmicra.app.home import Home
+from ipmicra.app.locate.locate import LocateOptions, LocateRun
+from ipmicra.app.lookup.lookup import Found, look_up_texts
+from ipmicra.app.rules import SiteRules
+from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.owners import Owners, OwnersConfig
+from ipmicra.app.serve.reading import Reader
+from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.edge.coordinator.access import Access
+from ipmicra.edge.dns.bulk import resolve_seeds
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
+from ipmicra.model.foreign_text import printable
+from ipmicra.model.site import Site
+
+events = EventLog("coordinator")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorConfig:
+    """Numbers of a coordinator."""
+
+    owners: OwnersConfig = field(default_factory=OwnersConfig)
+
+
+class Coordinator:
+    """Answers for one home; use as an asynchronous context."""
+
+    def __init__(
+        self,
+        home: Home,
+        options: DelegateOptions,
+        config: CoordinatorConfig | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Nothing is opened yet."""
+        self.home, self.clock, self.config = home, clock, config or CoordinatorConfig()
+        self.deciding = Deciding(home, options, clock)
+        self.reader = Reader(home)
+        self.started_s = clock()
+        self.is_stopping = False
+        self.owners: Owners
+        self.access: Access
+        self._stack = AsyncExitStack()
+
+    # --- opening and closing
+
+    async def __aenter__(self) -> Self:
+        """Open everything; what keeps it from working is raised."""
+        async with AsyncExitStack() as stack:
+            stack.callback(self.reader.close)
+            self.deciding.hold()
+            stack.callback(self.deciding.release)
+            rules = self.deciding.options.rules
+            ruled = SiteRules(rules, self.hierarchy) if rules is not None else None
+            assigner = IncrementalAssigner(self.deciding.store, ruled, self.clock)
+            self.owners = Owners(self.deciding, assigner, self.config.owners)
+            stack.push_async_callback(self.owners.close)
+            self.access = Access(self.deciding.store, clock=self.clock)
+            await self.deciding.open()
+            stack.push_async_callback(self.deciding.close)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what is left and close everything."""
+        self.is_stopping = True
+        await self._stack.aclose()
+
+    def stop(self) -> None:
+        """Take nothing new: the server is about to stop."""
+        self.is_stopping = True
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The edition in use."""
+        return self.deciding.hierarchy
+
+    # --- how it is
+
+    def health(self) -> dict[str, Any]:
+        """Describe the process: it lives, whatever it can do."""
+        return {
+            "state": "stopping" if self.is_stopping else "running",
+            "ipmicra": version("ipmicra"),
+            "up_s": round(self.clock() - self.started_s, 1),
+        }
+
+    def readiness(self) -> dict[str, Any]:
+        """Describe whether questions are answered, and if not, why."""
+        trouble = self.deciding.trouble
+        session = self.deciding.session
+        if self.is_stopping:
+            trouble = "it stops"
+        elif session is None:
+            trouble = trouble or "the session is being opened"
+        return {
+            "is_ready": trouble is None,
+            "trouble": trouble,
+            "crawlers_to_ask": 0 if session is None else len(session.driver.machine.roster.usable()),
+            "waiting": self.deciding.pending,
+        }
+
+    # --- one site
+
+    async def explain(self, text: str) -> dict[str, Any]:
+        """Describe why a site has its crawler."""
+        return describe_explanation(await self._explained(text))
+
+    async def explain_lines(self, text: str) -> list[str]:
+        """Explain the same in lines for people."""
+        return [printable(line) for line in render(await self._explained(text))]
+
+    async def _explained(self, text: str) -> Explanation:
+        site, rules, hierarchy = await self._find(text), self.deciding.options.rules, self.hierarchy
+        return await self.reader.read(lambda store: explain_found(store, hierarchy, site, rules))
+
+    async def _find(self, text: str) -> Site:
+        options = self.deciding.options
+        async for found in resolve_seeds([text], self.deciding.store, options.dns, is_pinning=False):
+            if isinstance(found, Site):
+                return found
+            raise RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
+        raise AssertionError("one answer for each text")
+
+    # --- the hierarchy
+
+    async def lookup(self, targets: Sequence[str]) -> list[dict[str, Any]]:
+        """Describe the subnets that contain each target, widest first."""
+        hierarchy = self.hierarchy
+
+        def look_up() -> list[dict[str, Any]]:
+            return [
+                {
+                    "target": one.seed.text,
+                    "address": one.seed.range_text,
+                    "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
+                }
+                if isinstance(one, Found)
+                else {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
+                for one in look_up_texts(hierarchy, targets)
+            ]
+
+        return await self.reader.run(look_up)
+
+    async def locate(self, targets: Sequence[str], *, is_offline: bool = False) -> list[dict[str, Any]]:
+        """Describe where each target is, with every vote."""
+        hierarchy = self.hierarchy
+
+        def locate() -> list[dict[str, Any]]:
+            run = LocateRun(LocateOptions(is_offline=is_offline), hierarchy)
+            return [describe_located(one) for one in run.locate_texts(targets)]
+
+        return await self.reader.run(locate)
+
+    # --- the fleet
+
+    def fleet(self) -> Fleet:
+        """Return the fleet, to be read."""
+        return Fleet(self.deciding.store, self.hierarchy, self.clock)
+
+    def crawlers(self, *, with_left: bool = False) -> list[dict[str, Any]]:
+        """Describe the crawlers, by name, with what they hold."""
+        loads = self.owners.loads()
+        members = self.fleet().members(() if with_left else PRESENT)
+        return [
+            {
+                **describe_member(one),
+                "sites": loads.get(one.crawler.name, (0, 0.0))[0],
+                "pages": loads.get(one.crawler.name, (0, 0.0))[1],
+            }
+            for one in members
+        ]
+
+    async def add_crawler(self, fields: Mapping[str, Any], *, replaces: bool = False) -> dict[str, Any]:
+        """Let a crawler join by its fields; its own subnet is delegated to it at once."""
+        labels = [f"{key}={word}" for key, word in (fields.get("labels") or {}).items()]
+        plain = {key: value for key, value in fields.items() if key != "labels"}
+        async with self.deciding.paused():
+            member = self.fleet().add_fields(plain, labels, replaces=replaces)
+        events.info("crawler_added", "{crawler} joined", crawler=member.crawler.name)
+        return describe_member(member)
+
+    async def remove_crawler(self, name: str) -> dict[str, Any]:
+        """Let a crawler leave; its sites get other owners when they are asked for."""
+        fleet = self.fleet()
+        if self.deciding.store.crawlers.get(name) is None:
+            raise RefusedError("not-found", f"there is no crawler named {name[:64]!r}")
+        member = fleet.remove(name)
+        if self.deciding.session is not None:
+            self.deciding.session.remove_crawler(name)
+        self.owners.forget()
+        events.info("crawler_removed", "{crawler} left", crawler=name)
+        return describe_member(member)

@@ -1,0 +1,257 @@
+"""The one delegation session of a coordinator: opened, watched over, and opened again when it has to be.
+
+Theory of operation
+-------------------
+All questions and all batches use one session, so that no subnet is decided twice. A session does not survive
+everything: the store may fail, a new edition of the hierarchy has other subnets, and some commands (`forget`,
+`assign`) change what the machine keeps in memory. In each case the session is closed and another one is
+opened on the same batch. What a session does not know is who is waiting; that is kept here, by host:
+
+    ask ──▶ waiting ──▶ arrive ──▶ … ──▶ decided (after the commit) ──▶ every future of the host
+                          ▲                  └▶ given up ────────────▶ every future of the host
+                          └── a new session: all that wait arrive again
+
+So a reopened session goes on where the last one stopped, as a batch does after a crash: orders that were paid
+are asked for again (`only_repeat`), never sent twice.
+
+Hosts that wait are few (callers limit them), each with the batches that want it (`Payers`) and the futures of
+whoever asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.delegate.session import Session
+from ipmicra.app.home import Home
+from ipmicra.edge.hierarchy_file import Hierarchy
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.store.lock import HeldLock
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.errors import IpmicraError
+from ipmicra.model.delegation import Decision
+from ipmicra.model.site import Site
+
+events = EventLog("coordinator")
+KEY = WORDS = "ipmicra serve"
+"""Of the batch to which questions about single hosts belong."""
+FLUSH_S = 0.02
+"""How long an answer may wait for others before all are written: somebody waits for it."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
+"""Between two attempts to open a session that failed."""
+
+
+class NotDecidedError(IpmicraError):
+    """A site without an answer: there is nobody who could get it, or be asked."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        """Keep the host and the reason."""
+        super().__init__(f"{host}: {reason}")
+        self.host, self.reason = host, reason
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A host that somebody waits for."""
+
+    site: Site
+    batches: set[int | None] = field(default_factory=set)
+    futures: list[asyncio.Future[Decision]] = field(default_factory=list)
+
+
+class Deciding:
+    """Holds the store and the hierarchy of a home, and the session that decides with them."""
+
+    def __init__(self, home: Home, options: DelegateOptions, clock: Callable[[], float] = time.time) -> None:
+        """Nothing is opened yet."""
+        driving = replace(options.driving, flush_s=FLUSH_S)
+        self.home = home
+        self.options = replace(
+            options, driving=driving, rules=options.rules or home.load_rules_if_any(), probe_budget=None
+        )
+        self.clock = clock
+        self.store: StorePort
+        self.hierarchy: Hierarchy
+        self.session: Session | None = None
+        """None while it is being opened."""
+        self.trouble: str | None = None
+        """Why there is no session; None if there is one."""
+        self.beside: list[Callable[[Session], Callable[[float], object]]] = []
+        """Each is called with a new session and returns what is called in every transaction of it."""
+        self.on_open: list[Callable[[Session], object]] = []
+        """Called with each session once it is open, before those who wait arrive again."""
+        self.batches: Callable[[], list[int]] = list
+        """Returns the batches that are not finished."""
+        self._waiting: dict[str, _Waiting] = {}
+        self._held = ExitStack()
+        self._lock = asyncio.Lock()
+        self._watch: asyncio.Task[None] | None = None
+
+    # --- opening and closing
+
+    def hold(self) -> None:
+        """Open store and hierarchy; no other process may decide or assign from now on."""
+        with ExitStack() as stack:
+            self.hierarchy = self.home.open_hierarchy()
+            lock: HeldLock = stack.enter_context(self.home.lock("delegate", WORDS))
+            stack.enter_context(self.home.lock("assign", WORDS))
+            store = stack.enter_context(self.home.open_store())
+            lock.settle(store.batches.reopen)
+            self.store = store
+            self._held = stack.pop_all()
+
+    async def open(self) -> None:
+        """Open the first session; what keeps it from opening is raised."""
+        async with self._lock:
+            await self._open()
+        self._watch = asyncio.create_task(self._watch_over())
+
+    async def close(self) -> None:
+        """Write what is left and let go of everything; whoever still waits hears that."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        async with self._lock:
+            number = self.session.batch.id if self.session is not None else None
+            await self._close()
+            if number is not None and not self._waiting:
+                self.store.batches.end(number, self.clock())
+        for one in list(self._waiting.values()):
+            self._end(one.site.host, NotDecidedError(one.site.host, "the coordinator stops: ask again"))
+
+    def release(self) -> None:
+        """Close store and hierarchy; the last thing that happens."""
+        self._held.close()
+        self.hierarchy.close()
+
+    async def _open(self) -> None:
+        session = Session(
+            self.store,
+            self.hierarchy,
+            self.options,
+            self._decided,
+            self._gave_up,
+            clock=self.clock,
+            key=KEY,
+            words=WORDS,
+            shared_with=self.batches(),
+            is_patient=True,
+        )
+        await session.__aenter__()
+        session.driver.writes.beside += [make(session) for make in self.beside]
+        self.session, self.trouble = session, None
+        for call in self.on_open:
+            call(session)
+        for one in list(self._waiting.values()):
+            for batch in one.batches:
+                self._arrive(session, one.site, batch)
+
+    async def _close(self) -> None:
+        session, self.session = self.session, None
+        if session is not None:
+            session.driver.changed.set()  # `_watch_over` looks again, and finds that this one is over
+            try:
+                await session.__aexit__(None, None, None)
+            except IpmicraError as error:  # what failed may well fail again when the rest is written
+                events.warning("session_lost", "the session did not close well: {reason}", reason=str(error))
+
+    @asynccontextmanager
+    async def paused(self) -> AsyncIterator[None]:
+        """Run a block while nothing is decided; a new session then takes up what it left."""
+        async with self._lock:
+            await self._close()
+            try:
+                yield
+            finally:
+                await self._open_patiently()
+
+    async def _open_patiently(self) -> None:
+        """Open a session, however often that fails."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                await self._open()
+            except IpmicraError as error:
+                self.trouble = str(error)
+                events.warning("session_waits", "cannot decide for now: {reason}", reason=self.trouble)
+            else:
+                return
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    async def _watch_over(self) -> None:
+        """Open another session whenever one has failed."""
+        while True:
+            session = self.session
+            if session is None:
+                async with self._lock:  # whoever closed it opens the next one
+                    continue
+            try:
+                await session.until(lambda opened=session: self.session is not opened)  # type: ignore[misc]
+            except Exception as error:  # noqa: BLE001 - whatever it was, questions must go on
+                self.trouble = str(error)
+                events.warning("session_failed", "the session failed: {reason}", reason=self.trouble)
+                async with self._lock:
+                    if self.session is session:
+                        await self._close()
+                        await asyncio.sleep(FIRST_PAUSE_S)
+                        await self._open_patiently()
+            await asyncio.sleep(0)
+
+    # --- questions
+
+    @property
+    def pending(self) -> int:
+        """Hosts that somebody waits for."""
+        return len(self._waiting)
+
+    def ask(self, site: Site, batch: int | None = None) -> asyncio.Future[Decision]:
+        """Ask for a decision; a batch pays for its probes, and gets its result.
+
+        The future has a decision that is written, or `NotDecidedError`.
+        """
+        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        one = self._waiting.get(site.host)
+        is_new = one is None
+        if one is None:
+            one = self._waiting[site.host] = _Waiting(site)
+        one.futures.append(future)
+        one.batches.add(batch)
+        session = self.session
+        if session is not None and is_new:
+            self._arrive(session, site, batch)
+        elif session is not None and session.driver.writes.payers is not None:
+            session.driver.writes.payers.wait([site], batch)
+        return future
+
+    def _arrive(self, session: Session, site: Site, batch: int | None) -> None:
+        session.driver.arrive(site, batch=batch)
+
+    def leave(self, batch: int) -> None:
+        """Forget that a batch waits for anything."""
+        for one in self._waiting.values():
+            one.batches.discard(batch)
+        if self.session is not None and self.session.driver.writes.payers is not None:
+            self.session.driver.writes.payers.leave(batch)
+
+    def _decided(self, decision: Decision) -> None:
+        self._end(decision.host, decision)
+
+    def _gave_up(self, site: Site, reason: str) -> None:
+        self._end(site.host, NotDecidedError(site.host, reason))
+
+    def _end(self, host: str, answer: Decision | NotDecidedError) -> None:
+        one = self._waiting.pop(host, None)
+        for future in one.futures if one is not None else ():
+            if future.done():
+                continue
+            if isinstance(answer, Decision):
+                future.set_result(answer)
+            else:
+                future.set_exception(answer)
+                future.exception()  # whoever asked may be gone: that is no error

@@ -1,0 +1,306 @@
+"""Who owns a host: the question that crawlers ask most.
+
+Theory of operation
+-------------------
+The owner of a site is its stored assignment, else the crawler to which its subnet is delegated. A host that
+was never seen is delegated first and then assigned by `balance`; both are written in one transaction, before
+anybody hears of it. Under rules a site always has an assignment, one for each vantage.
+
+    asked ─ rendered before ─────────────────────────────────────────────▶ the same bytes
+      └─ assigned, and its crawlers are there ───────────────────────────▶ by assignment
+           └─ resolve ─ seen before, no rule ─ ask the machine ──────────▶ by delegation
+                └─ new, or its crawler left ── ask the machine, assign ──▶ by assignment
+
+Two things make this quick. Rendered answers are kept, by what was asked, and given again as they are: answers
+by assignment until an assignment changes, answers by delegation until any delegation ends, and both an hour
+at most, so that delegations in use are renewed. And a list is looked up in parts, several of which are under
+way at a time, while answers leave in order.
+
+A crawler that left hands over lazily: its sites get another owner when they are asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from ipmicra.app.assign.incremental import IncrementalAssigner
+from ipmicra.app.delegate.session import Session
+from ipmicra.app.describe.owner import describe_owner
+from ipmicra.app.serve.deciding import Deciding, NotDecidedError
+from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.delegate.actions import AnsweredMany
+from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
+from ipmicra.edge.log import EventLog
+from ipmicra.errors import IpmicraError
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.delegation import Decision
+from ipmicra.model.foreign_text import json_text
+from ipmicra.model.owner import Owner, owner_by_assignment, owner_by_delegation
+from ipmicra.model.site import Site
+
+events = EventLog("coordinator")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnersConfig:
+    """How much is kept and under way."""
+
+    rendered: int = 200_000
+    """Answers that are kept as bytes; about 0.5 kB each."""
+    rendered_s: float = 3_600.0
+    """How long they are kept at most."""
+    waiting: int = 20_000
+    """Hosts that may wait for a decision; beyond that questions are refused."""
+    deadline_s: float = 60.0
+    """How long a question may wait for a decision."""
+    part: int = 250
+    """Hosts of a list that are looked up at a time."""
+    parts: int = 8
+    """Parts of a list that are under way at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A host, URL or address, and the vantage from which it is seen."""
+
+    text: str
+    vantage: str | None = None
+    """None if it has only one."""
+
+
+Answer = Owner | RefusedError
+
+
+class Owners:
+    """Answers who owns which host."""
+
+    def __init__(
+        self, deciding: Deciding, assigner: IncrementalAssigner, config: OwnersConfig | None = None
+    ) -> None:
+        """Use the session of a coordinator."""
+        self.config = config or OwnersConfig()
+        self._deciding, self._assigner = deciding, assigner
+        self._assigned: dict[Asked, bytes] = {}
+        self._delegated: dict[Asked, bytes] = {}
+        self._by_query: dict[bytes, bytes] = {}
+        """Answers by the query of their request; emptied with the others."""
+        self._fresh_s = deciding.clock()
+        self._to_assign: dict[str, Site] = {}
+        self._present: frozenset[str] = frozenset()
+        self._stack = AsyncExitStack()
+        self._names = NamesOnDemand(deciding.options.dns, self._stack)
+        deciding.beside.append(self._beside)
+        deciding.on_open.append(lambda _session: self.recount())
+
+    async def close(self) -> None:
+        """Close the sockets of the resolver."""
+        await self._stack.aclose()
+
+    # --- what is kept
+
+    def recount(self) -> None:
+        """Count loads anew and forget rendered answers: assignments or crawlers have changed."""
+        self._assigner.count()
+        self.forget()
+
+    def loads(self) -> dict[str, tuple[int, float]]:
+        """Return the sites and pages that are assigned to each crawler."""
+        return self._assigner.loads()
+
+    def forget(self) -> None:
+        """Forget rendered answers, and see who is there."""
+        self._assigned, self._delegated, self._by_query = {}, {}, {}
+        self._fresh_s = self._deciding.clock()
+        members = self._deciding.store.crawlers.all()
+        self._present = frozenset(
+            one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT
+        )
+
+    def rendered(self, asked: Asked) -> bytes | None:
+        """Return an answer that was given before, if it still holds."""
+        if self._deciding.clock() - self._fresh_s > self.config.rendered_s:
+            self.forget()
+        return self._assigned.get(asked) or self._delegated.get(asked)
+
+    def _keep(self, asked: Asked, owner: Owner) -> bytes:
+        body = json_text(describe_owner(owner)).encode()
+        kept = self._assigned if owner.source.value == "assignment" else self._delegated
+        if len(kept) >= self.config.rendered:
+            kept.clear()
+        kept[asked] = body
+        return body
+
+    def kept(self, query: bytes) -> bytes | None:
+        """Return the answer to a query that was asked before, if it still holds."""
+        if self._deciding.clock() - self._fresh_s > self.config.rendered_s:
+            self.forget()
+        return self._by_query.get(query)
+
+    def keep_query(self, query: bytes, body: bytes) -> None:
+        """Keep an answer by the query that asked for it."""
+        if len(self._by_query) >= self.config.rendered:
+            self._by_query = {}
+        self._by_query[query] = body
+
+    # --- in the transaction that writes decisions
+
+    def _beside(self, session: Session) -> Callable[[float], object]:
+        def write(_now_s: float) -> None:
+            writes = session.driver.writes
+            if writes.ended:
+                self._delegated, self._by_query = {}, {}
+            if self._to_assign:
+                self._assign(session, writes.decisions)
+
+        return write
+
+    def _assign(self, session: Session, decided: Iterable[Decision | AnsweredMany]) -> None:
+        """Assign hosts that are new, in the transaction of their decisions."""
+        decisions = [
+            each
+            for one in decided
+            for each in (one.decisions() if isinstance(one, AnsweredMany) else (one,))
+            if each.host in self._to_assign
+        ]
+        pairs = [(self._to_assign[one.host], one) for one in decisions]
+        try:
+            self._assigner.assign(pairs, session.driver.machine.expecting)
+        except IpmicraError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the delegations are good: they answer instead
+            events.warning("not_assigned", "{error}", error=f"{type(error).__name__}: {error}")
+
+    # --- one host
+
+    async def owner(self, asked: Asked) -> bytes:
+        """Return the owner of a host, as JSON; `RefusedError` if there is none."""
+        kept = self.rendered(asked)
+        if kept is not None:
+            return kept
+        (answer,) = await self._answers([asked])
+        if isinstance(answer, RefusedError):
+            raise answer
+        return answer
+
+    # --- many
+
+    async def many(self, asked: Iterable[Asked]) -> AsyncIterator[list[bytes | RefusedError]]:
+        """Return the owners of hosts as JSON, in order, as many at a time as are ready."""
+        under_way: deque[asyncio.Task[list[bytes | RefusedError]]] = deque()
+        source = iter(asked)
+        try:
+            while True:
+                while len(under_way) < self.config.parts:
+                    part = [one for one, _ in zip(source, range(self.config.part), strict=False)]
+                    if not part:
+                        break
+                    under_way.append(asyncio.create_task(self._answers(part)))
+                if not under_way:
+                    return
+                yield await under_way.popleft()
+        finally:
+            for task in under_way:
+                task.cancel()
+
+    async def _answers(self, asked: Sequence[Asked]) -> list[bytes | RefusedError]:
+        """Return the owners of some hosts, in order."""
+        found: dict[Asked, bytes | RefusedError] = {}
+        open_: dict[Asked, Seed] = {}
+        for one in asked:
+            kept = self.rendered(one)
+            if kept is not None:
+                found[one] = kept
+                continue
+            seed = parse_seed(one.text)
+            if isinstance(seed, UnresolvedSeed):
+                found[one] = RefusedError("bad-input", f"{seed.text[:200]}: {seed.reason}")
+            else:
+                open_[one] = seed
+        if open_:
+            held = self._deciding.store.assignments.of_many([seed.host for seed in open_.values()])
+            for one, seed in list(open_.items()):
+                answer = self._by_assignment(one, held.get(seed.host, []))
+                if answer is not None:
+                    found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
+                    del open_[one]
+        if open_:
+            answers = await asyncio.gather(*(self._new(one) for one in open_))
+            for one, answer in zip(open_, answers, strict=True):
+                found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
+        return [found[one] for one in asked]
+
+    def _by_assignment(self, asked: Asked, held: list[Assignment]) -> Answer | None:
+        """Return the owner by the assignments of a host; None if it has none that holds."""
+        if any(one.crawler not in self._present for one in held):
+            return None
+        vantages = dict.fromkeys(one.vantage for one in held)
+        if asked.vantage is not None:
+            vantages = {asked.vantage: None} if asked.vantage in vantages else {}
+        if not vantages:
+            return None
+        if len(vantages) > 1:
+            return RefusedError("vantage-needed", f"{held[0].host}: {', '.join(vantages)}")
+        (vantage,) = vantages
+        pieces = tuple(one for one in held if one.vantage == vantage)
+        return owner_by_assignment(pieces, self._deciding.store.results.latest(held[0].host))
+
+    async def _new(self, asked: Asked) -> Answer:
+        """Find an owner for a host without an assignment that holds."""
+        if self._deciding.pending >= self.config.waiting:
+            return RefusedError("busy", f"{self.config.waiting:,} hosts wait for a decision")
+        try:
+            async with asyncio.timeout(self.config.deadline_s):
+                site = await self._resolved(asked.text)
+                return site if isinstance(site, RefusedError) else await self._decided(asked, site)
+        except TimeoutError:
+            trouble = self._deciding.trouble or f"no decision within {self.config.deadline_s:g} s"
+            return RefusedError("not-ready", f"{asked.text[:200]}: {trouble}")
+
+    async def _resolved(self, text: str) -> Site | RefusedError:
+        store = self._deciding.store
+        resolver = BulkResolver(self._names, store.names, store.sites, clock=self._deciding.clock)
+        async for found in resolver.resolve([text]):
+            if isinstance(found, Site):
+                return found
+            return RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
+        raise AssertionError("one answer for each text")
+
+    async def _decided(self, asked: Asked, site: Site) -> Answer:
+        store = self._deciding.store
+        is_ruled = bool(self._assigner.choices(site, self._assigner.crawlers()))
+        is_held = bool(store.assignments.of(site.host))
+        if is_ruled or is_held or store.results.latest(site.host) is None:
+            self._to_assign[site.host] = site
+        try:
+            decision = await self._deciding.ask(site)
+        except NotDecidedError as error:
+            return RefusedError("nobody", str(error))
+        is_assigned = self._to_assign.pop(site.host, None) is not None
+        held = store.assignments.of(site.host)
+        if is_assigned or held:
+            answer = self._by_assignment(asked, held)
+            if answer is not None:
+                return answer
+        if is_ruled or asked.vantage is not None:
+            return self._unruled(asked, held)
+        return owner_by_delegation(decision, self._since_s(decision))
+
+    def _unruled(self, asked: Asked, held: list[Assignment]) -> RefusedError:
+        """Say why rules leave a host without an owner, or without the vantage that was asked for."""
+        vantages = ", ".join(dict.fromkeys(one.vantage for one in held if one.vantage)) or "none"
+        if asked.vantage is not None and not any(one.vantage == asked.vantage for one in held):
+            return RefusedError(
+                "bad-input", f"{asked.text[:200]} has no vantage {asked.vantage[:64]!r}: {vantages}"
+            )
+        reasons = "; ".join(dict.fromkeys(one.reason for one in held if one.crawler is None))
+        return RefusedError("nobody", f"{asked.text[:200]}: {reasons or 'rules leave no crawler for it'}")
+
+    def _since_s(self, decision: Decision) -> float:
+        found = self._deciding.store.delegations.get(decision.first, decision.last)
+        return found.delegation.created_s if found is not None else self._deciding.clock()

@@ -1,0 +1,140 @@
+"""Run a coordinator until it is stopped: its server, its token, and the file that says where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from ipmicra.app.access import TokenWish, add_token
+from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.home import Home
+from ipmicra.app.serve.api.app import make_app
+from ipmicra.app.serve.api.limits import ApiLimits
+from ipmicra.app.serve.coordinator import Coordinator, CoordinatorConfig
+from ipmicra.app.serve.place import OPERATOR_TOKEN, CoordinatorPlace, forget_place, note_place
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.web.connection_limits import ConnectionLimiter, ConnectionLimits
+from ipmicra.edge.web.server import (
+    LimitedServer,
+    ServerSettings,
+    listening_or_error,
+    read_place,
+    url_of,
+    uvicorn_config,
+)
+from ipmicra.errors import InputError
+from ipmicra.model.token import Role
+
+events = EventLog("coordinator")
+LIMITS = ConnectionLimits(connections=3_000, unauthenticated=200, keep_alive_s=75.0, body_s=30.0)
+"""Agents hold a connection each, and crawlers keep theirs open between questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What an operator asks for."""
+
+    home: Home
+    server: ServerSettings = field(default_factory=lambda: ServerSettings(limits=LIMITS))
+    delegating: DelegateOptions = field(default_factory=DelegateOptions)
+    config: CoordinatorConfig = field(default_factory=CoordinatorConfig)
+    limits: ApiLimits = field(default_factory=ApiLimits)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if (self.server.certificate is None) != (self.server.key is None):
+            raise InputError("--tls-cert and --tls-key go together")
+
+
+class CoordinatorServer(LimitedServer):
+    """A server that tells its coordinator when it is asked to stop."""
+
+    def __init__(self, config: uvicorn.Config, coordinator: Coordinator, limiter: ConnectionLimiter) -> None:
+        """Serve a coordinator."""
+        super().__init__(config, limiter)
+        self.coordinator = coordinator
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop: requests under way are finished, those that wait for something are answered."""
+        self.coordinator.stop()
+        super().handle_exit(sig, frame)
+
+
+def server_settings(listen: str, certificate: Path | None, key: Path | None) -> ServerSettings:
+    """Read where to listen, HOST:PORT."""
+    host, port = read_place(listen)
+    return ServerSettings(host=host, port=port, certificate=certificate, key=key, limits=LIMITS)
+
+
+def run_coordinator(options: ServeOptions) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    if options.server.certificate is None and not _is_loopback(options.server.host):
+        events.warning(
+            "coordinator_without_tls",
+            "without TLS tokens can be read on the way: use --tls-cert, or a proxy that has TLS",
+        )
+    asyncio.run(_serve(options))
+
+
+async def _serve(options: ServeOptions) -> None:
+    settings = options.server
+    coordinator = Coordinator(options.home, options.delegating, options.config)
+    with listening_or_error(settings.host, settings.port) as made:
+        async with coordinator:
+            _make_operator_token(coordinator)
+            config = uvicorn_config(make_app(coordinator, options.limits), settings)
+            try:
+                config.load()
+            except OSError as error:
+                raise InputError(f"the coordinator cannot start: {error}") from error
+            server = CoordinatorServer(config, coordinator, ConnectionLimiter(settings.limits))
+            gc.collect()
+            gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
+            port = int(made.getsockname()[1])
+            url = url_of(settings.host, port, is_secure=settings.certificate is not None)
+            with _announced(options.home, url, settings):
+                await server.serve(sockets=[made])
+            events.info("coordinator_stops", "the coordinator stops", waiting=coordinator.deciding.pending)
+        events.info("coordinator_stopped", "the coordinator has stopped")
+
+
+@contextmanager
+def _announced(home: Home, url: str, settings: ServerSettings) -> Iterator[None]:
+    """Tell commands of the same home where the coordinator is, as long as it is there."""
+    note_place(home, CoordinatorPlace(url=url, pid=os.getpid(), certificate=settings.certificate))
+    events.info("coordinator_listens", "the coordinator listens on {url}", url=url)
+    try:
+        yield
+    finally:
+        forget_place(home)
+
+
+def _make_operator_token(coordinator: Coordinator) -> None:
+    """Make a token for the operator at the first start, in a file that nobody else can read."""
+    path = coordinator.home.folder / OPERATOR_TOKEN
+    store = coordinator.deciding.store
+    if store.tokens.all():
+        return
+    text = add_token(store, TokenWish(name="operator", role=Role.OPERATOR, valid_hours=87_600.0))
+    coordinator.access.refresh()
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{text}\n")
+    events.info("operator_token", "the operator's token is in {file}", file=str(path))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,83 @@
+"""`ipmicra serve`: the coordinator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ipmicra.cli.completion import POLICIES, one_of
+from ipmicra.cli.extras import need_service
+from ipmicra.cli.options import (
+    AuthorityOption,
+    CertificateOption,
+    HierarchyOption,
+    KeyOption,
+    RulesOption,
+    SamplesOption,
+    StoreOption,
+    TimeoutOption,
+    TokenOption,
+    home_of,
+)
+from ipmicra.model.sample import Rung
+
+DEFAULT_PORT = 8460
+
+
+def serve(
+    context: typer.Context,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")
+    ] = f"127.0.0.1:{DEFAULT_PORT}",
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate of the coordinator.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --tls-cert.")] = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy",
+            metavar="NAME",
+            autocompletion=one_of(POLICIES),
+            help="predict, paper, geo, everyone, random or hash.",
+        ),
+    ] = "predict",
+    location: Annotated[
+        str,
+        typer.Option(metavar="SOURCE", help="Where sites are: locate, dns, none, or a CSV; as of delegate."),
+    ] = "locate",
+    samples: SamplesOption = 3,
+    timeout_ms: TimeoutOption = 2000,
+    first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
+    token_file: TokenOption = None,
+    ca: AuthorityOption = None,
+    client_cert: CertificateOption = None,
+    client_key: KeyOption = None,
+    rules: RulesOption = None,
+    hierarchy_file: HierarchyOption = None,
+    store: StoreOption = None,
+) -> None:
+    """Run the coordinator: who owns which site, for crawlers, agents and people.
+
+    Owns the hierarchy and the store while it runs; commands of the same home connect to it by themselves.
+    The first start makes a token for the operator in operator.token of the home folder. Runs until Ctrl-C or
+    SIGTERM, and logs to standard error.
+    """
+    need_service()
+    from ipmicra.app.delegate.options import DelegateOptions
+    from ipmicra.app.probe import agent_access, probe_config
+    from ipmicra.app.serve.run import ServeOptions, run_coordinator, server_settings
+
+    options = DelegateOptions(
+        policy=policy,
+        location=location,
+        recheck_percent=3.0,
+        desk=probe_config(samples, timeout_ms, first_rung),
+        access=agent_access(token_file, ca, client_cert, client_key),
+    )
+    home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
+    run_coordinator(
+        ServeOptions(home=home, server=server_settings(listen, tls_cert, tls_key), delegating=options)
+    )

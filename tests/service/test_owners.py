@@ -1,0 +1,59 @@
+"""Questions about owners, over HTTP, with real agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ipmicra.edge.store.store import Store
+from tests.delegating_worlds import STEP_MS, enrol, hierarchy_of, nearest_of, seeds_of
+from tests.servers.coordinator import RunningCoordinator
+from tests.servers.internet_process import InternetProcess
+
+SITES, CRAWLERS = 24, 3
+
+
+@pytest.fixture(scope="module")
+def internet() -> Iterator[InternetProcess]:
+    with InternetProcess(SITES, CRAWLERS, STEP_MS) as running:
+        yield running
+
+
+@pytest.fixture
+def coordinator(tmp_path: Path, internet: InternetProcess) -> Iterator[RunningCoordinator]:
+    hierarchy_of(tmp_path, SITES)
+    with Store.open(str(tmp_path / "state.db")) as store:
+        enrol(store, internet.fleet())
+    with RunningCoordinator(
+        tmp_path,
+        "--policy",
+        "everyone",
+        "--location",
+        "none",
+        "--first-rung",
+        "head",
+        "--samples",
+        "1",
+        token=internet.ready["token"],
+    ) as running:
+        yield running
+
+
+def test_owner_of_a_new_host_is_its_nearest_crawler(
+    coordinator: RunningCoordinator, internet: InternetProcess
+) -> None:
+    for i, seed in enumerate(seeds_of(6, internet.port)):
+        found = coordinator.owner(seed)
+        assert found["crawler"] == nearest_of(i, CRAWLERS), str(found)
+    again = coordinator.owner(seeds_of(1, internet.port)[0])
+    assert (again["source"], again["evidence"]) == ("assignment", "probed")
+
+
+def test_owners_of_a_list_come_in_order(coordinator: RunningCoordinator, internet: InternetProcess) -> None:
+    seeds = seeds_of(SITES, internet.port)
+    found = coordinator.owners([*seeds, "no host!", seeds[0]])
+    assert [one.get("crawler") for one in found[:SITES]] == [nearest_of(i, CRAWLERS) for i in range(SITES)]
+    assert found[SITES]["problem"]["status"] == 422
+    assert found[-1] == found[0]
