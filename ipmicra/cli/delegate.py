@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("host", "address", "subnet", "crawler", "rtt_ms", "evidence", "probes")
 WIDTHS = (32, 15, 20, 12, 8, 10, 6)
+SPARED = ("address", "probes")
+"""Columns that a narrow terminal does without."""
 ORIGIN_COLUMNS = ("inherited_from", "measured")
 """Columns for programs; `ipmicra explain` shows them to people."""
 NOTES_SHOWN = 20
@@ -245,7 +247,7 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
     seeds = run.count_seeds() if is_watched() else None
     with ExitStack() as batch:  # it ends last, when everything is printed
         columns = COLUMNS if print_format is Format.TABLE else (*COLUMNS, *ORIGIN_COLUMNS)
-        with RecordStream(columns, WIDTHS, print_format) as stream, progress_bar() as show:
+        with RecordStream(columns, WIDTHS, print_format, SPARED) as stream, progress_bar() as show:
 
             def progress(report: BatchReport, read: int) -> None:
                 stream.flush()

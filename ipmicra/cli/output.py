@@ -33,7 +33,7 @@ import typer
 from ipmicra.app.log import log_as_json
 from ipmicra.cli.options import Format
 from ipmicra.cli.parquet import ParquetStream
-from ipmicra.cli.table_columns import fitting_columns
+from ipmicra.cli.table_columns import fitting_columns, shortened, streamed_columns
 from ipmicra.model.foreign_text import csv_line, csv_text, json_text, printable
 
 if TYPE_CHECKING:
@@ -136,9 +136,19 @@ class RecordStream:
     it has anything to print leaves standard output empty.
     """
 
-    def __init__(self, columns: Sequence[str], widths: Sequence[int], print_format: Format) -> None:
-        """Set columns and, for tables, their least widths."""
+    def __init__(
+        self,
+        columns: Sequence[str],
+        widths: Sequence[int],
+        print_format: Format,
+        spared: Sequence[str] = (),
+    ) -> None:
+        """Set columns and, for tables, their widths and those that a narrow terminal can do without."""
         self._columns, self._widths, self._format = list(columns), list(widths), print_format
+        self._is_fitted = print_format is Format.TABLE and sys.stdout.isatty()
+        if self._is_fitted:
+            fitted = streamed_columns(dict(zip(columns, widths, strict=True)), spared, console().width)
+            self._columns, self._widths = list(fitted), list(fitted.values())
         self._count = 0
         self._has_head = False
         self._parquet: ParquetStream | None = None
@@ -220,6 +230,8 @@ class RecordStream:
 
     def _print_line(self, values: Sequence[object]) -> None:
         cells = [printable(rounded(value)) for value in values]
+        if self._is_fitted:
+            cells[0] = shortened(cells[0], self._widths[0])
         padded = [cell.ljust(width) for cell, width in zip(cells, self._widths, strict=True)]
         sys.stdout.write("  ".join(padded).rstrip() + "\n")
 

@@ -4,11 +4,14 @@ A table that is too wide loses what can be spared, in this order: columns withou
 of headings that are broken at their underscores. What is still too wide is wrapped when it is printed: texts
 with blanks and long ones, but neither numbers nor addresses nor names, which nobody can read in two pieces.
 Into files and pipes, where there is room, everything is printed.
+
+A table that is printed row by row (`streamed_columns`) knows its rows too late: it loses the columns that its
+command can spare, then width of the first column, whose longer texts are shortened in the middle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +19,8 @@ from ipmicra.model.foreign_text import printable
 
 BETWEEN = 2
 """Blanks between two columns."""
+SHORTEST = 16
+"""Least width of the first column of a table that is printed row by row."""
 WHOLE = 20
 """Width up to which a column without blanks is never wrapped: numbers, names, addresses, prefixes."""
 
@@ -63,3 +68,30 @@ def _column(heading: str, values: Sequence[Any]) -> TableColumn:
         cells=[f"{value:,}" if isinstance(value, int) else printable(value) for value in values],
         is_number=bool(values) and all(isinstance(value, int | float) for value in values),
     )
+
+
+def streamed_columns(widths: Mapping[str, int], spared: Sequence[str], width: int) -> dict[str, int]:
+    """Return columns with their widths for rows that are not known yet; `spared` go first, in this order.
+
+    {"host": 32, "address": 15, "crawler": 12} in 40 columns, without a need for addresses, is
+    {"host": 26, "crawler": 12}.
+    """
+    left = dict(widths)
+    for name in spared:
+        if _line_width(left) > width:
+            left.pop(name, None)
+    first = next(iter(left))
+    left[first] = max(SHORTEST, left[first] - max(0, _line_width(left) - width))
+    return left
+
+
+def _line_width(widths: Mapping[str, int]) -> int:
+    return sum(widths.values()) + BETWEEN * (len(widths) - 1)
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text that fits: the middle of a longer one is left out, for hosts differ at both ends."""
+    if len(text) <= width:
+        return text
+    head = (width - 1) // 2
+    return f"{text[:head]}…{text[head + 1 - width :]}"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,7 +21,9 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, MissingHierarchyError
 from ipmicra.model.crawler import Crawler
 from tests.cli.command_line import invoked, ran, told
+from tests.cli.terminal import Terminal
 from tests.delegating_worlds import enrol, hierarchy_of, nearest_of, seeds_of, site_address, split_world
+from tests.patience import PATIENCE_S
 from tests.servers.dns_server import DnsServer, Zone
 from tests.servers.refusing import refusing_port
 
@@ -42,6 +46,32 @@ def home(tmp_path: Path, internet: LoopbackInternet, monkeypatch: pytest.MonkeyP
         enrol(store, list(internet.crawlers.values()))
     (tmp_path / "seeds.txt").write_text("\n".join(["# ours", *seeds_of(SITES, internet.port)]))
     return tmp_path
+
+
+def test_rows_take_one_line_in_a_terminal_of_eighty_columns(home: Path) -> None:
+    words = (
+        "--home",
+        str(home),
+        "delegate",
+        str(home / "seeds.txt"),
+        "--policy",
+        "hash",
+        "--location",
+        "none",
+    )
+    with Terminal() as terminal:
+        subprocess.run(
+            [sys.executable, "-m", "ipmicra", *words],
+            env={**os.environ, "COLUMNS": "80", "TERM": "xterm"},
+            stdout=terminal.end,
+            stderr=subprocess.PIPE,
+            check=True,
+            timeout=PATIENCE_S,
+        )
+    head, *rows = terminal.shown.splitlines()
+    assert head.split() == ["host", "subnet", "crawler", "rtt_ms", "evidence"]
+    assert len(rows) == SITES
+    assert all(len(line) <= 80 for line in (head, *rows))
 
 
 def test_every_format_has_the_same_columns_and_sites(home: Path) -> None:

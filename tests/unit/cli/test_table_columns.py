@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipmicra.cli.delegate import COLUMNS as OF_DELEGATE
+from ipmicra.cli.delegate import SPARED, WIDTHS
 from ipmicra.cli.demo import COLUMNS as OF_DEMO
-from ipmicra.cli.table_columns import BETWEEN, TableColumn, fitting_columns
+from ipmicra.cli.table_columns import BETWEEN, TableColumn, fitting_columns, shortened, streamed_columns
 
 HEADINGS = ("target", "rtt_ms", "tls_ms", "first_byte_ms", "detail")
 ROWS = [("a.example", 105.37, None, 105.37, "status 200"), ("b.example", 7.0, None, 8.5, "no answer")]
@@ -39,3 +44,21 @@ def test_table_without_rows_keeps_its_headings() -> None:
 def test_table_of_the_demo_fits_eighty_columns() -> None:
     row = ("predict + fair load", "100.0%", "12.00", "171 ms", "1.0 x", "1,709,136", "1.25 x")
     assert width(fitting_columns(OF_DEMO, [row], 400)) <= 80
+
+
+@given(width=st.integers(80, 300))
+def test_rows_of_delegate_fit_on_one_line_from_eighty_columns_on(width: int) -> None:
+    left = streamed_columns(dict(zip(OF_DELEGATE, WIDTHS, strict=True)), SPARED, width)
+    assert sum(left.values()) + BETWEEN * (len(left) - 1) <= width
+    assert {"host", "subnet", "crawler", "rtt_ms", "evidence"} <= left.keys()
+    assert width < 115 or tuple(left) == OF_DELEGATE
+
+
+@given(text=st.text(min_size=1), width=st.integers(3, 60))
+def test_shortened_texts_keep_both_ends(text: str, width: int) -> None:
+    short = shortened(text, width)
+    assert len(short) <= width
+    if short != text:
+        head, tail = short.split("…", 1) if "…" not in text else (short[:1], short[-1:])
+        assert text.startswith(head)
+        assert text.endswith(tail)
