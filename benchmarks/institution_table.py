@@ -53,8 +53,15 @@ GENERIC_WORDS = frozenset(
     european federal general imperial independent institute international islamic medical national
     north northern polytechnic royal school science sciences south southern state technology union
     university west western
+    academia autonoma catolica colegio ecole escola escuela estadual estatal estado faculdade facultad
+    fundacao fundacion hochschule institut instituto istituto nacional paulista politecnica politecnico
+    regional superior tecnica tecnologica tecnologico universidad universidade universita universitaet
+    universitas universite universitet universiteit
     """.split()
 )
+PROVINCE_WORDS = frozenset("estado oblast provincia province provincial region regional state".split())
+"""Words in front of a name that make it a province: `Provincia de Buenos Aires`."""
+SMALL_WORDS = frozenset("da de del di do la of".split())
 
 
 @dataclass(frozen=True)
@@ -141,11 +148,14 @@ class Finder:
         found = [place for place in found if place.population >= FEWEST_PEOPLE]
         found.sort(key=lambda place: place.is_other_name)
         near = next((place for place in found if region and place.region == region), None)
+        if region and self._gazetteer.region_names.get(key) == (country, region):
+            return near  # `Washington State University`: the state, not the capital of the country
         if near or not found:
             return near
         rivals = [place for place in found if place.population > found[0].population * RIVAL_SHARE]
         is_ambiguous = any(km_between(found[0], place) > SAME_PLACE_KM for place in rivals)
-        return None if is_ambiguous else found[0]
+        is_nickname = found[0].is_other_name and found[0].region  # `Lehigh` of Lehigh Acres
+        return None if is_ambiguous or is_nickname else found[0]
 
     def _state(self, name: str) -> str:
         return next((key for key in self._gazetteer.region_names if key in folded(name)), "")
@@ -155,6 +165,9 @@ class Finder:
             for i in range(len(parts) - count + 1):
                 key = folded("".join(parts[i : i + count]))
                 if len(key) < 4 or key in GENERIC_WORDS or self._gazetteer.is_word(key):
+                    continue
+                before = [word for word in map(folded, parts[max(0, i - 3) : i]) if word not in SMALL_WORDS]
+                if before and before[-1] in PROVINCE_WORDS:
                     continue
                 place = self._place(key, country, region)
                 if place and not self._is_person(key, place, region):

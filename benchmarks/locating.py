@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 import time
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -31,6 +32,10 @@ _WHAT = {
     "held_back": "written after the rules; general rules were mended after a first run of 94 % and 94 %",
     "written_last": "written when all rules were fixed, run once",
 }
+
+
+UNSEEN_SETS = ("held_back", "written_last")
+"""Invented names that the rules were not developed on."""
 
 
 def measure_locating(bench: Bench) -> list[Row]:
@@ -100,17 +105,24 @@ def _real_names(locator: Locator) -> list[Row]:
                 (anywhere,),
             ),
         ]
-    developed, held = (judge.count_readings(own) for own in parts.values())
-    first = [RealName(host, _location(truth)) for host, truth in rows("written_first")]
-    for reading, fates in judge.count_readings(first).items():
-        right, wrong = (one + other for one, other in zip(developed[reading], fates, strict=True))
-        seen = f"held back: {held[reading][0]} right, {held[reading][1]} wrong"
-        if right + wrong:
-            figures = (f"{right} right, {wrong} wrong", "real names and `written_first`", seen)
-            found.append(
-                _share(f"reading `{reading}`: precision", 100 * right / (right + wrong), None, figures)
-            )
-    return found
+    return [*found, *_readings(judge, parts)]
+
+
+def _readings(judge: Judge, parts: Mapping[str, Sequence[RealName]]) -> list[Row]:
+    """Count the votes that weights come from: those on names that the rules were not developed on."""
+    invented = [RealName(host, _location(truth)) for name in UNSEEN_SETS for host, truth in rows(name)]
+    counts = judge.count_kinds([*parts["held back"], *invented])
+    developed = judge.count_kinds(parts["developed on"])
+    found = []
+    for kind, (right, wrong) in sorted(counts.items()):
+        reading, has_country = kind
+        seen = "developed on: {} right, {} wrong".format(*developed.get(kind, (0, 0)))
+        figures = (f"{right} right, {wrong} wrong", "held back, real and invented", seen)
+        what = f"reading `{reading}`, {'country agrees' if has_country else 'no country'}: precision"
+        found.append(_share(what, 100 * right / (right + wrong), None, figures))
+    expected, real = judge.expected_and_right(parts["held back"])
+    said = (f"weights of the other four fifths of the domains expect {expected:.1f} %",)
+    return [*found, _share("held-back votes that were right, by cross-validation", real, None, said)]
 
 
 def _share(what: str, value: float, least: float | None, figures: tuple[str, ...]) -> Row:

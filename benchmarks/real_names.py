@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.data import data_folder
@@ -19,7 +19,7 @@ from ipmicra.edge.geodata.places import load_gazetteer, load_registered_domain
 from ipmicra.locate.hostname import HostName, read_host_name
 from ipmicra.locate.locator import LocatorTables
 from ipmicra.locate.names import NameReader
-from ipmicra.locate.readings import Reading
+from ipmicra.locate.readings import Reading, weights_of
 from ipmicra.locate.spelling import folded
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Location
@@ -31,6 +31,11 @@ RIGHT_KM = 100.0
 FEWEST_PEOPLE = 100_000
 """People around an airport from which its code is one that a name can tell."""
 SHORTEST_CITY = 4
+FOLDS = 5
+"""Parts of the domains for cross-validation."""
+
+Kind = tuple[Reading, bool]
+"""A reading, and whether something else in the name indicates the country."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class RealName:
     text: str
     truth: Location | None
     """None where the name tells no place and any vote would be chance."""
+    domain: str = ""
+    """The registered domain."""
     is_developed_on: bool = True
     is_telling: bool = False
     """The stated city or an airport code of the place stands in front of the registered domain."""
@@ -97,6 +104,7 @@ def _names(rows: Iterable[dict[str, str]]) -> Iterator[RealName]:
         yield RealName(
             text=text,
             truth=truth,
+            domain=read.registered,
             is_developed_on=is_developed_on(read.registered),
             is_telling=is_code or _is_spelled(city, read.host),
             is_told_anywhere=is_code or _is_spelled(city, text.split(".")),
@@ -133,15 +141,16 @@ class Judge:
         self._tables = tables
         self._names = NameReader(tables.gazetteer)
 
-    def votes(self, text: str) -> list[tuple[Reading, Location]]:
+    def votes(self, text: str) -> list[tuple[Kind, Location]]:
         """Return the votes for a city that a name alone allows, the one that counts first."""
         name = read_host_name(text, self._tables.registered_domain)
         if not isinstance(name, HostName):
             return []
         institution = self._tables.institutions.hint(name)
         seat = institution.location if institution else None
-        found = [(one.reading, one.meaning.location) for one in self._names.read(name, institution=seat)]
-        return [*found, (Reading.INSTITUTION, seat)] if seat and seat.city else found
+        read = self._names.read(name, institution=seat)
+        found = [((one.reading, one.has_country), one.meaning.location) for one in read]
+        return [*found, ((Reading.INSTITUTION, True), seat)] if seat and seat.city else found
 
     def count(self, names: Iterable[RealName]) -> Counts:
         """Judge the vote that counts on each name."""
@@ -156,19 +165,36 @@ class Judge:
             found_anywhere=sum(name.is_told_anywhere for name in right),
         )
 
-    def count_readings(self, names: Iterable[RealName]) -> dict[Reading, tuple[int, int]]:
-        """Count the right and wrong votes of each reading, whether or not they count."""
-        fates = [fate for name in names for fate in self._fates(name).items()]
+    def count_kinds(self, names: Iterable[RealName]) -> dict[Kind, tuple[int, int]]:
+        """Count the right and wrong votes of each kind of reading, whether or not they count."""
+        found: dict[Kind, tuple[int, int]] = {}
+        for name in names:
+            for kind, is_right in self._fates(name).items():
+                right, wrong = found.get(kind, (0, 0))
+                found[kind] = (right + is_right, wrong + (not is_right))
+        return found
+
+    def expected_and_right(self, names: Sequence[RealName]) -> tuple[float, float]:
+        """Return the percentage of right votes that the weights expect, and what it is.
+
+        The weights for a fold of the domains are counted on the other folds.
+        """
+        expected, right, votes = 0.0, 0, 0
+        for fold in range(FOLDS):
+            others = [name for name in names if fold_of(name) != fold]
+            weights = weights_of(self.count_kinds(others))
+            for name in (name for name in names if fold_of(name) == fold):
+                for kind, is_right in self._fates(name).items():
+                    expected, right, votes = expected + weights[kind], right + is_right, votes + 1
+        return 100 * expected / max(1, votes), 100 * right / max(1, votes)
+
+    def _fates(self, name: RealName) -> dict[Kind, bool]:
         return {
-            reading: (
-                sum(is_right for one, is_right in fates if one is reading),
-                sum(not is_right for one, is_right in fates if one is reading),
-            )
-            for reading in Reading
+            kind: name.truth is not None and km_between(place, name.truth) <= RIGHT_KM
+            for kind, place in self.votes(name.text)
         }
 
-    def _fates(self, name: RealName) -> dict[Reading, bool]:
-        return {
-            reading: name.truth is not None and km_between(place, name.truth) <= RIGHT_KM
-            for reading, place in self.votes(name.text)
-        }
+
+def fold_of(name: RealName) -> int:
+    """Return the fold of a name's registered domain."""
+    return hashlib.sha256(name.domain.encode()).digest()[2] % FOLDS

@@ -42,6 +42,8 @@ class NameConfig:
     """The first six or more letters of a city of `fewest_for_truncated`."""
     prefix: float = 1.0
     """The first three to five letters of a city of `fewest_for_prefix` in the country of the name."""
+    prefix_rival_share: float = 0.2
+    """People of another city that begins alike, as a share of the larger: from here on neither is meant."""
     fewest_for_clli: int = 20_000
     """People in a city of a state; of a country it is `fewest_for_airport`."""
     fewest_for_truncated: int = 500_000
@@ -58,6 +60,8 @@ class NameConfig:
     """Another city of the same name is not much smaller, and nothing indicates the country."""
     rival_share: float = 1 / 3
     """People of such a city as a share of the larger one's."""
+    twin_share: float = 1 / 2
+    """The share from which neither counts unless something indicates the country."""
     namesake_share: float = 0.1
     """People of a city as a share of those of another that bears its name only in another spelling."""
     shortest_unique: int = 5
@@ -89,6 +93,8 @@ class NameConfig:
     """Points of a city in a registered name, which need not be large if the country agrees."""
     fewest_for_seat: int = 25_000
     """People in such a city."""
+    fewest_for_only_seat: int = 10_000
+    """People in such a city if it is the whole registered name of a network and the only one of its name."""
     fewest_for_lone_seat: int = 50_000
     """People in such a city where nothing indicates the country and no other place has the name."""
     same_place_km: float = 100.0

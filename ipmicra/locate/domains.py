@@ -15,6 +15,7 @@ from ipmicra.locate.readings import Meaning, Reading
 from ipmicra.locate.tokens import TokenReader
 
 _UNITED_STATES = frozenset({"edu", "gov", "mil"})
+_ACADEMIC = frozenset({"ac", "edu"})
 _SHORTEST_COUNTRY = 4
 """Letters of a country's name inside a registered name: `airtelindia`."""
 _SHORTEST_CITY = 4
@@ -31,8 +32,8 @@ class Seat:
 
     token: str
     meaning: Meaning
-    is_part: bool
-    """Other letters stand beside it, so that it counts only for networks."""
+    needs_role: bool
+    """It is a small town, or other letters stand beside it, so that it counts only for networks."""
     is_lone: bool
     """It counts for networks even where nothing indicates the country."""
 
@@ -47,6 +48,8 @@ class Holder:
     """Countries that the holder is likely at home in."""
     is_network: bool
     """The name says that its holder runs a network: `lafibre`."""
+    is_academic: bool
+    """It is registered where universities are: `.edu`, `.ac.uk`."""
 
 
 class DomainReader:
@@ -57,11 +60,10 @@ class DomainReader:
         self._gazetteer = gazetteer
         self._tokens = tokens
         self._config = config
-        self._countries = [
-            (text, code)
-            for text, code in gazetteer.country_names.items()
-            if len(text) >= _SHORTEST_COUNTRY and text not in words.NO_COUNTRY_NAMES
-        ]
+        self._countries: dict[str, list[tuple[str, str]]] = {}
+        for text, code in gazetteer.country_names.items():
+            if len(text) >= _SHORTEST_COUNTRY and text not in words.NO_COUNTRY_NAMES:
+                self._countries.setdefault(text[:_SHORTEST_COUNTRY], []).append((text, code))
         self._known_seats: dict[str, tuple[Seat, ...]] = {}
         self._known_holders: dict[str, Holder] = {}
 
@@ -84,6 +86,7 @@ class DomainReader:
                 country=self._country(name),
                 homes=self._homes(name),
                 is_network=_NETWORK.search(name.domain) is not None,
+                is_academic=not _ACADEMIC.isdisjoint(name.suffix),
             )
         return known
 
@@ -104,7 +107,12 @@ class DomainReader:
         domains that the whole world uses, which are still used at home.
         """
         domain, top = name.domain, name.suffix[-1] if name.suffix else ""
-        found = {code for text, code in self._countries if text in domain}
+        found = {
+            code
+            for at in range(len(domain) - _SHORTEST_COUNTRY + 1)
+            for text, code in self._countries.get(domain[at : at + _SHORTEST_COUNTRY], ())
+            if domain.startswith(text, at)
+        }
         if domain in HOME_COUNTRIES:
             found.add(HOME_COUNTRIES[domain])
         if top in words.GENERIC_COUNTRY_DOMAINS:
@@ -115,22 +123,30 @@ class DomainReader:
         """Find cities in a registered name: those that are all of it, then those that are a part."""
         config = self._config
         for token in _whole(name):
-            for meaning in self._cities(token):
+            for meaning in self._cities(token, config.fewest_for_only_seat):
+                people = meaning.place.population
+                is_only = meaning.is_unique and meaning.reading is Reading.NAME
+                if people < config.fewest_for_seat and not is_only:
+                    continue
                 is_own = meaning.reading is Reading.NAME and len(token) >= config.shortest_unique
-                is_lone = meaning.is_unique and meaning.place.population >= config.fewest_for_lone_seat
-                yield Seat(token, meaning, is_part=False, is_lone=is_own and (is_lone or _is_large(meaning)))
+                is_lone = meaning.is_unique and people >= config.fewest_for_lone_seat
+                yield Seat(
+                    token,
+                    meaning,
+                    needs_role=people < config.fewest_for_seat,
+                    is_lone=is_own and (is_lone or _is_large(meaning)),
+                )
         for token, is_sure in self._parts(name.domain):
-            for meaning in self._cities(token):
+            for meaning in self._cities(token, config.fewest_for_seat):
                 if is_sure or _is_large(meaning):
-                    yield Seat(token, meaning, is_part=True, is_lone=_is_large(meaning))
+                    yield Seat(token, meaning, needs_role=True, is_lone=is_sure and _is_large(meaning))
 
-    def _cities(self, token: str) -> list[Meaning]:
+    def _cities(self, token: str, fewest: int) -> list[Meaning]:
         """Return the cities of a name that a holder may have its seat in."""
         return [
             meaning
             for meaning in (self._tokens.cities(token) if len(token) >= _SHORTEST_CITY else ())
-            if meaning.points >= self._config.fewest_points_for_seat
-            and meaning.place.population >= self._config.fewest_for_seat
+            if meaning.points >= self._config.fewest_points_for_seat and meaning.place.population >= fewest
         ]
 
     def _parts(self, domain: str) -> Iterator[tuple[str, bool]]:

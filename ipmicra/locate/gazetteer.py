@@ -133,6 +133,10 @@ class Gazetteer:
         names, countries, regions, *_rest = self._cities
         return names[row], countries[row], regions[row]
 
+    def population(self, row: int) -> int:
+        """Return the people of a city."""
+        return self._cities[3][row]
+
     def cities_named(self, key: str) -> list[Place]:
         """Return the cities of a name, spelled as `folded` does, the largest first."""
         at = self._keys.get(key)
@@ -162,27 +166,43 @@ class Gazetteer:
     def _airport_texts(self) -> tuple[list[str], list[str]]:
         return self._texts("airport_name"), self._texts("airport_country")
 
+    @cached_property
+    def _airport_facts(self) -> tuple[list[int], list[float], list[float], list[int], list[int], list[int]]:
+        """Return the columns that `airport` needs, as lists: single numbers of arrays are slow."""
+        columns = self._columns
+        return (
+            columns["airport_city"].tolist(),
+            columns["airport_latitude"].astype(float).round(4).tolist(),
+            columns["airport_longitude"].astype(float).round(4).tolist(),
+            columns["airport_metro"].tolist(),
+            columns["airport_is_international"].tolist(),
+            columns["airport_is_word"].tolist(),
+        )
+
     def airport(self, code: str) -> Airport | None:
         """Return the airport, or the city with a code of its own, of an IATA code in small letters."""
         row = self._airport_rows.get(code)
         if row is None:
             return None
-        columns, (names, countries) = self._columns, self._airport_texts
-        city = int(columns["airport_city"][row])
-        place = Place(
-            name=names[row],
-            country=countries[row],
-            region="",
-            latitude=round(float(columns["airport_latitude"][row]), 4),
-            longitude=round(float(columns["airport_longitude"][row]), 4),
-            population=0,
-        )
+        names, countries = self._airport_texts
+        city, latitude, longitude, metro, is_international, is_word = self._airport_facts
+        if city[row] >= 0:
+            place = self.city(city[row])
+        else:
+            place = Place(
+                name=names[row],
+                country=countries[row],
+                region="",
+                latitude=latitude[row],
+                longitude=longitude[row],
+                population=0,
+            )
         return Airport(
-            place=self.city(city) if city >= 0 else place,
+            place=place,
             name=names[row],
-            metro=int(columns["airport_metro"][row]),
-            is_international=bool(columns["airport_is_international"][row]),
-            is_word=bool(columns["airport_is_word"][row]),
+            metro=metro[row],
+            is_international=bool(is_international[row]),
+            is_word=bool(is_word[row]),
         )
 
     @cached_property

@@ -59,7 +59,7 @@ class InstitutionTable:
                     heuristic=Heuristic.INSTITUTION,
                     location=place,
                     evidence=f"`{text}` in `{name.text}`",
-                    weight=1.0 if text in self._own else WEIGHTS[Reading.INSTITUTION],
+                    weight=1.0 if text in self._own else WEIGHTS[Reading.INSTITUTION, True],
                 )
             _label, _dot, text = text.partition(".")
         return None

@@ -27,6 +27,7 @@ _PLAIN_RUNS = 2
 _CLLI_LENGTH = 6
 _LONG_ROLE = 4
 """Letters of a role that is no chance beginning of a word: what is glued to it may be a code."""
+_SURE_HUBS = words.HUBS - words.NEVER_CODES - words.SOFT_CODES
 _TELLS_NOTHING = frozenset(
     """
     ae ar be br bb ce cr er et fe ge gi gr gw hu in ip ir it lo mx ns pe po pr ps se so sr st sw te
@@ -63,6 +64,8 @@ class Label:
 
     candidates: tuple[Candidate, ...]
     has_role: bool
+    has_router: bool
+    """A piece is what only routers are called: `rtsw`, `cr1`, but not `cs`."""
     area: str
     """Letters of a country or region if the label is nothing else; capital."""
     area_is_firm: bool
@@ -107,6 +110,7 @@ class LabelReader:
         return Label(
             candidates=tuple(candidates),
             has_role=any(_is_role(piece) for piece in pieces),
+            has_router=any(_is_router(piece) for piece in pieces),
             area=_country(area.lower()) if area else "",
             area_is_firm=bool(area) and shape not in _TELLS_NOTHING,
             hints=hints,
@@ -157,6 +161,8 @@ class LabelReader:
         meanings = self._tokens.meanings(token)
         if is_cut:
             meanings = tuple(meaning for meaning in meanings if meaning.reading in WHOLE)
+        if pieces[i].lead != token and count == 1 and token in words.NEVER_CODES:
+            return []  # `st1res`: a role glued to what is rather another role
         if not meanings:
             return []
         config, last = self._config, pieces[i + count - 1]
@@ -214,6 +220,8 @@ def _tokens(piece: _Piece) -> list[str]:
     if len(runs) > _PLAIN_RUNS and len(runs[2]) > 1:
         if _is_glue(lead) and len(runs[2]) >= CODE_LENGTH:  # `cr1fra2`
             return [runs[2]]
+        if len(lead) == 1 and runs[2] in _SURE_HUBS:  # `n1mel`
+            return [runs[2]]
         if not _is_glue(runs[2]) and len(lead) < _CLLI_LENGTH:
             return []
     return [lead]
@@ -249,12 +257,18 @@ def _is_role(piece: _Piece) -> bool:
     return piece.lead in words.ACCESS or _is_machine(piece)
 
 
+def _is_router(piece: _Piece) -> bool:
+    is_told = piece.has_number or len(piece.lead) >= CODE_LENGTH
+    return is_told and (piece.lead in words.ROLES or piece.lead in words.INTERFACES)
+
+
 def _is_machine(piece: _Piece) -> bool:
     """Return whether a piece is what routers and interfaces are called: `cr1`, `100ge13`, `core`."""
     lead = piece.lead or (piece.runs[1] if len(piece.runs) > 1 else "")
     if len(lead) == 1:
         return piece.has_number and lead in words.ROLES
-    return lead in words.ROLES or lead in words.INTERFACES or (lead in words.ACCESS and piece.has_number)
+    is_numbered = piece.has_number and (lead in words.ACCESS or lead in words.NUMBERED_ROLES)
+    return lead in words.ROLES or lead in words.INTERFACES or is_numbered
 
 
 def _country(letters: str) -> str:

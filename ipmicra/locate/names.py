@@ -30,6 +30,8 @@ class Scored:
     points: float
     label: int
     """Number of the label, from the left."""
+    has_country: bool
+    """Something in the name or registration indicates the country as well."""
 
     @property
     def reading(self) -> Reading:
@@ -39,7 +41,12 @@ class Scored:
     @property
     def strength(self) -> float:
         """Points, weighted by how often such a reading was right."""
-        return self.points * WEIGHTS[self.reading]
+        return self.points * self.weight
+
+    @property
+    def weight(self) -> float:
+        """How often such a reading was right."""
+        return WEIGHTS[self.reading, self.has_country]
 
 
 @dataclass(slots=True)
@@ -59,6 +66,8 @@ class Context:
 
     tells_country: bool
     """Anything at all is known."""
+    is_campus: bool = False
+    """It is an institution's machine and no router: its labels are departments and pet names."""
 
     def agreement(self, place: Place) -> bool | None:
         """Return whether what is known speaks for a place (True), against it (False) or neither (None).
@@ -74,6 +83,10 @@ class Context:
         if any(country != place.country for country in known):
             return False
         return True if known or place.country in self.homes else None
+
+    def is_abroad(self, place: Place) -> bool:
+        """Return whether the holder is at home, and the place is elsewhere."""
+        return bool(self.homes) and place.country not in self.homes
 
     def is_only_home(self, place: Place) -> bool:
         """Return whether a place's country is known from the domain's holder alone."""
@@ -114,6 +127,8 @@ class NameReader:
         holder = self._domains.holder(name)
         has_role = holder.is_network or bool([label for label in labels if label.has_role])
         context = self._context(labels, holder, registered)
+        is_campus = bool(institution and institution.city) or holder.is_academic
+        context.is_campus = is_campus and not [label for label in labels if label.has_router]
         scored = self._of_labels(name.host, labels, context, has_role)
         seat = self._of_domain(seats, context, has_role) if seats else None
         if seat and (institution is None or self._is_near(seat.meaning.place, institution)):
@@ -169,10 +184,9 @@ class NameReader:
         best: Scored | None = None
         for meaning in candidate.meanings:
             agreement = context.agreement(meaning.place) if context.tells_country else None
-            needs = meaning.needs_agreement or candidate.is_doubtful
-            if agreement is False or (
-                needs and not agreement and not _can_stand_alone(meaning, candidate, has_role)
-            ):
+            if agreement is False or (context.is_campus and not _is_told_on_campus(meaning, candidate)):
+                continue
+            if not agreement and not self._can_do_without(meaning, candidate, context, has_role):
                 continue
             points = meaning.points + around
             if agreement:
@@ -180,8 +194,25 @@ class NameReader:
             elif meaning.is_ambiguous:
                 points += config.ambiguous
             if best is None or points > best.points:
-                best = Scored(candidate.token, meaning, points, label)
+                best = Scored(candidate.token, meaning, points, label, bool(agreement))
         return best if best and self._is_enough(best, candidate) else None
+
+    def _can_do_without(
+        self,
+        meaning: Meaning,
+        candidate: Candidate,
+        context: Context,
+        has_role: bool,  # noqa: FBT001
+    ) -> bool:
+        """Return whether a meaning counts although nothing indicates its country."""
+        if meaning.has_twin:
+            return False
+        if meaning.needs_agreement or candidate.is_doubtful:
+            return not context.is_abroad(meaning.place) and _can_stand_alone(meaning, candidate, has_role)
+        if meaning.reading is Reading.CODE:
+            return candidate.has_number
+        is_code = meaning.reading in {Reading.HUB, Reading.ABBREVIATION}
+        return not (is_code and context.is_abroad(meaning.place)) or _is_marked(candidate)
 
     def _agreed(self, place: Place, context: Context) -> float:
         """Return the points for a country that agrees, and for a state that does."""
@@ -199,11 +230,11 @@ class NameReader:
     def _of_domain(self, seats: Iterable[Seat], context: Context, has_role: bool) -> Scored | None:  # noqa: FBT001
         """Find the holder's city: the country must agree, or it is a network's and well known."""
         for seat in seats:
-            if seat.is_part and not has_role:
+            if seat.needs_role and not has_role:
                 continue
             agreement = context.agreement(seat.meaning.place)
             if agreement or (agreement is None and has_role and seat.is_lone):
-                return Scored(seat.token, seat.meaning, self._config.enough, _DOMAIN)
+                return Scored(seat.token, seat.meaning, self._config.enough, _DOMAIN, bool(agreement))
         return None
 
     # --- which of them count
@@ -240,7 +271,7 @@ class NameReader:
             heuristic=meaning.heuristic,
             location=meaning.location,
             evidence=f"`{scored.token}` in `{name}`",
-            weight=WEIGHTS[scored.reading],
+            weight=scored.weight,
         )
 
 
@@ -248,6 +279,16 @@ def _can_stand_alone(meaning: Meaning, candidate: Candidate, has_role: bool) -> 
     """Return whether a town counts without the country's agreement: spelled out, the only one of its name."""
     is_spelled = candidate.is_joined or (candidate.is_whole and has_role)
     return meaning.is_unique and is_spelled and not candidate.is_doubtful
+
+
+def _is_told_on_campus(meaning: Meaning, candidate: Candidate) -> bool:
+    """Return whether a place is more than a department (`las`, `stat`) or a machine's pet name (`paris`)."""
+    return _is_marked(candidate) and meaning.reading in {Reading.NAME, Reading.OTHER_NAME, Reading.HUB}
+
+
+def _is_marked(candidate: Candidate) -> bool:
+    """Return whether more than the letters says that a token is a place."""
+    return candidate.has_number or candidate.has_adjacent_role or candidate.is_joined
 
 
 def _is_site_code(meaning: Meaning, candidate: Candidate, config: NameConfig) -> bool:

@@ -28,7 +28,7 @@ HOME_COUNTRIES = {
     EG: tedata
     ES: euskaltel jazztel ono rediris rima-tde
     FI: elisa funet saunalahti
-    FR: numericable proxad renater sfr
+    FR: numericable opentransit proxad renater sfr
     GB: bt btcentralplus ja plus sky skybroadband talktalk virginm virginmedia zen
     HK: hkbn hkix netvigator
     HU: invitel
@@ -55,11 +55,11 @@ HOME_COUNTRIES = {
     TR: superonline ttnet
     TW: hinet seednet taiwanmobile
     UA: ukrtelecom volia
-    US: ameritech att bellsouth cableone cenic centurylink centurylinkservices charter comcast
-    US: comcastbusiness cox earthlink es fibertel-us fioptics frontier frontiernet gci grandecom
-    US: hawaiiantel internet2 mchsi mediacom mediacomcc merit midco midcocomms optonline pacbell qwest rcn
-    US: rr sbcglobal sonic spectrum sprint sprintadp sprintlink suddenlink swbell tds tmobile uswest verizon
-    US: verizonbusiness vivintwireless wideopenwest windstream wowinc wowway xmission zayo
+    US: alter ameritech att bellsouth cableone cenic centurylink centurylinkservices charter cogentco
+    US: comcast comcastbusiness cox earthlink es fibertel-us fioptics frontier frontiernet gci grandecom
+    US: hawaiiantel he internet2 level3 mchsi mediacom mediacomcc merit midco midcocomms optonline pacbell
+    US: qwest rcn rr sbcglobal sonic spectrum sprint sprintadp sprintlink suddenlink swbell tds tmobile
+    US: uswest verizon verizonbusiness vivintwireless wideopenwest windstream wowinc wowway xmission zayo
     ZA: mweb saix seacomnet telkom telkomsa voxtelecom
     """.strip().splitlines()
     for country, _, domains in [line.strip().partition(": ")]

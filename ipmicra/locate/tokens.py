@@ -38,6 +38,7 @@ class TokenReader:
         self._last_words: dict[str, list[Place]] = {}
         self._cyrillic: dict[str, Place] = {}
         self._by_region: dict[tuple[str, str, str], list[int]] = {}
+        self._beginnings: dict[tuple[str, str], list[tuple[str, int]]] = {}
         self._make_tables()
         self._abbreviations = {
             short: place
@@ -102,7 +103,6 @@ class TokenReader:
         points: float,
         *,
         needs_agreement: bool = False,
-        is_ambiguous: bool = False,
         is_unique: bool = False,
     ) -> Meaning:
         config = self._config
@@ -110,7 +110,9 @@ class TokenReader:
         heuristic = Heuristic.AIRPORT if is_airport else Heuristic.CITY
         radius = config.airport_radius_km if is_airport else config.city_radius_km
         location = location_of(place, radius)
-        return Meaning(heuristic, reading, place, location, points, needs_agreement, is_ambiguous, is_unique)
+        return Meaning(
+            heuristic, reading, place, location, points, needs_agreement=needs_agreement, is_unique=is_unique
+        )
 
     def _is_name(self, token: str) -> bool:
         """Return whether a token means something whole, so that it is no city's first letters."""
@@ -195,10 +197,25 @@ class TokenReader:
         points = self._config.prefix
         if token in words.NEVER_CODES or self._gazetteer.is_word(token):
             points += self._config.word
+        letters = token[:4] if len(token) == CLLI_LENGTH else token
         return [
             self._meaning(Reading.FIRST_LETTERS, place, points, needs_agreement=True)
-            for place in self._prefixes.get(token[:4] if len(token) == CLLI_LENGTH else token, [])
+            for place in self._prefixes.get(letters, [])
+            if not self._has_prefix_rival(token, letters, place)
         ]
+
+    def _has_prefix_rival(self, token: str, letters: str, place: Place) -> bool:
+        """Return whether another city of the country begins alike and is not much smaller.
+
+        `mag` is Magnitogorsk, or Magadan, which has a fifth of its people.
+        """
+        own = folded(place.name)
+        alike = token if own.startswith(token) else letters
+        fewest = self._config.prefix_rival_share * place.population
+        return any(
+            name.startswith(alike) and people >= fewest and name != own
+            for name, people in self._beginnings.get((place.country, own[:CODE_LENGTH]), ())
+        )
 
     # --- names and longer codes
 
@@ -213,22 +230,24 @@ class TokenReader:
         named = self._gazetteer.cities_named(token)[:_MOST_CITIES]
         cities = [place for place in named if self._people(place) >= config.fewest_for_name]
         cities.sort(key=self._people, reverse=True)
-        is_ambiguous = len(cities) > 1 and self._are_rivals(cities[0], cities[1])
+        share = self._rival_share(cities[0], cities[1]) if len(cities) > 1 else 0.0
         # Small towns count by themselves if nothing else in the table has their name.
         is_unique = len(named) == 1 and len(token) >= config.shortest_unique and not penalty
         own = max((place.population for place in cities if not place.is_other_name), default=0)
-        return [
+        found = [
             self._meaning(
                 Reading.OTHER_NAME if place.is_other_name else Reading.NAME,
                 place,
                 self._city_points(place) + penalty,
                 needs_agreement=self._people(place) < config.fewest_for_airport
                 or (place.is_other_name and own > config.namesake_share * place.population),
-                is_ambiguous=is_ambiguous,
                 is_unique=is_unique,
             )
             for place in cities
         ]
+        if share < config.rival_share:
+            return found
+        return [replace(one, is_ambiguous=True, has_twin=share >= config.twin_share) for one in found]
 
     def _city_points(self, place: Place) -> float:
         known = self._people(place)
@@ -283,7 +302,9 @@ class TokenReader:
             and (place := self._abbreviated(letters, state, area.upper()))
         ]
         if country in self._gazetteer.countries and (place := self._abbreviated(letters, country, "")):
-            found.append(self._meaning(Reading.CLLI, place, self._config.clli))
+            # `franco` is hardly Floridablanca in Colombia
+            is_chance = not folded(place.name).startswith(letters[:CODE_LENGTH])
+            found.append(self._meaning(Reading.CLLI, place, self._config.clli, needs_agreement=is_chance))
         return found
 
     def _abbreviated(self, letters: str, country: str, region: str) -> Place | None:
@@ -302,10 +323,10 @@ class TokenReader:
                 best, found = max((best, found), (people, row))
         return self._gazetteer.city(found) if found >= 0 else None
 
-    def _are_rivals(self, one: Place, other: Place) -> bool:
-        """Return whether two cities of one name can be confused; the first is the larger."""
+    def _rival_share(self, one: Place, other: Place) -> float:
+        """Return the people of a smaller city as a share of its namesake's; 0 if they are one place."""
         is_near = km_between(one, other) <= self._config.same_place_km
-        return not is_near and self._people(other) >= self._config.rival_share * self._people(one)
+        return 0.0 if is_near else self._people(other) / self._people(one)
 
     # --- tables
 
@@ -318,7 +339,10 @@ class TokenReader:
         large = len(gazetteer.largest(config.fewest_for_airport))
         for row in gazetteer.largest(config.fewest_for_clli):
             name, country, region = gazetteer.outline(row)
-            letter = _plain(name[0])
+            key = folded(name)
+            letter = key[:1]
+            beginning = self._beginnings.setdefault((country, key[:CODE_LENGTH]), [])
+            beginning.append((key, gazetteer.population(row)))
             if region:
                 self._by_region.setdefault((country, region, letter), []).append(row)
             if row < large:

@@ -136,6 +136,9 @@ ACCESS = frozenset(
 )
 """What lines of customers and servers in many places are called."""
 
+NUMBERED_ROLES = frozenset("fs lb lg mail ns ookla sp st ts vm vps web ws www".split())
+"""What servers are called if a number follows: `st1`, `ns2`."""
+
 GLUED_ROLES = (
     "speedtest", "speedtst", "spdtest", "testspeed", "speedo", "speed", "ookla", "iperf", "server", "cache",
     "proxy", "bras", "core", "edge", "node", "host", "test", "mlab", "anchor", "rtr", "srv", "cdn", "vps",

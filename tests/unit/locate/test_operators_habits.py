@@ -19,7 +19,7 @@ from ipmicra.edge.geodata.places import (
 from ipmicra.locate import vocabulary as words
 from ipmicra.locate.institution import InstitutionTable
 from ipmicra.locate.locator import Clues, Locator, LocatorTables
-from ipmicra.locate.readings import MEASURED, WEIGHTS, Reading
+from ipmicra.locate.readings import WEIGHTS, Reading, weights_of
 from ipmicra.locate.spelling import sounded
 from ipmicra.model.geo import km_between
 from ipmicra.model.location import Hint, Location
@@ -236,16 +236,89 @@ def test_institution_with_several_places_yields_to_what_the_name_says(locator: L
     assert place(locator, "speedtest.recife.rnp.br") == ("Recife", "BR")
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("lib.stat.cmu.edu", ("Pittsburgh", "US")),
+        ("mirrors.ocf.berkeley.edu", ("Berkeley", "US")),
+        ("paris.cs.columbia.edu", ("New York City", "US")),
+        ("phoenix.cs.example.edu", None),
+        ("rtsw.losa1.net.internet2.edu", ("Los Angeles", "US")),
+    ],
+)
+def test_departments_and_pet_names_of_a_campus_are_no_places(
+    locator: Locator, name: str, expected: tuple[str, str] | None
+) -> None:
+    assert place(locator, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mirror.cov.example.com", None),
+        ("krr1.speedtest.example.net", ("Krasnodar", "RU")),
+        ("mirror.cov.example.com.tr", ("Tarsus", "TR")),
+    ],
+)
+def test_code_of_a_small_airport_needs_a_number_or_the_country(
+    locator: Locator, name: str, expected: tuple[str, str] | None
+) -> None:
+    assert place(locator, name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("core1.saint-denis.example.net", None),
+        ("core1.saint-denis.example.fr", ("Saint-Denis", "FR")),
+        ("core1.saint-denis.opentransit.net", ("Saint-Denis", "FR")),
+        ("core2-hu0-6-0-5.southbank.ukcore.bt.net", None),
+        ("speedtest-mag.example.ru", None),
+        ("speedtest-irk.example.ru", ("Irkutsk", "RU")),
+        ("st1res.example.com.ar", None),
+        ("franco31.example.net", None),
+        ("sp1.colinanet.com", None),
+        ("speedtest.paraisopolis.com.br", ("Paraisópolis", "BR")),
+        ("www.paraisopolis.com.br", None),
+    ],
+)
+def test_thin_evidence_is_no_vote(locator: Locator, name: str, expected: tuple[str, str] | None) -> None:
+    assert place(locator, name) == expected
+
+
+@pytest.mark.parametrize(
+    "domain", ["unizar.es", "wsu.edu", "maine.edu", "lehigh.edu", "unesp.br", "unnoba.edu.ar"]
+)
+def test_words_states_and_provinces_in_names_of_institutions_are_no_cities(
+    locator: Locator, domain: str
+) -> None:
+    found = place(locator, f"www.{domain}")
+    wrong = {"Universidad", "Washington", "Des Plaines", "Lehigh Acres", "Paulista", "Buenos Aires"}
+    assert found is not None
+    assert found[0] not in wrong
+
+
 def test_votes_weigh_as_much_as_their_reading_was_right(locator: Locator) -> None:
-    (hub,) = locator.name_hints("cr1.fra2.example.net")
+    (bare,) = locator.name_hints("cr1.fra2.example.net")
+    (agreed,) = locator.name_hints("cr1.fra2.example.de")
     (last,) = locator.name_hints("speedtest.chelny.example.ru")
     (institution,) = locator.name_hints("www.mit.edu")
-    assert hub.weight == WEIGHTS[Reading.HUB] > 0.97
-    assert last.weight == WEIGHTS[Reading.LAST_WORD] < 0.7
-    assert institution.weight == WEIGHTS[Reading.INSTITUTION]
-    assert set(MEASURED) == set(Reading)
-    assert locator.locate(Clues(host_names=("cr1.fra2.example.net",))).weight == hub.weight
+    assert bare.weight == WEIGHTS[Reading.HUB, False]
+    assert agreed.weight == WEIGHTS[Reading.HUB, True] > bare.weight > last.weight
+    assert last.weight == WEIGHTS[Reading.LAST_WORD, True] == 0.9  # nobody has measured it
+    assert institution.weight == WEIGHTS[Reading.INSTITUTION, True]
+    assert locator.locate(Clues(host_names=("cr1.fra2.example.net",))).weight == bare.weight
     assert locator.locate(Clues(host_names=("www.example.net",))).weight == 0
+
+
+@given(st.integers(0, 500), st.integers(0, 500))
+def test_right_votes_raise_a_weight_and_wrong_ones_lower_it(right: int, wrong: int) -> None:
+    kind = (Reading.HUB, True)
+    before, better, worse = (
+        weights_of({kind: counts})[kind]
+        for counts in ((right, wrong), (right + 1, wrong), (right, wrong + 1))
+    )
+    assert 0 < worse < before < better < 1
 
 
 def test_own_row_for_an_institution_weighs_in_full() -> None:
