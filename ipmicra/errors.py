@@ -109,6 +109,18 @@ class StoreBusyError(StoreError):
         self.holder = holder
 
 
+class LeaseLostError(IpmicraError):
+    """Work under a lease that somebody else holds by now; nothing of it was written."""
+
+    def __init__(self, name: str) -> None:
+        """Name the lease."""
+        super().__init__(
+            f"the lease on {name} was lost: this process was stopped or cut off for too long, and another "
+            "one took over; nothing was written since then"
+        )
+        self.name = name
+
+
 class MessageError(IpmicraError):
     """A message between agent and coordinator that is invalid; its sender is to blame."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ipmicra.edge.store.store import Store
+    from tests.servers.postgres import PostgresServer
 
 COLOURS_AND_WIDTHS = frozenset(
     "COLUMNS LINES TERMINAL_WIDTH FORCE_COLOR NO_COLOR PY_COLORS CLICOLOR_FORCE GITHUB_ACTIONS".split()
@@ -58,6 +59,25 @@ def memory_store() -> Iterator[Store]:
 
     with Store.open("sqlite://") as store:
         yield store
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Run a real PostgreSQL server, one for each process of tests; they are left out where there is none."""
+    from tests.servers.postgres import HOW, PostgresServer, binaries
+
+    if binaries() is None:
+        pytest.skip(HOW)
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """Name a database of one's own with an empty store."""
+    url = postgres.new_store()
+    yield url
+    postgres.drop(url)
 
 
 def pytest_make_parametrize_id(val: object) -> None:

@@ -111,10 +111,12 @@ def forget(
         raise InputError(f"no policy {policy!r}: there are {', '.join(FORGETTABLE)}")
     seeds = [parse_seed(text) for text in read_seeds(targets)] if targets else []
     with ExitStack() as stack:
-        if not dry_run:
-            for purpose in ("delegate", "assign"):
-                stack.enter_context(place.lock(purpose, redacted("ipmicra forget", *targets)))
+        purposes = () if dry_run else ("delegate", "assign")
+        command = redacted("ipmicra forget", *targets)
+        locks = [stack.enter_context(place.lock(purpose, command)) for purpose in purposes]
         store = stack.enter_context(place.open_store())
+        for lock in locks:
+            lock.protect(store)
         found = find_forgotten(store, seeds, policy, samples=samples)
         if not dry_run:
             drop(store, found, clock(), samples=samples)

@@ -29,7 +29,7 @@ class Home:
     named_hierarchy: Path | None = None
     """A hierarchy outside the folder; it must exist."""
     named_store: str | None = None
-    """The URL of a store outside the folder."""
+    """The URL of a store outside the folder: a file's, or that of a PostgreSQL database."""
     named_rules: Path | None = None
     """A file of rules outside the folder; it must exist."""
 
@@ -102,11 +102,14 @@ class Home:
 
 
 def find_home(folder: Path | None = None) -> Home:
-    """Choose the folder: as given, else IPMICRA_HOME, else the platform's place for user data."""
+    """Choose the folder: as given, else IPMICRA_HOME, else the platform's place for user data.
+
+    IPMICRA_STORE names the store; a password in it is not seen by others, as one on a command line is.
+    """
     chosen = (
         folder or os.environ.get("IPMICRA_HOME") or platformdirs.user_data_dir("ipmicra", appauthor=False)
     )
-    return Home(folder=Path(chosen).expanduser())
+    return Home(folder=Path(chosen).expanduser(), named_store=os.environ.get("IPMICRA_STORE") or None)
 
 
 def home_at(place: Home | Path | str | None) -> Home:

@@ -76,7 +76,10 @@ RulesOption = Annotated[
 StoreOption = Annotated[
     str | None,
     typer.Option(
-        "--store", metavar="URL", help="Store to use: sqlite:///FILE; default: state.db in the home folder."
+        "--store",
+        metavar="URL",
+        help="Store to use: sqlite:///FILE or postgresql://USER@HOST/DATABASE; "
+        "default: IPMICRA_STORE, else state.db in the home folder.",
     ),
 ]
 LogLevelOption = Annotated[

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ipmicra.edge.store.ports import StorePort
-from tests.contracts.stores import STORES
+from tests.contracts.stores import STORES, open_store
 
 
 @pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StorePort]:
-    made = STORES[request.param](tmp_path)
+    made = open_store(request.param, tmp_path, request)
     yield made
     made.close()

@@ -24,7 +24,7 @@ from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import ImplausibleSample, Loss, Sample
-from tests.contracts.stores import QUICK, STORES
+from tests.contracts.stores import QUICK, open_store
 
 A, Z = IPv4Address("192.0.2.0"), IPv4Address("192.0.2.255")
 SIX, SIX_END = IPv6Address("2001:db8::"), IPv6Address("2001:db8::ffff")
@@ -79,9 +79,9 @@ addresses = st.sampled_from([IPv4Address(0), A, Z, IPv4Address(2**32 - 1), SIX, 
 @pytest.mark.parametrize("name", QUICK)
 @given(bounds=st.lists(st.tuples(addresses, addresses), unique=True))
 def test_delegations_are_listed_by_address_the_wider_first(
-    name: str, bounds: list[tuple[Address, Address]]
+    name: str, request: pytest.FixtureRequest, bounds: list[tuple[Address, Address]]
 ) -> None:
-    store = STORES[name](Path())
+    store = open_store(name, Path(), request)
     whole = [(first, last) for first, last in bounds if first.version == last.version and first <= last]  # type: ignore[operator]
     store.delegations.put_many(record(first, last) for first, last in whole)
     listed = [(one.delegation.first, one.delegation.last) for one in store.delegations.all()]

@@ -306,10 +306,10 @@ def test_store_locked_by_another_process_is_told(
 ) -> None:
     store.connection.row("PRAGMA busy_timeout = 50")
     with Store.open(str(tmp_path / "state.db")) as other:
-        other.connection.raw.execute("BEGIN IMMEDIATE")
+        other.connection.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="another process"):
             delegated(tmp_path, store, options(internet), seeds_of(2, internet.port))
-        other.connection.raw.execute("ROLLBACK")
+        other.connection.execute("ROLLBACK")
     _, report = delegated(tmp_path, store, options(internet), seeds_of(2, internet.port))
     assert report.is_complete
 

@@ -132,7 +132,7 @@ def delegated(hierarchy: Path, policy: str, runs: list[list[str]], at_a_time: in
             if (one := store.delegations.get(brief.delegation.first, brief.delegation.last))
         ]
         sql = "SELECT first, crawler, account, reason FROM delegation_history ORDER BY first, id"
-        found.append(store.connection.raw.execute(sql).fetchall())
+        found.append(list(store.connection.rows(sql)))
     return found
 
 

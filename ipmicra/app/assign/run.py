@@ -49,7 +49,13 @@ class Assigning:
         lock = home.lock("assign", command) if request.is_kept else nullcontext()
         rules = request.rules or home.load_rules_if_any()
         request = replace(request, texts=list(read_seeds(words)), rules=rules)
-        with lock, home.open_store() as store, home.open_hierarchy_if_any() or nullcontext() as hierarchy:
+        with (
+            lock as held,
+            home.open_store() as store,
+            home.open_hierarchy_if_any() or nullcontext() as hierarchy,
+        ):
+            if held is not None:
+                held.protect(store)
             yield cls(store=store, hierarchy=hierarchy, request=request)
 
     def note_crawled(self, path: Path) -> Noted:

@@ -346,6 +346,7 @@ class DelegateRun:
             self.home.lock("delegate", command) as lock,
             self.home.open_store() as store,
         ):
+            lock.protect(store)
             lock.settle(store.batches.reopen)
             batch = Batch(
                 store, hierarchy, self._with_rules(), on_decision, progress, is_ended_by_caller=True

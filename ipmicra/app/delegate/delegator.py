@@ -84,8 +84,10 @@ class Delegator:
         options = replace(options, rules=options.rules or place.load_rules_if_any())
         with ExitStack() as stack:
             opened = stack.enter_context(place.open_hierarchy())
-            stack.enter_context(place.lock("delegate", "a Delegator in Python"))
-            made = cls(stack.enter_context(place.open_store()), opened, options, clock)
+            lock = stack.enter_context(place.lock("delegate", "a Delegator in Python"))
+            store_held = stack.enter_context(place.open_store())
+            lock.protect(store_held)
+            made = cls(store_held, opened, options, clock)
             made._held = stack.pop_all()
         return made
 

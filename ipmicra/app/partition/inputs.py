@@ -52,7 +52,7 @@ from ipmicra.edge.files.sites import SiteRows
 from ipmicra.edge.files.worlds.load import read_world
 from ipmicra.edge.files.worlds.records import WorldFiles, WorldRecords
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.connection import is_there
+from ipmicra.edge.store.places import is_there, shown
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
@@ -106,7 +106,7 @@ def _stored(inputs: PartitionInputs, stack: ExitStack) -> StoredKnowledge | None
         return None
     if not is_there(home.store):
         if home.named_store is not None:
-            raise InputError(f"{home.store}: there is no such store")
+            raise InputError(f"{shown(home.store)}: there is no such store")
         return None
     return StoredKnowledge(stack.enter_context(home.open_store()))
 

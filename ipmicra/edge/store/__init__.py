@@ -1,10 +1,10 @@
-"""Persistence: one SQLite file, safe to share between processes.
+"""Persistence: one SQLite file or one PostgreSQL database, safe to share between processes.
 
 ```python
 from ipmicra.edge.store.store import Store
 
-with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://" for memory
-    with store.transaction():  # BEGIN IMMEDIATE … COMMIT; may be nested
+with Store.open("sqlite:///home/state.db") as store:  # or postgresql://…, a path, "sqlite://" for memory
+    with store.transaction():  # all or nothing, one writer at a time; may be nested
         store.crawlers.put(member)
         store.samples.add_many(samples)
 ```
@@ -28,12 +28,14 @@ with Store.open("sqlite:///home/state.db") as store:  # or a path, or "sqlite://
 | `tokens` | who may come in: hashes only | `add`, `all`, `find`, `revoke`, `use_many`, `mark` |
 | `agents` | agents that call out | `put`, `get`, `all`, `saw_many`, `forget` |
 | `states` | coordinates and overlays, by `to_bytes` | `get`, `put`, `forget` |
+| `leases` | who may work on what, by number and for a time | `acquire`, `renew`, `check`, `release` |
 
 `ports.py` has the same as Protocols, with the nouns they exchange. Addresses are BLOBs of 16 bytes, IPv4
-as IPv4-mapped (`addresses.py`): they sort and compare as numbers do. Every write is a transaction of its own
+as IPv4-mapped (`keys.py`): they sort and compare as numbers do. Every write is a transaction of its own
 unless one is open.
 
-A new concern is a class that takes the `Connection` and a `create_…(database)` function that
-calls `make_table`; a migration with the next number in `migrations.py`; a Protocol in `ports.py`; an
-attribute of `Store`; tests in `tests/contracts/test_store.py`. Migrations that were published never change.
+A new concern is a `Table` (its columns, described once for both databases) and a class that takes the
+`Connection`; the table in `tables.py`; a migration with the next number in `migrations.py`, whose docstring
+shows how; a Protocol in `ports.py`; an attribute of `Store`; tests in `tests/contracts/`, which run on both
+databases. SQL uses `?` and what both understand. Migrations that were published never change.
 """

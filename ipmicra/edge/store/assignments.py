@@ -13,98 +13,57 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, unpacked
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.address import Address
 from ipmicra.model.assignment import Assignment, AssignmentChange
 
-_COLUMNS = {
-    "host": str,
-    "vantage": str,
-    "piece": int,
-    "of": int,
-    "address": bytes,
-    "crawler": str | None,
-    "reason": str,
-    "backend": str,
-    "expected_ms": float | None,
-    "pages": int | None,
-    "filters": str,
-    "assigned_s": float,
-    "rule": str,
-}
-_ASSIGNMENT = Shape("assignments", _COLUMNS)
-_PUT = (
-    f"INSERT INTO assignments ({_ASSIGNMENT.names}, seq) "  # noqa: S608
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+ASSIGNMENTS = Table(
+    "assignments",
+    {
+        "host": str,
+        "vantage": str,
+        "piece": int,
+        "of": int,
+        "address": bytes,
+        "crawler": str | None,
+        "reason": str,
+        "backend": str,
+        "expected_ms": float | None,
+        "pages": int | None,
+        "filters": str,
+        "assigned_s": float,
+        "rule": str,
+        "seq": int,
+    },
+    key=("host", "vantage", "piece"),
+    indexes=(
+        Index(name="assignments_by_change", columns=("seq",)),
+        Index(name="assignments_by_crawler", columns=("crawler", "seq")),
+        Index(name="assignments_by_address", columns=("address",)),
+    ),
+    defaults={"vantage": "", "rule": "", "seq": 0},
 )
-_NUMBERED = Shape("assignments", {**_COLUMNS, "seq": int})
-_LOSS = Shape(
+"""`filters` is a JSON list; `seq` the number of the last change."""
+LOST_ASSIGNMENTS = Table(
     "lost_assignments",
     {"crawler": str, "host": str, "vantage": str, "piece": int, "of": int, "at_s": float, "seq": int},
+    key=("crawler", "host", "vantage", "piece"),
+    indexes=(
+        Index(name="losses_by_change", columns=("seq",)),
+        Index(name="losses_by_crawler", columns=("crawler", "seq")),
+    ),
 )
-_LOSE = (
-    f"INSERT INTO lost_assignments ({_LOSS.names}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
-    "ON CONFLICT (crawler, host, vantage, piece) DO UPDATE SET "
-    "of = excluded.of, at_s = excluded.at_s, seq = excluded.seq"
-)
+COUNTERS = Table("counters", {"name": str, "value": int}, key=("name",))
+_ASSIGNMENT = ASSIGNMENTS.shape(without=("seq",))
+_NUMBERED = ASSIGNMENTS.shape()
+_LOSS = LOST_ASSIGNMENTS.shape()
+_COUNT = f"{COUNTERS.insert} ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value"
 _REGAIN = "DELETE FROM lost_assignments WHERE crawler = ? AND host = ? AND vantage = ? AND piece = ?"
 _COUNTER = "assignments"
 _AT_ONCE = 500
 """Hosts in one question to the database."""
-
-
-def create_assignments(database: Database) -> None:
-    """Make the table of assignments; `filters` is a JSON list."""
-    columns = {
-        "host": str,
-        "piece": int,
-        "of": int,
-        "address": bytes,
-        "crawler": str,
-        "reason": str,
-        "backend": str,
-        "expected_ms": float,
-        "pages": int,
-        "filters": str,
-        "assigned_s": float,
-    }
-    needed = ("of", "address", "reason", "backend", "filters", "assigned_s")
-    make_table(database, "assignments", columns, key=("host", "piece"), needed=needed)
-
-
-def add_vantages(database: Database) -> None:
-    """Let a site have an assignment for each vantage; earlier ones have none."""
-    columns = "host, piece, of, address, crawler, reason, backend, expected_ms, pages, filters, assigned_s"
-    database.execute(
-        "CREATE TABLE seen (host TEXT NOT NULL, vantage TEXT NOT NULL DEFAULT '', piece INTEGER NOT NULL, "
-        "of INTEGER NOT NULL, address BLOB NOT NULL, crawler TEXT, reason TEXT NOT NULL, "
-        "backend TEXT NOT NULL, expected_ms FLOAT, pages INTEGER, filters TEXT NOT NULL, "
-        "assigned_s FLOAT NOT NULL, rule TEXT NOT NULL DEFAULT '', PRIMARY KEY (host, vantage, piece))"
-    )
-    database.execute(f"INSERT INTO seen ({columns}) SELECT {columns} FROM assignments")  # noqa: S608
-    database.execute("DROP TABLE assignments")
-    database.execute("ALTER TABLE seen RENAME TO assignments")
-
-
-def number_changes(database: Database) -> None:
-    """Number assignments by their last change, and keep what crawlers lose."""
-    database.execute("ALTER TABLE assignments ADD COLUMN seq INTEGER NOT NULL DEFAULT 0")
-    database.execute("UPDATE assignments SET seq = rowid")
-    database.execute("CREATE INDEX assignments_by_change ON assignments (seq)")
-    database.execute("CREATE INDEX assignments_by_crawler ON assignments (crawler, seq)")
-    database.execute("CREATE INDEX assignments_by_address ON assignments (address)")
-    database.execute(
-        "CREATE TABLE lost_assignments (crawler TEXT NOT NULL, host TEXT NOT NULL, vantage TEXT NOT NULL, "
-        "piece INTEGER NOT NULL, of INTEGER NOT NULL, at_s FLOAT NOT NULL, seq INTEGER NOT NULL, "
-        "PRIMARY KEY (crawler, host, vantage, piece))"
-    )
-    database.execute("CREATE INDEX losses_by_change ON lost_assignments (seq)")
-    database.execute("CREATE INDEX losses_by_crawler ON lost_assignments (crawler, seq)")
-    database.execute("CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL)")
-    database.execute("INSERT INTO counters SELECT ?, coalesce(max(seq), 0) FROM assignments", (_COUNTER,))
 
 
 class AssignmentTable:
@@ -135,7 +94,7 @@ class AssignmentTable:
                 if seq is None:
                     seq = number = number + 1
                 rows.append((*_row_of(one), seq))
-            self._connection.execute_many(_PUT, rows)
+            self._connection.execute_many(ASSIGNMENTS.insert, rows)
             self._note(kept, [one for one, _ in before.values()])
 
     def _note(self, kept: list[Assignment], before: list[Assignment]) -> None:
@@ -154,13 +113,13 @@ class AssignmentTable:
             (one.crawler, one.host, one.vantage, one.piece, one.of, at_s, number + 1 + i)
             for i, one in enumerate(lost)
         ]
-        self._connection.execute_many(_LOSE, rows)
+        self._connection.execute_many(LOST_ASSIGNMENTS.put, rows)
 
     def _take_numbers(self, count: int) -> int:
         """Take as many numbers as there are changes; return the one before the first."""
         if not count:
             return 0
-        self._connection.execute("UPDATE counters SET value = value + ? WHERE name = ?", (count, _COUNTER))
+        self._connection.execute(_COUNT, (_COUNTER, count))
         return self.last_change() - count
 
     def last_change(self) -> int:

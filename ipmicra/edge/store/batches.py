@@ -7,10 +7,8 @@ resumes it instead of beginning another: that is how a budget is spent once.
 
 A result is written once per batch and host. Lists come in any order, and a tree keyed by host would touch
 another page for every row, so results are appended (`id` ascends) and found by a 32-bit hash of their host
-(decision 0125). Hashes collide, so whoever looks one up compares the host as well; and as no key of
-SQLite's guards the pair any more, `_ADD` looks for it in the same statement. Migrations call
-`create_batches` and then `append_results`, which turns the keyed table of earlier versions into the
-appended one.
+(decision 0125). Hashes collide, so whoever looks one up compares the host as well; and as no key of the
+database guards the pair any more, `add_absent` looks for it in the same transaction.
 """
 
 from __future__ import annotations
@@ -19,29 +17,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import itemgetter
 
-from sqlite_utils import Database
-
 from ipmicra.delegate.actions import AnsweredMany
-from ipmicra.edge.store.connection import (
-    DAMAGED,
-    Connection,
-    Row,
-    Shape,
-    key_hash,
-    packed,
-    packed_many,
-    unpacked,
-)
+from ipmicra.edge.store.connection import DAMAGED, Connection
 from ipmicra.edge.store.delegations import origin_of, origin_row
+from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord, Bounds
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.errors import StoreError
 from ipmicra.model.delegation import Decision, Evidence
 
-_BATCH = Shape("batches", {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float | None})
-_RESULT = Shape(
+BATCHES = Table(
+    "batches",
+    {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float | None},
+    key=("id",),
+    indexes=(Index(columns=("key",)),),
+)
+"""A batch without `ended_s` is to be resumed."""
+RESULTS = Table(
     "results",
     {
+        "id": int,
+        "key_hash": int,
+        "batch": int,
         "host": str,
         "address": bytes,
         "first": bytes,
@@ -54,85 +51,17 @@ _RESULT = Shape(
         "origin_last": bytes | None,
         "measured_s": float | None,
     },
+    key=("id",),
+    indexes=(
+        Index(name="results_by_hash", columns=("key_hash", "batch")),
+        Index(name="results_by_batch", columns=("batch",)),
+    ),
 )
-_ADD = (
-    f"INSERT OR IGNORE INTO results (key_hash, batch, {_RESULT.names}) "  # noqa: S608 - our own names
-    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 "
-    "WHERE NOT EXISTS (SELECT 1 FROM results WHERE key_hash = ?1 AND batch = ?2 AND host = ?3)"
-)
+_BATCH = BATCHES.shape()
+_RESULT = RESULTS.shape(without=("id", "key_hash", "batch"))
 _NOTED = "EXISTS (SELECT 1 FROM noted WHERE noted.first = results.first AND noted.last = results.last)"
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
-
-
-def create_batches(database: Database) -> None:
-    """Make the tables of batches and results; a batch without `ended_s` is to be resumed."""
-    columns = {"id": int, "key": str, "words": str, "started_s": float, "ended_s": float}
-    make_table(database, "batches", columns, key="id", needed=("key", "words", "started_s"), index=("key",))
-    make_table(
-        database,
-        "results",
-        {
-            "batch": int,
-            "host": str,
-            "address": bytes,
-            "first": bytes,
-            "last": bytes,
-            "crawler": str,
-            "evidence": str,
-            "rtt_ms": float,
-            "probes": int,
-        },
-        key=("batch", "host"),
-        needed=("address", "first", "last", "crawler", "evidence", "probes"),
-        index=("host",),
-    )
-
-
-def append_results(database: Database) -> None:
-    """Keep results in the order in which they come, found by batch and by the hash of their host."""
-    columns = "batch, host, address, first, last, crawler, evidence, rtt_ms, probes"
-    database.conn.create_function("key_hash", 1, key_hash, deterministic=True)
-    database.execute(
-        "CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, batch INTEGER NOT NULL, "
-        "host TEXT NOT NULL, address BLOB NOT NULL, first BLOB NOT NULL, last BLOB NOT NULL, "
-        "crawler TEXT NOT NULL, evidence TEXT NOT NULL, rtt_ms FLOAT, probes INTEGER NOT NULL)"
-    )
-    database.execute(
-        f"INSERT INTO appended (key_hash, {columns}) "  # noqa: S608 - our own names
-        f"SELECT key_hash(host), {columns} FROM results ORDER BY rowid"
-    )
-    database.execute("DROP TABLE results")
-    database.execute("ALTER TABLE appended RENAME TO results")
-    database.execute("CREATE INDEX results_by_hash ON results (key_hash, batch)")
-    database.execute("CREATE INDEX results_by_batch ON results (batch)")
-
-
-def add_result_origins(database: Database) -> None:
-    """Keep what a result rests on; results that were called probed and are another host's become inherited.
-
-    A site was probed if its crawler has a sample of its address. If not, its subnet's delegation says whose
-    sample it was; comes after `add_origins`.
-    """
-    database.conn.create_function("key_hash", 2, key_hash, deterministic=True)
-    for name, kind in (("origin_first", "BLOB"), ("origin_last", "BLOB"), ("measured_s", "FLOAT")):
-        database.execute(f"ALTER TABLE results ADD COLUMN {name} {kind}")
-    database.execute(
-        "UPDATE results SET evidence = 'inherited' WHERE evidence = 'probed' AND probes = 0 AND NOT EXISTS ("
-        "SELECT 1 FROM samples WHERE samples.address = results.address AND samples.crawler = results.crawler "
-        "AND samples.rtt_ms IS NOT NULL)"
-    )
-    for table, found in (
-        ("delegations", "d.key_hash = key_hash(results.first, results.last) AND "),
-        ("delegation_history", ""),
-    ):
-        database.execute(
-            "UPDATE results SET (origin_first, origin_last, measured_s) = "  # noqa: S608 - our own names
-            f"(SELECT d.origin_first, d.origin_last, d.measured_s FROM {table} AS d WHERE {found}"
-            "d.first = results.first AND d.last = results.last AND d.crawler = results.crawler "
-            "AND d.origin_first IS NOT NULL AND d.origin_first <> results.address LIMIT 1) "
-            "WHERE origin_first IS NULL AND probes = 0 AND evidence <> 'probed' AND first <> last"
-        )
 
 
 class BatchTable:
@@ -207,7 +136,7 @@ class ResultTable:
 
     def _add(self, rows: list[Row]) -> None:
         rows.sort(key=itemgetter(0))
-        self._connection.execute_many(_ADD, rows)
+        self._connection.add_absent(RESULTS, ("key_hash", "batch", "host"), rows)
 
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]:
         """Return the results of some hosts, those that exist."""
@@ -252,12 +181,10 @@ class ResultTable:
 
     def _note_bounds(self, bounds: Iterable[Bounds]) -> None:
         """Keep bounds in a table of this connection: there may be more than fit into a question."""
-        self._connection.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS noted (first BLOB, last BLOB, PRIMARY KEY (first, last))"
-        )
-        self._connection.execute("DELETE FROM noted")
+        self._connection.make_temporary("noted", {"first": bytes, "last": bytes})
         self._connection.execute_many(
-            "INSERT OR IGNORE INTO noted VALUES (?, ?)", [tuple(packed_many(one)) for one in bounds]
+            "INSERT INTO noted VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [tuple(packed_many(one)) for one in bounds],
         )
 
     def count(self, batch: int) -> int:

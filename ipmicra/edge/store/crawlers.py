@@ -5,57 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import (
-    Connection,
-    Row,
-    Shape,
-    packed,
-    packed_or_none,
-    unpacked,
-    unpacked_or_none,
-)
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.ports import Member, StateChange
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
 from ipmicra.model.location import Location
 
-_COLUMNS: dict[str, type] = {
-    "name": str,
-    "address": bytes,
-    "agent_url": str,
-    "subnet_first": bytes,
-    "subnet_last": bytes,
-    "latitude": float,
-    "longitude": float,
-    "radius_km": float,
-    "city": str,
-    "country": str,
-    "labels": str,
-    "bandwidth_mbps": float,
-    "memory_gb": float,
-    "max_pieces": int,
-    "connections": int,
-    "state": str,
-    "joined_s": float,
-    "changed_s": float,
-}
-_NAMES = ", ".join(_COLUMNS)
-_PUT = f"INSERT OR REPLACE INTO crawlers ({_NAMES}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
-_NEEDED = ("address", "labels", "state", "joined_s", "changed_s")
-_CRAWLER = Shape(
+CRAWLERS = Table(
     "crawlers",
-    {name: kind if name in {"name", *_NEEDED} else kind | None for name, kind in _COLUMNS.items()},
+    {
+        "name": str,
+        "address": bytes,
+        "agent_url": str | None,
+        "subnet_first": bytes | None,
+        "subnet_last": bytes | None,
+        "latitude": float | None,
+        "longitude": float | None,
+        "radius_km": float | None,
+        "city": str | None,
+        "country": str | None,
+        "labels": str,
+        "bandwidth_mbps": float | None,
+        "memory_gb": float | None,
+        "max_pieces": int | None,
+        "connections": int | None,
+        "state": str,
+        "joined_s": float,
+        "changed_s": float,
+    },
+    key=("name",),
 )
-_CHANGE = Shape("crawler_history", {"state": str, "at_s": float})
-
-
-def create_crawlers(database: Database) -> None:
-    """Make the tables of the fleet."""
-    make_table(database, "crawlers", _COLUMNS, key="name", needed=_NEEDED)
-    history = {"crawler": str, "state": str, "at_s": float}
-    make_table(database, "crawler_history", history, needed=tuple(history), index=("crawler", "at_s"))
+CRAWLER_HISTORY = Table(
+    "crawler_history",
+    {"crawler": str, "state": str, "at_s": float},
+    indexes=(Index(columns=("crawler", "at_s")),),
+    is_ordered=True,
+)
+_CRAWLER = CRAWLERS.shape()
+_CHANGE = CRAWLER_HISTORY.shape("state", "at_s")
 
 
 class CrawlerTable:
@@ -69,7 +57,7 @@ class CrawlerTable:
         """Keep a crawler in place of the one of that name; a new state goes into its history."""
         before = self.get(member.crawler.name)
         with self._connection.transaction():
-            self._connection.execute(_PUT, _row_of(member))
+            self._connection.execute(CRAWLERS.put, _row_of(member))
             if before is None or before.crawler.state is not member.crawler.state:
                 self._note(member.crawler.name, member.crawler.state, member.crawler.changed_s)
 
@@ -96,7 +84,7 @@ class CrawlerTable:
         return self._connection.read(_CHANGE, _change_of, "WHERE crawler = ? ORDER BY rowid", (name,))
 
     def _note(self, name: str, state: CrawlerState, at_s: float) -> None:
-        self._connection.execute("INSERT INTO crawler_history VALUES (?, ?, ?)", (name, state.value, at_s))
+        self._connection.execute(CRAWLER_HISTORY.insert, (name, state.value, at_s))
 
 
 def _row_of(member: Member) -> Row:

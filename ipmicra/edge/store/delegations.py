@@ -6,14 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from operator import itemgetter
 
-from sqlite_utils import Database
-
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.edge.store.connection import (
-    Connection,
-    Row,
-    Shape,
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import (
     key_hash,
     packed,
     packed_many,
@@ -22,43 +18,53 @@ from ipmicra.edge.store.connection import (
     unpacked_or_none,
 )
 from ipmicra.edge.store.ports import Bounds, DelegationRecord, EndedDelegation
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.address import Address
-from ipmicra.model.delegation import OWN, Delegation, Evidence, Origin
+from ipmicra.model.delegation import Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.sample import Loss
 
-_FIRST_COLUMNS: dict[str, type] = {
+_COLUMNS = {
     "first": bytes,
     "last": bytes,
     "crawler": str,
     "evidence": str,
-    "rtt_ms": float,
+    "rtt_ms": float | None,
     "probes": int,
     "created_s": float,
     "expires_s": float,
-    "address": bytes,
-    "latitude": float,
-    "longitude": float,
-    "radius_km": float,
-    "country": str,
+    "address": bytes | None,
+    "latitude": float | None,
+    "longitude": float | None,
+    "radius_km": float | None,
+    "country": str | None,
     "account": str,
+    "origin_first": bytes | None,
+    "origin_last": bytes | None,
+    "measured_s": float | None,
+    "checked_s": float | None,
+    "policy": str | None,
 }
-"""What migrations 7 and 16 made."""
-_ORIGIN_COLUMNS: dict[str, type] = {
-    "origin_first": bytes,
-    "origin_last": bytes,
-    "measured_s": float,
-    "checked_s": float,
-    "policy": str,
-}
-"""What `add_origins` added."""
-_COLUMNS = {**_FIRST_COLUMNS, **_ORIGIN_COLUMNS}
+DELEGATIONS = Table(
+    "delegations",
+    {"id": int, "key_hash": int, **_COLUMNS},
+    key=("id",),
+    indexes=(
+        Index(name="delegations_by_hash", columns=("key_hash",)),
+        Index(name="wide_delegations", columns=("first", "last DESC"), where="first <> last"),
+    ),
+)
+"""Those of more than one address are also in an index by address: they are few beside the single addresses
+of a long list, and every run reads them."""
+DELEGATION_HISTORY = Table(
+    "delegation_history",
+    {"id": int, **_COLUMNS, "ended_s": float, "reason": str},
+    key=("id",),
+    indexes=(Index(columns=("first", "last")),),
+)
 _NAMES = ", ".join(_COLUMNS)
-_VALUES = ", ".join("?" * len(_COLUMNS))
 _CHANGES = ", ".join(f"{name} = ?" for name in _COLUMNS)
 _FOUND = "WHERE key_hash = ? AND first = ? AND last = ?"
-_ADD = f"INSERT INTO delegations ({_NAMES}, key_hash) VALUES ({_VALUES}, ?)"  # noqa: S608 - our own names
 _CHANGE = f"UPDATE delegations SET {_CHANGES} {_FOUND}"  # noqa: S608 - our own names
 _ARCHIVE = (
     f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "  # noqa: S608 - our own names
@@ -66,90 +72,29 @@ _ARCHIVE = (
 )
 REPLACED = "decided anew"
 """Why a delegation ended that another replaced."""
-_NEEDED = ("crawler", "evidence", "probes", "created_s", "expires_s", "account")
 _EVIDENCE = {one: one.value for one in Evidence}
 _AT_ONCE = 500
 """Addresses in one question to SQLite, which takes 999 variables in its oldest form."""
 NOTHING = "None"
 """Stands for what is unknown in an account."""
-_KINDS = {
-    name: kind if name in {"first", "last", *_NEEDED} else kind | None for name, kind in _COLUMNS.items()
-}
-_DELEGATION = Shape("delegations", _KINDS)
-_WITHOUT_ACCOUNT = Shape("delegations", {name: kind for name, kind in _KINDS.items() if name != "account"})
-_BOUNDS = Shape("delegations", {"first": bytes, "last": bytes})
-_SQL_TYPES = {bytes: "BLOB", str: "TEXT", float: "FLOAT", int: "INTEGER"}
-_ENDED = Shape("delegation_history", {**_KINDS, "ended_s": float, "reason": str})
+_DELEGATION = DELEGATIONS.shape(without=("id", "key_hash"))
+_WITHOUT_ACCOUNT = DELEGATIONS.shape(without=("id", "key_hash", "account"))
+_BOUNDS = DELEGATIONS.shape("first", "last")
+_ENDED = DELEGATION_HISTORY.shape(without=("id",))
 
 
-def create_delegations(database: Database) -> None:
-    """Make the tables of delegations and of their history, which a replaced delegation enters by itself."""
-    columns_text = _columns_text(_NEEDED)
-    # One tree instead of two: a row is found by its bounds alone, and writing costs half.
-    database.execute(f"CREATE TABLE delegations ({columns_text}, PRIMARY KEY (first, last)) WITHOUT ROWID")
-    columns = {"id": int, **_FIRST_COLUMNS, "ended_s": float, "reason": str}
-    needed = ("first", "last", *_NEEDED, "ended_s", "reason")
-    make_table(database, "delegation_history", columns, key="id", needed=needed, index=("first", "last"))
-    _create_trigger(database, _FIRST_COLUMNS)
-
-
-def append_delegations(database: Database) -> None:
-    """Keep delegations in the order in which they come, found by the hash of their bounds.
-
-    Those of more than one address are also in an index by address: they are few beside the single addresses
-    of a long list, and every run reads them.
-    """
-    database.conn.create_function("key_hash", 2, key_hash, deterministic=True)
-    columns_text, names = _columns_text(("first", "last", *_NEEDED)), ", ".join(_FIRST_COLUMNS)
-    database.execute(
-        f"CREATE TABLE appended (id INTEGER PRIMARY KEY, key_hash INTEGER NOT NULL, {columns_text})"
+def create_archiving(connection: Connection) -> None:
+    """Let a delegation that is replaced enter the history by itself, as a trigger of SQLite's does."""
+    old = ", ".join(f"OLD.{name}" for name in _COLUMNS)
+    connection.execute(
+        "CREATE FUNCTION keep_replaced_delegation() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "  # noqa: S608
+        f"INSERT INTO delegation_history ({_NAMES}, ended_s, reason) "
+        f"VALUES ({old}, NEW.created_s, '{REPLACED}'); RETURN NEW; END $$"
     )
-    database.execute(
-        f"INSERT INTO appended (key_hash, {names}) "  # noqa: S608 - our own names
-        f"SELECT key_hash(first, last), {names} FROM delegations ORDER BY created_s, first, last"
-    )
-    database.execute("DROP TABLE delegations")
-    database.execute("ALTER TABLE appended RENAME TO delegations")
-    database.execute("CREATE INDEX delegations_by_hash ON delegations (key_hash)")
-    database.execute("CREATE INDEX wide_delegations ON delegations (first, last DESC) WHERE first <> last")
-    _create_trigger(database, _FIRST_COLUMNS)
-
-
-def add_origins(database: Database) -> None:
-    """Keep what each delegation rests on and which policy made it.
-
-    Of those that are there, the address that they were decided for is known, and that it was probed if there
-    is a round trip that took a probe. Only crawlers' own subnets were decided for no address. Which policy
-    decided the others was not written down.
-    """
-    for table in ("delegations", "delegation_history"):
-        for name, kind in _ORIGIN_COLUMNS.items():
-            database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {_SQL_TYPES[kind]}")
-    for table in ("delegations", "delegation_history"):
-        database.execute(
-            f"UPDATE {table} SET origin_first = address, origin_last = address, "  # noqa: S608 - our own names
-            "measured_s = CASE WHEN rtt_ms IS NOT NULL AND probes > 0 THEN created_s END "
-            "WHERE address IS NOT NULL AND (evidence <> 'inherited' OR (rtt_ms IS NOT NULL AND probes > 0))"
-        )
-        database.execute(f"UPDATE {table} SET policy = '{OWN}' WHERE address IS NULL")  # noqa: S608
-    database.execute("DROP TRIGGER delegations_replaced")
-    _create_trigger(database, _COLUMNS)
-
-
-def _columns_text(needed: Sequence[str]) -> str:
-    return ", ".join(
-        f"{name} {_SQL_TYPES[kind]}{' NOT NULL' if name in needed else ''}"
-        for name, kind in _FIRST_COLUMNS.items()
-    )
-
-
-def _create_trigger(database: Database, columns: Iterable[str]) -> None:
-    names, old = ", ".join(columns), ", ".join(f"OLD.{name}" for name in columns)
-    database.execute(
-        "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations "  # noqa: S608 - our own names
-        "WHEN OLD.created_s <> NEW.created_s OR OLD.crawler <> NEW.crawler BEGIN "
-        f"INSERT INTO delegation_history ({names}, ended_s, reason) "
-        f"VALUES ({old}, NEW.created_s, '{REPLACED}'); END"
+    connection.execute(
+        "CREATE TRIGGER delegations_replaced BEFORE UPDATE ON delegations FOR EACH ROW "
+        "WHEN (OLD.created_s <> NEW.created_s OR OLD.crawler <> NEW.crawler) "
+        "EXECUTE FUNCTION keep_replaced_delegation()"
     )
 
 
@@ -184,7 +129,7 @@ class DelegationTable:
                 else:
                     known.add(bounds)
                     new.append(row)
-            self._connection.execute_many(_ADD, new)
+            self._connection.copy(DELEGATIONS, new, (*_COLUMNS, "key_hash"))
             self._connection.execute_many(_CHANGE, changed)
 
     def _known(self, hashes: Sequence[int]) -> set[Row]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.ports import Graft
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Row, Table
 
-_GRAFT = Shape(
+GRAFTS = Table(
     "grafts",
     {
         "first": bytes,
@@ -18,25 +17,10 @@ _GRAFT = Shape(
         "country": str | None,
         "asked_s": float,
     },
+    key=("first", "last"),
 )
-
-
-def create_grafts(database: Database) -> None:
-    """Make the table of grafts; one without a handle or name says that the range is not registered."""
-    make_table(
-        database,
-        "grafts",
-        {
-            "first": bytes,
-            "last": bytes,
-            "handle": str,
-            "name": str,
-            "country": str,
-            "asked_s": float,
-        },
-        key=("first", "last"),
-        needed=("asked_s",),
-    )
+"""One without a handle or name says that the range is not registered."""
+_GRAFT = GRAFTS.shape()
 
 
 class GraftTable:
@@ -49,7 +33,7 @@ class GraftTable:
     def put(self, graft: Graft) -> None:
         """Keep an answer in place of the one before."""
         self._connection.execute(
-            "INSERT OR REPLACE INTO grafts VALUES (?, ?, ?, ?, ?, ?)",
+            GRAFTS.put,
             (
                 packed(graft.first),
                 packed(graft.last),

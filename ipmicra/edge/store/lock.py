@@ -9,6 +9,9 @@ process there is a moment (20 ms in a small store, more while a long log is copi
 it has failed for its user, who runs the same command again: that must resume the batch, not begin one with a
 new budget. So the ending is noted in the file first, the note is crossed out last (0.2 ms before the exit),
 and whoever finds a noted ending reopens the batch.
+
+That is for stores in files. A store in PostgreSQL is locked by a lease, with the same notes
+(`lease_lock.py`).
 """
 
 from __future__ import annotations
@@ -18,26 +21,25 @@ import fcntl
 import json
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ipmicra.edge.store.connection import make_folder, path_of
+from ipmicra.edge.store.places import is_postgres, make_folder, path_of
 from ipmicra.errors import StoreBusyError, StoreError
+
+if TYPE_CHECKING:
+    from ipmicra.edge.store.store import Store
 
 LEFT = "\nleft\n"
 """Crosses out what the holder of a lock wrote: what follows an object makes it no JSON."""
 
 
-@dataclass(slots=True)
-class HeldLock:
+class HeldLock(ABC):
     """The lock of a store, held by this process."""
 
-    _file: TextIO | None
-    """None for a store in memory, which dies with its process."""
-    _holder: dict[str, Any]
     _unsettled: tuple[int, float] | None = None
     """Batch that an earlier holder ended, and when; that holder was killed before it left."""
 
@@ -47,31 +49,60 @@ class HeldLock:
             reopen(*self._unsettled)
             self._unsettled = None
 
+    @abstractmethod
     def note_ending(self, batch: int, at_s: float) -> None:
         """Note, durably, that a batch is about to be ended."""
-        if self._file is not None:
-            self._write({**self._holder, "batch": batch, "ended_s": at_s})
-            os.fsync(self._file.fileno())
 
-    def take(self) -> None:
+    @abstractmethod
+    def protect(self, store: Store) -> None:
+        """Let a store write only as long as the lock is held."""
+
+
+class NoLock(HeldLock):
+    """That of a store in memory, which dies with its process."""
+
+    def note_ending(self, batch: int, at_s: float) -> None:
+        """Do nothing."""
+
+    def protect(self, store: Store) -> None:
+        """Do nothing."""
+
+
+class FileLock(HeldLock):
+    """The lock of a store in a file: a lock of the system's on a file beside it."""
+
+    def __init__(self, file: TextIO, holder: dict[str, Any]) -> None:
         """Write down who holds the lock; what is unsettled stays noted."""
-        noted = dict(zip(("batch", "ended_s"), self._unsettled or (), strict=False))
-        self._write({**self._holder, **noted})
+        self._file = file
+        self._holder = holder
+        self._unsettled = ending_in(_content(file))
+        self._write({**holder, **_noted(self._unsettled)})
+
+    def note_ending(self, batch: int, at_s: float) -> None:
+        """Note, durably, that a batch is about to be ended."""
+        self._write({**self._holder, **_noted((batch, at_s))})
+        os.fsync(self._file.fileno())
+
+    def protect(self, store: Store) -> None:
+        """Do nothing: nobody else gets the lock while this process lives."""
 
     def release(self) -> None:
         """Cross out what the file says, unless something is unsettled.
 
         A word behind it is enough, and takes microseconds; emptying a file takes milliseconds.
         """
-        if self._file is not None and self._unsettled is None:
+        if self._unsettled is None:
             self._file.write(LEFT)
             self._file.flush()
 
     def _write(self, content: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.truncate(0)
-            self._file.write(json.dumps(content))
-            self._file.flush()
+        self._file.truncate(0)
+        self._file.write(json.dumps(content))
+        self._file.flush()
+
+
+def _noted(ending: tuple[int, float] | None) -> dict[str, Any]:
+    return dict(zip(("batch", "ended_s"), ending or (), strict=False))
 
 
 @contextmanager
@@ -79,9 +110,15 @@ def one_at_a_time(
     url: str, purpose: str, words: str, clock: Callable[[], float] = time.time
 ) -> Iterator[HeldLock]:
     """Hold the lock of a store for a purpose; `StoreBusyError` says who else does, and since when."""
+    if is_postgres(url):
+        from ipmicra.edge.store.lease_lock import leased
+
+        with leased(url, purpose, words) as leased_lock:
+            yield leased_lock
+        return
     path = path_of(url)
     if path == ":memory:":
-        yield HeldLock(None, {})
+        yield NoLock()
         return
     make_folder(path)
     with _lock_file(f"{path}.{purpose}-lock", path) as file:
@@ -89,9 +126,7 @@ def one_at_a_time(
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise StoreBusyError(path, _holder(file)) from error
-        holder = {"pid": os.getpid(), "since_s": clock(), "words": words[:200]}
-        lock = HeldLock(file, holder, _ending(file))
-        lock.take()
+        lock = FileLock(file, {"pid": os.getpid(), "since_s": clock(), "words": words[:200]})
         yield lock
         lock.release()  # not after an error: a batch that was ended, but whose command failed, is resumed
 
@@ -110,15 +145,19 @@ def _lock_file(name: str, store: str) -> TextIO:
         raise
 
 
-def _content(file: TextIO) -> Any:  # noqa: ANN401 - whatever somebody wrote into it
+def _content(file: TextIO) -> str:
+    """Return what the file says; nothing if it is no text."""
     file.seek(0)
-    return json.loads(file.read())
+    try:
+        return file.read()
+    except ValueError:
+        return ""
 
 
-def _ending(file: TextIO) -> tuple[int, float] | None:
+def ending_in(text: str) -> tuple[int, float] | None:
     """Return which batch was ended, and when, by a holder that did not leave by itself."""
     try:
-        content = _content(file)
+        content = json.loads(text)
         return int(content["batch"]), float(content["ended_s"])
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
@@ -127,7 +166,7 @@ def _ending(file: TextIO) -> tuple[int, float] | None:
 def _holder(file: TextIO) -> str:
     """Return who holds the lock, as far as it has written that down."""
     try:
-        content = _content(file)
+        content = json.loads(_content(file))
         since = datetime.fromtimestamp(float(content["since_s"]), UTC)
         return f"process {int(content['pid'])} ({content['words']}) since {since:%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, OSError):

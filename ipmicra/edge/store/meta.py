@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from sqlite_utils import Database
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.schema import Table
 
-from ipmicra.edge.store.connection import Connection, Shape
-from ipmicra.edge.store.schema import make_table
-
-_META = Shape("meta", {"value": str})
-
-
-def create_meta(database: Database) -> None:
-    """Make the tables of what the store knows of itself."""
-    make_table(database, "migrations", {"number": int, "name": str, "applied_s": float}, key="number")
-    make_table(database, "meta", {"key": str, "value": str}, key="key", needed=("value",))
+MIGRATION_TABLE = Table(
+    "migrations", {"number": int, "name": str | None, "applied_s": float | None}, key=("number",)
+)
+META = Table("meta", {"key": str, "value": str}, key=("key",))
+_VALUE = META.shape("value")
 
 
 class MetaTable:
@@ -27,8 +23,8 @@ class MetaTable:
 
     def get(self, key: str) -> str | None:
         """Return a word; None if there is none."""
-        return self._connection.read_one(_META, itemgetter(0), "WHERE key = ?", (key,))
+        return self._connection.read_one(_VALUE, itemgetter(0), "WHERE key = ?", (key,))
 
     def set(self, key: str, value: str) -> None:
         """Keep a word in place of the one before."""
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        self._connection.execute(META.put, (key, value))

@@ -1,4 +1,24 @@
-"""Bring the schema up to date, in numbered steps; a published step never changes."""
+"""Bring the schema up to date, in numbered steps; a published step never changes.
+
+How to add a table
+------------------
+1. Describe it beside the class that uses it: `TOKENS = Table("tokens", {"name": str, "hash": bytes, …},
+   key=("name",))`. Columns are `float | None` where they may be NULL. Names that end in `_s` are seconds.
+2. Add it to `TABLES` in `tables.py`.
+3. Add `Migration(number=…, name="tokens", apply=creates(TOKENS))` below.
+
+To add a column: put it into the description (with a default in `defaults` unless it may be NULL), and add
+`Migration(…, apply=adds(TOKENS, "crawler"))`. Anything else is a function of a `Connection` that runs SQL
+which both databases understand.
+
+Theory of operation
+-------------------
+A new store in SQLite runs all steps: some are its own history (`published/`), the later ones are written
+for both databases. A new store in PostgreSQL begins with all tables as they are described now,
+and counts every step as taken. So a step that creates a table creates it as it is described *now*, and a
+later step that adds a column does nothing where the column is there already. A test sees that both ways lead
+to the same tables, columns and indices.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +29,18 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
-from ipmicra.edge.store import assignments, recrawls
-from ipmicra.edge.store.assignments import create_assignments
-from ipmicra.edge.store.batches import add_result_origins, append_results, create_batches
-from ipmicra.edge.store.connection import Connection, Shape
-from ipmicra.edge.store.crawlers import create_crawlers
-from ipmicra.edge.store.delegations import add_origins, append_delegations, create_delegations
-from ipmicra.edge.store.grafts import create_grafts
-from ipmicra.edge.store.meta import create_meta
-from ipmicra.edge.store.names import create_names
-from ipmicra.edge.store.probes import (
-    add_downloads,
-    create_budget,
-    create_marks,
-    create_samples,
-    create_track_records,
-)
-from ipmicra.edge.store.recrawls import create_recrawls
-from ipmicra.edge.store.sites import create_sites
-from ipmicra.edge.store.states import create_states
-from ipmicra.edge.store.subnet_trips import create_subnet_trips
-from ipmicra.edge.store.tokens import create_tokens
-from ipmicra.edge.store.views import add_answer_origins, create_views
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.delegations import create_archiving
+from ipmicra.edge.store.leases import LEASES
+from ipmicra.edge.store.meta import MIGRATION_TABLE
+from ipmicra.edge.store.published import changes, tables
+from ipmicra.edge.store.schema import Table
+from ipmicra.edge.store.sqlite import SqliteConnection
+from ipmicra.edge.store.tables import TABLES
+from ipmicra.edge.store.tokens import AGENTS, TOKENS
 from ipmicra.errors import StoreError
 
-_STEP = Shape("migrations", {"number": int})
+_STEP = MIGRATION_TABLE.shape("number")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,57 +49,98 @@ class Migration:
 
     number: int
     name: str
-    apply: Callable[[Database], None]
+    apply: Callable[[Connection], object]
 
 
+def creates(*described: Table) -> Callable[[Connection], None]:
+    """Return a step that creates tables."""
+
+    def apply(connection: Connection) -> None:
+        for table in described:
+            connection.create_table(table)
+
+    return apply
+
+
+def adds(table: Table, *names: str) -> Callable[[Connection], None]:
+    """Return a step that adds columns to a table, where they are missing."""
+
+    def apply(connection: Connection) -> None:
+        for name in names:
+            connection.add_column(table, name)
+
+    return apply
+
+
+def _in_sqlite(change: Callable[[Database], None]) -> Callable[[Connection], None]:
+    """Return a published step, which no other database ever takes."""
+
+    def apply(connection: Connection) -> None:
+        assert isinstance(connection, SqliteConnection)  # noqa: S101 - PostgreSQL begins after these
+        change(Database(connection.raw, recursive_triggers=False))
+
+    return apply
+
+
+_PUBLISHED = (
+    ("meta", tables.create_meta),
+    ("crawlers", tables.create_crawlers),
+    ("sites", tables.create_sites),
+    ("samples", tables.create_samples),
+    ("names", tables.create_names),
+    ("budget", tables.create_budget),
+    ("delegations", tables.create_delegations),
+    ("batches", tables.create_batches),
+    ("marks", tables.create_marks),
+    ("grafts", tables.create_grafts),
+    ("assignments", tables.create_assignments),
+    ("states", tables.create_states),
+    ("recrawls", tables.create_recrawls),
+    ("track records", changes.create_track_records),
+    ("results are appended", changes.append_results),
+    ("delegations are appended", changes.append_delegations),
+    ("views", tables.create_views),
+    ("origins of delegations", changes.add_origins),
+    ("origins of results", changes.add_result_origins),
+    ("assignments by vantage", changes.add_vantages_to_assignments),
+    ("schedules by vantage", changes.add_vantages_to_recrawls),
+    ("subnet trips", tables.create_subnet_trips),
+    ("origins of site answers", changes.add_answer_origins),
+    ("downloads of samples", changes.add_downloads),
+)
 MIGRATIONS = (
-    Migration(number=1, name="meta", apply=create_meta),
-    Migration(number=2, name="crawlers", apply=create_crawlers),
-    Migration(number=3, name="sites", apply=create_sites),
-    Migration(number=4, name="samples", apply=create_samples),
-    Migration(number=5, name="names", apply=create_names),
-    Migration(number=6, name="budget", apply=create_budget),
-    Migration(number=7, name="delegations", apply=create_delegations),
-    Migration(number=8, name="batches", apply=create_batches),
-    Migration(number=9, name="marks", apply=create_marks),
-    Migration(number=10, name="grafts", apply=create_grafts),
-    Migration(number=11, name="assignments", apply=create_assignments),
-    Migration(number=12, name="states", apply=create_states),
-    Migration(number=13, name="recrawls", apply=create_recrawls),
-    Migration(number=14, name="track records", apply=create_track_records),
-    Migration(number=15, name="results are appended", apply=append_results),
-    Migration(number=16, name="delegations are appended", apply=append_delegations),
-    Migration(number=17, name="views", apply=create_views),
-    Migration(number=18, name="origins of delegations", apply=add_origins),
-    Migration(number=19, name="origins of results", apply=add_result_origins),
-    Migration(number=20, name="assignments by vantage", apply=assignments.add_vantages),
-    Migration(number=21, name="schedules by vantage", apply=recrawls.add_vantages),
-    Migration(number=22, name="subnet trips", apply=create_subnet_trips),
-    Migration(number=23, name="origins of site answers", apply=add_answer_origins),
-    Migration(number=24, name="downloads of samples", apply=add_downloads),
-    Migration(number=25, name="tokens and agents", apply=create_tokens),
-    Migration(number=26, name="changes of assignments", apply=assignments.number_changes),
+    *(
+        Migration(number=number, name=name, apply=_in_sqlite(change))
+        for number, (name, change) in enumerate(_PUBLISHED, 1)
+    ),
+    Migration(number=25, name="tokens and agents", apply=creates(TOKENS, AGENTS)),
+    Migration(number=26, name="changes of assignments", apply=_in_sqlite(changes.number_changes)),
+    Migration(number=30, name="leases", apply=creates(LEASES)),
 )
 
 
 def migrate(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
     """Bring a store to the newest schema; two processes that start together do it once."""
-    if _version(connection) == migrations[-1].number:
+    known = {one.number for one in migrations}
+    if _taken(connection) == known:
         return
     with connection.transaction():
-        done = _version(connection)
-        if done > migrations[-1].number:
-            raise StoreError(connection.path, f"made by a newer ipmicra (schema {done}): update ipmicra")
-        for migration in migrations:
-            if migration.number > done:
-                migration.apply(Database(connection.raw, recursive_triggers=False))
-                connection.execute(
-                    "INSERT INTO migrations VALUES (?, ?, ?)", (migration.number, migration.name, time.time())
-                )
+        done = _taken(connection)
+        if done - known:
+            raise StoreError(connection.path, f"made by a newer ipmicra (schema {max(done)}): update ipmicra")
+        missing = [one for one in migrations if one.number not in done]
+        if not done and not isinstance(connection, SqliteConnection):
+            creates(*TABLES)(connection)
+            create_archiving(connection)
+        else:
+            for migration in missing:
+                migration.apply(connection)
+        rows = [(migration.number, migration.name, time.time()) for migration in missing]
+        connection.execute_many(MIGRATION_TABLE.insert, rows)
 
 
-def _version(connection: Connection) -> int:
-    """Return the number of the last step that was taken."""
-    if not connection.row("SELECT 1 FROM sqlite_master WHERE name = 'migrations'"):
-        return 0
-    return max(connection.read(_STEP, itemgetter(0)), default=0)
+def _taken(connection: Connection) -> set[int]:
+    """Return the numbers of the steps that were taken."""
+    if not connection.has_table(MIGRATION_TABLE.name):
+        return set()
+    return set(connection.read(_STEP, itemgetter(0)))

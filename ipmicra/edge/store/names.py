@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked_all
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, unpacked_all
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.name import NameAnswer, NameStatus
 
 _AT_ONCE = 500
 """Names in one question to SQLite, which takes 999 variables in its oldest form."""
-_NAME = Shape("names", {"name": str, "status": str, "addresses": bytes, "expires_s": float})
-
-
-def create_names(database: Database) -> None:
-    """Make the table of names; `addresses` has 16 bytes each, in the order of preference."""
-    columns = {"name": str, "status": str, "addresses": bytes, "expires_s": float}
-    needed = ("status", "addresses", "expires_s")
-    make_table(database, "names", columns, key="name", needed=needed, index=("expires_s",))
+NAMES = Table(
+    "names",
+    {"name": str, "status": str, "addresses": bytes, "expires_s": float},
+    key=("name",),
+    indexes=(Index(columns=("expires_s",)),),
+)
+"""`addresses` has 16 bytes each, in the order of preference."""
+_NAME = NAMES.shape()
 
 
 class NameTable:
@@ -46,7 +45,7 @@ class NameTable:
             (answer.name, answer.status.value, b"".join(map(packed, answer.addresses)), answer.expires_s)
             for answer in answers
         )
-        self._connection.execute_many("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?)", rows)
+        self._connection.execute_many(NAMES.put, rows)
 
     def forget(self, name: str) -> bool:
         """Remove the answer for a name; return whether there was one."""

@@ -15,70 +15,79 @@ import struct
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import (
-    Connection,
-    Row,
-    Shape,
-    packed,
-    packed_or_none,
-    unpacked,
-    unpacked_or_none,
-)
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.ports import Bounds, BudgetState, OrderRecord
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.sample import ImplausibleSample, Loss, Rung, Sample, Timings
 
-_BUDGET = Shape("budgets", {"total": int | None, "spent": int})
-_ORDER = Shape("orders", {"id": str, "crawler": str, "address": bytes | None, "reserved_s": float})
-_COLUMNS = {
-    "crawler": str,
-    "address": bytes,
-    "rtt_ms": float | None,
-    "loss": str | None,
-    "rung": str | None,
-    "all_ms": bytes,
-    "dns_ms": float | None,
-    "tcp_ms": float | None,
-    "tls_ms": float | None,
-    "first_byte_ms": float | None,
-    "detail": str,
-    "taken_s": float,
-    "download_ms": float | None,
-}
-_SAMPLE = Shape("samples", _COLUMNS)
-_NUMBERED = Shape("samples", {"id": int, **_COLUMNS})
-_ADD = f"INSERT INTO samples ({_SAMPLE.names}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - our own names
+BUDGETS = Table("budgets", {"name": str, "total": int | None, "spent": int}, key=("name",))
+ORDERS = Table(
+    "orders",
+    {
+        "id": str,
+        "budget": str,
+        "crawler": str,
+        "address": bytes | None,
+        "reserved_s": float,
+        "answered_s": float | None,
+    },
+    key=("id",),
+    indexes=(Index(columns=("budget", "answered_s")),),
+    is_ordered=True,
+)
+"""An order without `answered_s` is unanswered."""
+SAMPLES = Table(
+    "samples",
+    {
+        "id": int,
+        "crawler": str,
+        "address": bytes,
+        "rtt_ms": float | None,
+        "loss": str | None,
+        "rung": str | None,
+        "all_ms": bytes,
+        "dns_ms": float | None,
+        "tcp_ms": float | None,
+        "tls_ms": float | None,
+        "first_byte_ms": float | None,
+        "detail": str,
+        "taken_s": float,
+        "download_ms": float | None,
+    },
+    key=("id",),
+    indexes=(Index(columns=("address",)),),
+)
+"""`all_ms` holds the round trips in order, as little-endian doubles."""
+MARKS = Table(
+    "marks",
+    {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float},
+    key=("crawler", "address"),
+    is_ordered=True,
+)
+"""Implausible samples: one for each crawler and address."""
+TRACK_RECORDS = Table(
+    "track_records",
+    {"crawler": str, "since_s": float, "checked": int, "implausible": int},
+    key=("crawler",),
+)
+_BUDGET = BUDGETS.shape("total", "spent")
+_ORDER = ORDERS.shape("id", "crawler", "address", "reserved_s")
+_SAMPLE = SAMPLES.shape(without=("id",))
+_NUMBERED = SAMPLES.shape()
+_RECORD = TRACK_RECORDS.shape()
+_MARK = MARKS.shape()
 _PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
 """For the usual numbers of round trips."""
 _WORDS: dict[Loss | Rung | None, str | None] = {None: None, **{word: word.value for word in (*Loss, *Rung)}}
 """Plain texts: SQLite's module takes a detour for anything else."""
 _NOTHING = (None, None, None, None)
-_RECORD = Shape("track_records", {"crawler": str, "since_s": float, "checked": int, "implausible": int})
-_MARK = Shape("marks", {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float})
 
 
 # --- budgets and orders
-
-
-def create_budget(database: Database) -> None:
-    """Make the tables of budgets and orders; an order without `answered_s` is unanswered."""
-    budgets = {"name": str, "total": int, "spent": int}
-    make_table(database, "budgets", budgets, key="name", needed=("spent",))
-    orders = {
-        "id": str,
-        "budget": str,
-        "crawler": str,
-        "address": bytes,
-        "reserved_s": float,
-        "answered_s": float,
-    }
-    needed = ("budget", "crawler", "reserved_s")
-    make_table(database, "orders", orders, key="id", needed=needed, index=("budget", "answered_s"))
 
 
 class BudgetTable:
@@ -93,7 +102,7 @@ class BudgetTable:
         if total is not None and total < 0:
             raise InputError(f"a probe budget of {total} is below zero")
         with self._connection.transaction():
-            self._connection.execute("INSERT OR IGNORE INTO budgets VALUES (?, ?, 0)", (name, total))
+            self._connection.execute(BUDGETS.insert_new, (name, total, 0))
             self._connection.execute("UPDATE budgets SET total = ? WHERE name = ?", (total, name))
             return self.state(name)
 
@@ -103,8 +112,11 @@ class BudgetTable:
             now = self.state(name)
             granted = orders if now.total is None else orders[: max(0, now.total - now.spent)]
             self._connection.execute_many(
-                "INSERT INTO orders (id, budget, crawler, address, reserved_s) VALUES (?, ?, ?, ?, ?)",
-                [(order.id, name, order.crawler, packed_or_none(order.address), at_s) for order in granted],
+                ORDERS.insert,
+                [
+                    (order.id, name, order.crawler, packed_or_none(order.address), at_s, None)
+                    for order in granted
+                ],
             )
             self._spend(name, len(granted))
             return len(granted)
@@ -157,35 +169,6 @@ def _order_of(row: Row) -> OrderRecord:
 # --- samples
 
 
-def create_samples(database: Database) -> None:
-    """Make the table of samples.
-
-    `all_ms` holds the round trips in order, as little-endian doubles.
-    """
-    columns = {
-        "id": int,
-        "crawler": str,
-        "address": bytes,
-        "rtt_ms": float,
-        "loss": str,
-        "rung": str,
-        "all_ms": bytes,
-        "dns_ms": float,
-        "tcp_ms": float,
-        "tls_ms": float,
-        "first_byte_ms": float,
-        "detail": str,
-        "taken_s": float,
-    }
-    needed = ("crawler", "address", "all_ms", "detail", "taken_s")
-    make_table(database, "samples", columns, key="id", needed=needed, index=("address",))
-
-
-def add_downloads(database: Database) -> None:
-    """Keep how long the main page took, of samples for which that was asked."""
-    database["samples"].add_column("download_ms", float)  # type: ignore[union-attr]
-
-
 class SampleTable:
     """Samples in the order in which they came."""
 
@@ -201,7 +184,7 @@ class SampleTable:
         """
         rows = [_row_of(sample) for sample in samples]
         rows.sort(key=itemgetter(1))
-        self._connection.execute_many(_ADD, rows)
+        self._connection.copy(SAMPLES, rows)
 
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]:
         """Return the samples of an address, oldest first: by one crawler or by all, from a time on."""
@@ -299,32 +282,6 @@ def _timings_of(split: list[float | None]) -> Timings | None:
 # --- track records
 
 
-def create_marks(database: Database) -> None:
-    """Make the table of implausible samples: one for each crawler and address."""
-    make_table(
-        database,
-        "marks",
-        {"crawler": str, "address": bytes, "rtt_ms": float, "least_ms": float, "at_s": float},
-        key=("crawler", "address"),
-        needed=("rtt_ms", "least_ms", "at_s"),
-    )
-
-
-def create_track_records(database: Database) -> None:
-    """Make the table of counters.
-
-    Version 0.1.0 kept implausible samples but not how many were checked. Those of a crawler since it joined
-    are taken as half of its checks: it is believed for now, and one more implausible sample tips the balance.
-    """
-    columns = {"crawler": str, "since_s": float, "checked": int, "implausible": int}
-    needed = ("since_s", "checked", "implausible")
-    make_table(database, "track_records", columns, key="crawler", needed=needed)
-    database.execute(
-        "INSERT INTO track_records SELECT name, joined_s, 2 * count(*), count(*) FROM marks "
-        "JOIN crawlers ON name = crawler WHERE at_s >= joined_s GROUP BY name"
-    )
-
-
 class TrackRecordTable:
     """Track records by crawler, and the samples that were rejected."""
 
@@ -335,7 +292,7 @@ class TrackRecordTable:
     def put_many(self, records: Iterable[tuple[str, TrackRecord]]) -> None:
         """Keep records in place of those before."""
         rows = [(crawler, one.since_s, one.checked, one.implausible) for crawler, one in records]
-        self._connection.execute_many("INSERT OR REPLACE INTO track_records VALUES (?, ?, ?, ?)", rows)
+        self._connection.execute_many(TRACK_RECORDS.put, rows)
 
     def all(self) -> dict[str, TrackRecord]:
         """Return the record of each crawler that has one."""
@@ -344,7 +301,7 @@ class TrackRecordTable:
     def reject_many(self, samples: Iterable[ImplausibleSample]) -> None:
         """Keep implausible samples, the first of each crawler and address."""
         rows = [(one.crawler, packed(one.address), one.rtt_ms, one.least_ms, one.at_s) for one in samples]
-        self._connection.execute_many("INSERT OR IGNORE INTO marks VALUES (?, ?, ?, ?, ?)", rows)
+        self._connection.execute_many(MARKS.insert_new, rows)
 
     def rejected(self) -> list[ImplausibleSample]:
         """Return all implausible samples, oldest first."""

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, unpacked
+from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.address import Address
 from ipmicra.model.site import Site
 
-_SITE = Shape("sites", {"host": str, "address": bytes, "scheme": str | None, "port": int | None})
-
-_INTO = "INTO sites (host, address, scheme, port, pinned_s) VALUES (?, ?, ?, ?, ?)"
-
-
-def create_sites(database: Database) -> None:
-    """Make the table of sites."""
-    columns = {"host": str, "address": bytes, "scheme": str, "port": int, "pinned_s": float}
-    needed = ("address", "pinned_s")
-    make_table(database, "sites", columns, key="host", needed=needed, index=("address",))
+SITES = Table(
+    "sites",
+    {"host": str, "address": bytes, "scheme": str | None, "port": int | None, "pinned_s": float},
+    key=("host",),
+    indexes=(Index(columns=("address",)),),
+    is_ordered=True,
+)
+_SITE = SITES.shape(without=("pinned_s",))
 
 
 class SiteTable:
@@ -32,11 +29,11 @@ class SiteTable:
 
     def put_many(self, sites: Iterable[Site], at_s: float) -> None:
         """Pin an address for each new host; a host that has one keeps it until it is forgotten."""
-        self._connection.execute_many(f"INSERT OR IGNORE {_INTO}", _rows_of(sites, at_s))
+        self._connection.execute_many(SITES.insert_new, _rows_of(sites, at_s))
 
     def move_many(self, sites: Iterable[Site], at_s: float) -> None:
         """Pin an address for each host, in place of the one it may have."""
-        self._connection.execute_many(f"INSERT OR REPLACE {_INTO}", _rows_of(sites, at_s))
+        self._connection.execute_many(SITES.put, _rows_of(sites, at_s))
 
     def get(self, host: str) -> Site | None:
         """Return the site of a host."""

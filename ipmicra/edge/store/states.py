@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from sqlite_utils import Database
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.schema import Table
 
-from ipmicra.edge.store.connection import Connection, Shape
-from ipmicra.edge.store.schema import make_table
-
-_STATE = Shape("states", {"data": bytes})
-
-
-def create_states(database: Database) -> None:
-    """Make the table of saved states."""
-    columns = {"name": str, "data": bytes, "at_s": float}
-    make_table(database, "states", columns, key="name", needed=("data", "at_s"))
+STATES = Table("states", {"name": str, "data": bytes, "at_s": float}, key=("name",))
+_STATE = STATES.shape("data")
 
 
 class StateTable:
@@ -31,7 +24,7 @@ class StateTable:
 
     def put(self, name: str, data: bytes, at_s: float) -> None:
         """Save a state in place of the one before."""
-        self._connection.execute("INSERT OR REPLACE INTO states VALUES (?, ?, ?)", (name, data, at_s))
+        self._connection.execute(STATES.put, (name, data, at_s))
 
     def forget(self, name: str) -> bool:
         """Drop a saved state; return whether there was one."""

@@ -7,13 +7,15 @@ from typing import Self
 
 from ipmicra.edge.store.assignments import AssignmentTable
 from ipmicra.edge.store.batches import BatchTable, ResultTable
-from ipmicra.edge.store.connection import Connection, ConnectionConfig, make_folder, path_of
+from ipmicra.edge.store.connection import Connection, ConnectionConfig
 from ipmicra.edge.store.crawlers import CrawlerTable
 from ipmicra.edge.store.delegations import DelegationTable
 from ipmicra.edge.store.grafts import GraftTable
+from ipmicra.edge.store.leases import LeaseTable
 from ipmicra.edge.store.meta import MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
+from ipmicra.edge.store.places import connect
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.probes import BudgetTable, SampleTable, TrackRecordTable
 from ipmicra.edge.store.recrawls import RecrawlTable
@@ -25,7 +27,7 @@ from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
 
 
 class Store(StorePort):
-    """Everything ipmicra remembers, in one SQLite file; a store belongs to the thread that opened it."""
+    """Everything ipmicra remembers, in SQLite or PostgreSQL; a store belongs to the thread that opened it."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection whose schema is up to date."""
@@ -50,13 +52,12 @@ class Store(StorePort):
         self.subnet_trips = SubnetTripsTable(connection)
         self.tokens = TokenTable(connection)
         self.agents = AgentTable(connection)
+        self.leases = LeaseTable(connection)
 
     @classmethod
     def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:
-        """Open a store, made if it is missing: `sqlite:///a.db`, a path, or `sqlite://` for memory."""
-        path = path_of(url)
-        make_folder(path)
-        connection = Connection(path, config or ConnectionConfig())
+        """Open a store, made if it is missing: a path or a URL (`places.py`)."""
+        connection = connect(url, config or ConnectionConfig())
         try:
             migrate(connection)
         except BaseException:
@@ -65,7 +66,7 @@ class Store(StorePort):
         return cls(connection)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the connection."""
         self.connection.close()
 
     def __enter__(self) -> Self:
@@ -79,5 +80,5 @@ class Store(StorePort):
         self.close()
 
     def __repr__(self) -> str:
-        """Name the file."""
+        """Name the file or database."""
         return f"<Store {self.connection.path}>"

@@ -5,23 +5,19 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.ports import Bounds, SubnetTrips
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Row, Table
 
-_TRIPS = Shape(
-    "subnet_trips", {"first": bytes, "last": bytes, "crawler": str, "last_ms": bytes, "taken_s": float}
+SUBNET_TRIPS = Table(
+    "subnet_trips",
+    {"first": bytes, "last": bytes, "crawler": str, "last_ms": bytes, "taken_s": float},
+    key=("first", "last", "crawler"),
+    is_ordered=True,
 )
-_PUT = f"INSERT OR REPLACE INTO subnet_trips ({_TRIPS.names}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608 - our own names
-
-
-def create_subnet_trips(database: Database) -> None:
-    """Make the table of subnets' round trips; `last_ms` holds them in order, as little-endian doubles."""
-    columns = {"first": bytes, "last": bytes, "crawler": str, "last_ms": bytes, "taken_s": float}
-    key, needed = ("first", "last", "crawler"), ("last_ms", "taken_s")
-    make_table(database, "subnet_trips", columns, key=key, needed=needed)
+"""`last_ms` holds round trips in order, as little-endian doubles."""
+_TRIPS = SUBNET_TRIPS.shape()
 
 
 class SubnetTripsTable:
@@ -33,7 +29,7 @@ class SubnetTripsTable:
 
     def put_many(self, trips: Iterable[SubnetTrips]) -> None:
         """Keep round trips in place of those their subnets and crawlers had."""
-        self._connection.execute_many(_PUT, (_row_of(one) for one in trips))
+        self._connection.execute_many(SUBNET_TRIPS.put, (_row_of(one) for one in trips))
 
     def of(self, subnets: Sequence[Bounds]) -> list[SubnetTrips]:
         """Return the round trips of subnets."""

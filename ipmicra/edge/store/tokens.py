@@ -6,35 +6,16 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from typing import get_type_hints
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape
+from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.ports import AgentRecord
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Row, Table
 from ipmicra.model.token import Role, TokenRecord
 
 _TOKEN_FIELDS = {**get_type_hints(TokenRecord), "role": str}
 _AGENT_FIELDS = get_type_hints(AgentRecord)
-_TOKEN, _AGENT = Shape("tokens", _TOKEN_FIELDS), Shape("agents", _AGENT_FIELDS)
-_ADD = f"INSERT INTO tokens ({_TOKEN.names}) VALUES ({', '.join('?' * len(_TOKEN_FIELDS))})"  # noqa: S608 - our own names
-_PUT = f"INSERT OR REPLACE INTO agents ({_AGENT.names}) VALUES ({', '.join('?' * len(_AGENT_FIELDS))})"  # noqa: S608
-
-
-def create_tokens(database: Database) -> None:
-    """Make the tables of tokens and of agents that call out."""
-    columns = {
-        "name": str,
-        "role": str,
-        "hash": bytes,
-        "created_s": float,
-        "expires_s": float,
-        "revoked_s": float,
-        "last_used_s": float,
-        "crawler": str,
-    }
-    make_table(database, "tokens", columns, key="hash", needed=("name", "role", "created_s"))
-    agents = {"crawler": str, "id": str, "joined_s": float, "seen_s": float, "software": str}
-    make_table(database, "agents", agents, key="crawler", needed=("id", "joined_s", "seen_s", "software"))
+TOKENS = Table("tokens", _TOKEN_FIELDS, key=("hash",))
+AGENTS = Table("agents", _AGENT_FIELDS, key=("crawler",))
+_TOKEN, _AGENT = TOKENS.shape(), AGENTS.shape()
 
 
 class TokenTable:
@@ -46,7 +27,7 @@ class TokenTable:
 
     def add(self, token: TokenRecord) -> None:
         """Keep a new token."""
-        self._connection.execute(_ADD, astuple(token))
+        self._connection.execute(TOKENS.insert, astuple(token))
 
     def all(self) -> list[TokenRecord]:
         """Return all tokens, oldest first."""
@@ -84,7 +65,7 @@ class AgentTable:
 
     def put(self, agent: AgentRecord) -> None:
         """Keep an agent in place of the one that its crawler had."""
-        self._connection.execute(_PUT, astuple(agent))
+        self._connection.execute(AGENTS.put, astuple(agent))
 
     def get(self, crawler: str) -> AgentRecord | None:
         """Return the agent of a crawler."""

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlite_utils import Database
-
-from ipmicra.edge.store.connection import Connection, Row, Shape, packed, unpacked, unpacked_all
+from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.delegations import account_of, account_text, origin_of, origin_row
+from ipmicra.edge.store.keys import packed, unpacked, unpacked_all
 from ipmicra.edge.store.ports import SiteAnswer
-from ipmicra.edge.store.schema import make_table
+from ipmicra.edge.store.schema import Row, Table
 from ipmicra.model.delegation import Delegation, Evidence
 from ipmicra.model.name import NameAnswer, NameStatus, View
 
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
-_VIEW = Shape(
+VIEWS = Table(
     "views",
     {"host": str, "crawler": str, "status": str, "addresses": bytes, "asked_s": float, "expires_s": float},
+    key=("host", "crawler"),
 )
-_ANSWER = Shape(
+"""`addresses` has 16 bytes each."""
+SITE_ANSWERS = Table(
     "site_answers",
     {
         "host": str,
@@ -41,40 +42,10 @@ _ANSWER = Shape(
         "origin_last": bytes | None,
         "measured_s": float | None,
     },
+    key=("host",),
 )
-
-
-def create_views(database: Database) -> None:
-    """Make both tables; `addresses` has 16 bytes each."""
-    views = {
-        "host": str,
-        "crawler": str,
-        "status": str,
-        "addresses": bytes,
-        "asked_s": float,
-        "expires_s": float,
-    }
-    needed = ("status", "addresses", "asked_s", "expires_s")
-    make_table(database, "views", views, key=("host", "crawler"), needed=needed)
-    answers = {
-        "host": str,
-        "address": bytes,
-        "crawler": str,
-        "evidence": str,
-        "rtt_ms": float,
-        "probes": int,
-        "created_s": float,
-        "expires_s": float,
-        "account": str,
-    }
-    always = ("address", "crawler", "evidence", "probes", "created_s", "expires_s", "account")
-    make_table(database, "site_answers", answers, key="host", needed=always)
-
-
-def add_answer_origins(database: Database) -> None:
-    """Note with each answer what was measured, and when."""
-    for name, kind in (("origin_first", "BLOB"), ("origin_last", "BLOB"), ("measured_s", "FLOAT")):
-        database.execute(f"ALTER TABLE site_answers ADD COLUMN {name} {kind}")
+_VIEW = VIEWS.shape()
+_ANSWER = SITE_ANSWERS.shape()
 
 
 class ViewTable:
@@ -97,7 +68,7 @@ class ViewTable:
             )
             for one in views
         )
-        self._connection.execute_many("INSERT OR REPLACE INTO views VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._connection.execute_many(VIEWS.put, rows)
 
     def of(self, hosts: Sequence[str]) -> dict[str, dict[str, View]]:
         """Return what crawlers saw of hosts: by host and crawler, however old."""
@@ -142,9 +113,7 @@ class SiteAnswerTable:
             )
             for one in answers
         )
-        self._connection.execute_many(
-            "INSERT OR REPLACE INTO site_answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-        )
+        self._connection.execute_many(SITE_ANSWERS.put, rows)
 
     def of(self, hosts: Sequence[str]) -> dict[str, SiteAnswer]:
         """Return the answers for hosts, those that exist."""

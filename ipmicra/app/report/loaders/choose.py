@@ -14,7 +14,7 @@ from ipmicra.app.report.loaders.store import EMPTY, StoreContents
 from ipmicra.app.report.loaders.world_folder import WorldFolder
 from ipmicra.edge.files.worlds.records import NEEDED
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.connection import is_there
+from ipmicra.edge.store.places import is_there
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 

@@ -62,7 +62,7 @@ def test_nothing_is_written_and_nothing_handed_on_if_the_store_fails(store: Stor
     seen: list[Decision] = []
     queue = WriteQueue(store, 1, seen.append)
     queue.delegate(DelegationRecord(delegation=ONE))
-    queue.decisions.append(replace(DECISION, crawler=None))  # type: ignore[arg-type]
+    queue.decisions.append(DECISION)
     store.connection.execute("DROP TABLE track_records")
     with pytest.raises(Exception, match="track_records"):
         queue.flush(2.0)

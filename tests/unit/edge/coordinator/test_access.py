@@ -10,6 +10,7 @@ import pytest
 
 from ipmicra.app.access import TokenWish, add_token, coordinator_url, list_tokens, revoke_tokens
 from ipmicra.edge.coordinator.access import Access, Identity, Role, fleet_id, hash_of, make_token
+from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError
 from ipmicra.wire.joining import decode_join_token
@@ -102,6 +103,7 @@ def test_new_token_works_almost_at_once(store: Store) -> None:
 def test_flood_of_unknown_tokens_does_not_reach_the_store(store: Store) -> None:
     access, clock = access_of(store)
     reads: list[str] = []
+    assert isinstance(store.connection, SqliteConnection)
     store.connection.raw.set_trace_callback(reads.append)
     for number in range(1_000):
         clock.now_s += 0.0001

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from ipmicra.edge.store import batches, delegations
-from ipmicra.edge.store.connection import Connection, ConnectionConfig
+from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.migrations import MIGRATIONS, migrate
 from ipmicra.edge.store.ports import DelegationRecord
+from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.edge.store.store import Store
 from ipmicra.model.delegation import Decision, Delegation, Evidence
 
@@ -112,7 +113,7 @@ def test_delegation_that_is_put_twice_at_once_is_kept_once() -> None:
 
 def test_rows_of_an_older_schema_are_found_by_their_hash(tmp_path: Path) -> None:
     path = str(tmp_path / "state.db")
-    connection = Connection(path, ConnectionConfig())
+    connection = SqliteConnection(path, ConnectionConfig())
     migrate(connection, MIGRATIONS[:14])
     one = decision(ADDRESSES[0])
     packed = b"\0" * 10 + b"\xff\xff" + ADDRESSES[0].packed
@@ -150,5 +151,5 @@ def test_rows_of_an_older_schema_are_found_by_their_hash(tmp_path: Path) -> None
 def test_question_is_answered_by_the_narrow_index(sql: str, index: str) -> None:
     """SQLite chooses among indices; the one over batches would make a list take the square of its length."""
     with Store.open("sqlite://") as store:
-        plan = " ".join(row[3] for row in store.connection.raw.execute(f"EXPLAIN QUERY PLAN {sql}"))
+        plan = " ".join(row[3] for row in store.connection.rows(f"EXPLAIN QUERY PLAN {sql}"))
     assert f"INDEX {index}" in plan

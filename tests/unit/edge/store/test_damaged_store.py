@@ -13,6 +13,7 @@ import pytest
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.edge.store.connection import ConnectionConfig
+from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import StoreError
 from ipmicra.model.delegation import Decision, Evidence
@@ -142,6 +143,7 @@ def test_results_that_do_not_ascend_are_damage_and_not_read_for_ever(tmp_path: P
     with Store.open(str(tmp_path / "state.db")) as store:
         store.results.add_many(1, [replace(one, host=host) for host in "abc"])
         readings = itertools.cycle("za")
+        assert isinstance(store.connection, SqliteConnection)
         store.connection.raw.create_function("reading", 0, lambda: next(readings))
         store.connection.execute("ALTER TABLE results RENAME TO kept")
         columns = "batch, reading() AS host, address, first, last, crawler, evidence, rtt_ms, probes"

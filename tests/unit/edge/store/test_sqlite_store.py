@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.store.connection import Connection, ConnectionConfig, packed, path_of, unpacked
+from ipmicra.edge.store.connection import ConnectionConfig
+from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.migrations import MIGRATIONS, Migration, migrate
+from ipmicra.edge.store.places import path_of
+from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.crawler import TrackRecord
@@ -36,7 +39,7 @@ def test_url_names_a_file(url: str, path: str) -> None:
     assert path_of(url) == path
 
 
-@pytest.mark.parametrize("url", ["postgresql://h/d", "mysql://h/d", "sqlite://host/a.db"])
+@pytest.mark.parametrize("url", ["postgresql://h/d", "mysql://u:secret@h/d", "sqlite://host/a.db"])
 def test_url_of_another_kind_is_refused_with_the_right_form(url: str) -> None:
     with pytest.raises(InputError, match="sqlite:///"):
         path_of(url)
@@ -96,7 +99,7 @@ def test_store_without_track_records_takes_implausible_samples_for_half_of_the_c
 ) -> None:
     """A store of 0.1.0 (schema 13) has implausible samples, but not how many were checked."""
     path = str(tmp_path / "state.db")
-    old = Connection(path, ConnectionConfig())
+    old = SqliteConnection(path, ConnectionConfig())
     migrate(old, tuple(one for one in MIGRATIONS if one.number <= 13))
     address = packed(IPv4Address("192.0.2.1"))
     for name, joined_s in (("ath", 0.0), ("anew", 50.0), ("fine", 0.0)):
@@ -117,7 +120,7 @@ def test_store_without_track_records_takes_implausible_samples_for_half_of_the_c
 def test_store_without_schedules_gets_them_from_its_assignments(tmp_path: Path) -> None:
     """A store of schema 12 has assignments but no table of schedules."""
     path = str(tmp_path / "state.db")
-    old = Connection(path, ConnectionConfig())
+    old = SqliteConnection(path, ConnectionConfig())
     migrate(old, tuple(one for one in MIGRATIONS if one.number <= 12))
     put = "INSERT INTO assignments VALUES (?, ?, ?, ?, ?, 'nearest', 'balance', NULL, NULL, '[]', 7.0)"
     address = packed(IPv4Address("192.0.2.1"))
@@ -135,7 +138,7 @@ def test_store_without_schedules_gets_them_from_its_assignments(tmp_path: Path) 
 def test_store_of_schema_16_keeps_pins_and_names_and_gets_room_for_views(tmp_path: Path) -> None:
     """The last schema before names were resolved at agents; answers of schema 22 have no origin yet."""
     path, address = str(tmp_path / "state.db"), packed(IPv4Address("192.0.2.1"))
-    old = Connection(path, ConnectionConfig())
+    old = SqliteConnection(path, ConnectionConfig())
     migrate(old, tuple(one for one in MIGRATIONS if one.number <= 16))
     old.execute("INSERT INTO sites VALUES ('a.org', ?, 'http', 80, 7.0)", (address,))
     old.execute("INSERT INTO names VALUES ('a.org', 'found', ?, 9.0)", (address,))

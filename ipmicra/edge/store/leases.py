@@ -1,0 +1,129 @@
+"""Grant leases: who may work on something, by number and for a time.
+
+Theory of operation
+-------------------
+A lease is a row: a name, its holder, a number that grows with each new holder, and when it expires. Whoever
+acquires it gets the number, and renews it while it works. A holder that dies, hangs or is cut off lets it
+expire; then another one gets it, with the next number.
+
+Time alone protects nothing. A process may be stopped between looking at its clock and writing, so that it
+writes long after somebody else took over. Hence each transaction that decides checks the number (`check`):
+the row is locked until the transaction ends, so that nobody takes over in between; and if the number is
+another one, nothing is written. A lease that expired but that nobody took is still good: only the number
+counts. So clocks decide when somebody else may take over, and never who may write.
+
+The time is that of the database's server, or of this machine for a file (`Connection.now_s`): clients whose
+clocks differ agree on it.
+
+No lock of a session is involved, so leases work through poolers. They are plain rows, changed in transactions
+that do not take the writers' lock: renewing does not wait for a long write of somebody else.
+
+A note can be left with a lease. It is wiped when the lease is released, and stays if its holder was killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.schema import Row, Table
+from ipmicra.errors import LeaseLostError
+
+LEASES = Table(
+    "leases",
+    {"name": str, "number": int, "holder": str, "since_s": float, "expires_s": float, "note": str},
+    key=("name",),
+)
+_LEASE = LEASES.shape()
+_HELD = "WHERE name = ? AND number = ? AND holder = ?"
+_GRANT = "UPDATE leases SET number = number + 1, holder = ?, since_s = ?, expires_s = ? WHERE name = ?"
+_RENEW = f"UPDATE leases SET expires_s = ? {_HELD}"  # noqa: S608 - our own words
+_NOTE = f"UPDATE leases SET note = ? {_HELD}"  # noqa: S608 - our own words
+_RELEASE = f"UPDATE leases SET holder = ?, expires_s = 0, note = '' {_HELD}"  # noqa: S608 - our own words
+FREE = ""
+"""The holder of a lease that was released."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A lease as it was when it was read."""
+
+    name: str
+    number: int
+    """Grows with each new holder; what its writes are fenced by."""
+    holder: str
+    since_s: float
+    expires_s: float
+    """Seconds since 1970, by the clock of the database."""
+    is_ours: bool = False
+    """Whether this is what `acquire` granted, and not what somebody else holds."""
+    note: str = ""
+    """What its holder left in it; that of an earlier holder that did not release it, when just acquired."""
+
+
+class LeaseTable:
+    """Leases by name."""
+
+    def __init__(self, connection: Connection, clock: Callable[[], float] | None = None) -> None:
+        """Use a connection, and its time unless a clock is given."""
+        self._connection = connection
+        self._now_s = clock or connection.now_s
+
+    def acquire(self, name: str, holder: str, seconds: float) -> Lease:
+        """Return a new lease, or the one that somebody still holds: `is_ours` tells which.
+
+        A holder that asks again has to wait like everybody else: it may be another life of a process whose
+        first one still writes.
+        """
+        with self._connection.transaction(is_exclusive=False):
+            now_s = self._now_s()
+            is_new = self._connection.execute(
+                LEASES.insert_new, (name, 1, holder, now_s, now_s + seconds, "")
+            )
+            lease = self._locked(name)
+            if is_new:
+                return replace(lease, is_ours=True)
+            if lease.expires_s > now_s and lease.holder != FREE:
+                return lease
+            self._connection.execute(_GRANT, (holder, now_s, now_s + seconds, name))
+            return replace(self._locked(name), is_ours=True)
+
+    def renew(self, lease: Lease, seconds: float) -> bool:
+        """Extend a lease from now on; return whether it is still ours."""
+        with self._connection.transaction(is_exclusive=False):
+            values = (self._now_s() + seconds, lease.name, lease.number, lease.holder)
+            return self._connection.execute(_RENEW, values) > 0
+
+    def note(self, lease: Lease, text: str) -> None:
+        """Leave a note in a lease; `LeaseLostError` if it is no longer ours."""
+        with self._connection.transaction(is_exclusive=False):
+            if not self._connection.execute(_NOTE, (text, lease.name, lease.number, lease.holder)):
+                raise LeaseLostError(lease.name)
+
+    def release(self, lease: Lease) -> bool:
+        """Give a lease back and wipe its note; return whether it was still ours."""
+        with self._connection.transaction(is_exclusive=False):
+            return self._connection.execute(_RELEASE, (FREE, lease.name, lease.number, lease.holder)) > 0
+
+    def check(self, lease: Lease) -> None:
+        """See, inside a transaction, that a lease is ours until that ends; `LeaseLostError` if it is not."""
+        rest = f"{_HELD} {self._connection.share_lock}"
+        values = (lease.name, lease.number, lease.holder)
+        if self._connection.read_one(_LEASE, _lease_of, rest, values) is None:
+            raise LeaseLostError(lease.name)
+
+    def all(self) -> list[Lease]:
+        """Return all leases that were ever granted, by name."""
+        return self._connection.read(_LEASE, _lease_of, "ORDER BY name")
+
+    def _locked(self, name: str) -> Lease:
+        rest = f"WHERE name = ? {self._connection.row_lock}"
+        found = self._connection.read_one(_LEASE, _lease_of, rest, (name,))
+        assert found is not None  # noqa: S101 - leases are never deleted
+        return found
+
+
+def _lease_of(row: Row) -> Lease:
+    name, number, holder, since_s, expires_s, note = row
+    return Lease(name=name, number=number, holder=holder, since_s=since_s, expires_s=expires_s, note=note)

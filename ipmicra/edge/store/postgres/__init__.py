@@ -1,0 +1,1 @@
+"""A store in PostgreSQL: needs the extra `postgres`."""
