@@ -13,38 +13,32 @@ places are untrusted text:
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportData
 from ipmicra.app.report.figures import Summary, loads, summarise
-from ipmicra.app.report.plots.axes import plural
+from ipmicra.app.report.html import environment, page_script, page_style
 from ipmicra.app.report.plots.crawler_load import draw_loads, load_unit
 from ipmicra.app.report.plots.curves import draw_curves
 from ipmicra.app.report.plots.hilbert import choose_order, draw_hilbert
 from ipmicra.app.report.plots.histogram import draw_probes
 from ipmicra.app.report.plots.icicle import draw_icicle
 from ipmicra.app.report.plots.map import draw_map, shown_share
-from ipmicra.app.report.plots.palette import CRAWLERS, colours, crawler_form, crawler_role, looks
 from ipmicra.app.report.plots.scene import Scene
-from ipmicra.app.report.plots.svg import plain, to_inline
+from ipmicra.app.report.plots.svg import to_inline
 from ipmicra.app.report.plots.trade import draw_trade
 from ipmicra.app.report.tables import block_table, page_tables
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.types import NOBODY
 
-SCRIPTS = ("address", "state", "tips", "tables", "legend", "icicle", "world")
-"""In this order they make one module."""
 DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_trade, draw_icicle)
 
 
@@ -85,59 +79,12 @@ def render(data: ReportData, config: ReportConfig | None = None) -> Report:
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
-        loader=PackageLoader("ipmicra.app.report"),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    made.filters |= {"plural": plural, "comma": "{:,}".format, "look": _look, "digest": _digest}
+    made = environment("ipmicra.app.report")
     made.globals |= {
-        "style": Markup(_asset("report.css") + palette_css()),  # noqa: S704 - our own
+        "style": Markup(page_style()),  # noqa: S704 - our own
         "script": Markup(page_script()),  # noqa: S704 - our own
-        "look_count": looks(),
     }
     return made
-
-
-def _finalize(value: object) -> object:
-    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _asset(name: str) -> str:
-    return files("ipmicra.app.report").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
-
-
-def page_script() -> str:
-    """Join the scripts into one module: a file opened from disk cannot load others."""
-    return "\n".join(_asset(f"scripts/{name}.js") for name in SCRIPTS)
-
-
-def _look(number: int) -> str:
-    """Name the classes that give a crawler's swatch its colour and shape."""
-    return f"{crawler_role(number)} h-{crawler_form(number)}"
-
-
-def _digest(text: str) -> str:
-    """Write the hash by which a policy allows a script or style."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def palette_css() -> str:
-    """Write the colours of light and dark surroundings as a style sheet."""
-    roles = {
-        name: "".join(f"--{role}:{colour};" for role, colour in colours(is_dark=is_dark).items())
-        for name, is_dark in (("light", False), ("dark", True))
-    }
-    paint = "".join(f".f-{role}{{fill:var(--{role})}}.s-{role}{{stroke:var(--{role})}}" for role in colours())
-    swatches = "".join(f".w.c{i}{{background:var(--c{i})}}" for i in range(len(CRAWLERS)))
-    return (
-        f":root{{{roles['light']}}}@media (prefers-color-scheme:dark){{:root{{{roles['dark']}}}}}"
-        f"@media print{{:root{{{roles['light']}}}}}{paint}{swatches}"
-    )
 
 
 def _legend(columns: Columns, config: ReportConfig) -> list[dict[str, Any]]:

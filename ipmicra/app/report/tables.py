@@ -41,6 +41,10 @@ class Cell:
     crawler: int | None = None
     is_long: bool = False
     """Names that may take several lines."""
+    kind: str = ""
+    """Class of a text that is to stand out: `good` or `bad`."""
+    link: str = ""
+    """Where the text leads; the report, which is a file, has none."""
 
     @property
     def is_known(self) -> bool:

@@ -37,6 +37,8 @@ EIGHTS = 4
 """Order at which a square is a /8."""
 LETTER, LABEL, GAP = 5.9, 10.0, 10.0
 """Pixels of a letter, the size of a block's name, and the pixels between blocks."""
+FEWEST_ACROSS = 3
+"""Blocks in a row: a single one need not fill the page."""
 RESERVED = (*range(224, 256), 0, 10, 127)
 """First bytes that no public site has: multicast, future use, this network, private, loopback."""
 
@@ -139,7 +141,7 @@ def draw_hilbert(columns: Columns, config: ReportConfig) -> Scene | None:
 def _draw_blocks(columns: Columns, config: ReportConfig, at: NDArray[np.int64]) -> Scene:
     """Draw the blocks in use side by side, in the order of addresses."""
     blocks = blocks_in_use(columns.ipv4[at], config.map_blocks)
-    across = int(np.ceil(np.sqrt(len(blocks))))
+    across = max(FEWEST_ACROSS, int(np.ceil(np.sqrt(len(blocks)))))
     side = (SIDE + GAP) / across - GAP
     drawing = _Drawing(columns, config)
     grounds: list[Rect] = []

@@ -1,6 +1,6 @@
 // Tables: sort by a column, find rows, count what is shown, save as CSV, read on a phone.
 
-const tables = [...document.querySelectorAll("table")];
+const allTables = () => [...document.querySelectorAll("table")];
 const keyOf = (head) => head.textContent.trim().toLowerCase().split(/[ ,]/)[0];
 const headsOf = (table) => [...table.tHead.rows[0].cells];
 
@@ -23,16 +23,19 @@ const sortBy = (head, way) => {
   rows.sort(([a], [b]) => unknown(a) - unknown(b) || (unknown(a) ? 0 : sign * compare(a, b)));
   table.tBodies[0].append(...rows.map(([, row]) => row));
 };
-for (const button of document.querySelectorAll("th button")) {
-  button.addEventListener("click", () => {
-    const head = button.parentElement;
-    const first = head.classList.contains("n") ? "descending" : "ascending";
-    const was = head.getAttribute("aria-sort");
-    const way = was ? (was === "ascending" ? "descending" : "ascending") : first;
-    sortBy(head, way);
-    remember(`sort-${head.closest("table").id.slice(6)}`, `${keyOf(head)}-${way}`);
-  });
-}
+// Tables may come and go, so the document listens for them.
+const onButton = (selector, act) => document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element && event.target.closest(selector);
+  if (button) act(button);
+});
+onButton("th button", (button) => {
+  const head = button.parentElement;
+  const first = head.classList.contains("n") ? "descending" : "ascending";
+  const was = head.getAttribute("aria-sort");
+  const way = was ? (was === "ascending" ? "descending" : "ascending") : first;
+  sortBy(head, way);
+  remember(`sort-${head.closest("table").id.slice(6)}`, `${keyOf(head)}-${way}`);
+});
 
 // A search is words that must all occur: `probes=3` compares a column, `10.0.0.0/8` holds addresses.
 const comparisons = {
@@ -59,7 +62,7 @@ const filter = (table, text) => {
 };
 const isShown = (row) => !row.hidden && !row.classList.contains("off");
 const countRows = () => {
-  for (const table of tables) {
+  for (const table of allTables()) {
     const rows = [...table.tBodies[0].rows];
     const shown = rows.filter(isShown).length;
     const [all, some] = table.caption?.children ?? [];
@@ -90,7 +93,7 @@ onRestore((state) => {
     field.value = state.get("find") ?? "";
     filter(document.getElementById(field.dataset.for), field.value);
   }
-  for (const table of tables) {
+  for (const table of allTables()) {
     const [key, way] = (state.get(`sort-${table.id.slice(6)}`) ?? "").split("-");
     const head = headsOf(table).find((one) => keyOf(one) === key);
     if (head && ["ascending", "descending"].includes(way)) sortBy(head, way);
@@ -109,22 +112,20 @@ const csvOf = (table) => {
   )));
   return `${[heads, ...rows].map((row) => row.join(",")).join("\r\n")}\r\n`;
 };
-for (const button of document.querySelectorAll("button[data-csv]")) {
-  button.addEventListener("click", () => {
-    const table = document.getElementById(button.dataset.csv);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csvOf(table)], { type: "text/csv" }));
-    link.download = `${button.dataset.csv.replace("table-", "ipmicra-")}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-}
+onButton("button[data-csv]", (button) => {
+  const table = document.getElementById(button.dataset.csv);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([csvOf(table)], { type: "text/csv" }));
+  link.download = `${button.dataset.csv.replace("table-", "ipmicra-")}.csv`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+});
 
 // On a phone a row is a card; each cell then names its column.
 const narrow = matchMedia("(max-width: 560px)");
 const nameCells = () => {
   if (!narrow.matches) return;
-  for (const table of tables) {
+  for (const table of allTables()) {
     const names = headsOf(table).map((head) => head.textContent.trim());
     for (const row of table.tBodies[0].rows) {
       for (const cell of row.cells) cell.dataset.h = names[cell.cellIndex];
