@@ -51,12 +51,16 @@ class Browser:
         requests.delete(self._session, timeout=PATIENCE_S)
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, is_dark: bool = False) -> None:
+        self.visit(path.as_uri(), width=width, height=height, is_dark=is_dark)
+
+    def visit(self, url: str, *, width: int = 1280, height: int = 900, is_dark: bool = False) -> None:
+        """Go to a page and wait until all of it is there."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._devtools("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         self._devtools("Emulation.setEmulatedMedia", features=[scheme])
-        self.ask("url", url=path.as_uri())
-        there = f"location.href === {path.as_uri()!r} && document.getElementById('tip') !== null"
+        self.ask("url", url=url)
+        there = f"location.href === {url!r} && document.getElementById('tip') !== null"
         script = f"return document.readyState === 'complete' && {there}"
         wait_until(lambda: self.run(script), "the page is there")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-EMPTY = {"meta", "input", "br", "rect", "circle", "path"}
+EMPTY = {"meta", "link", "input", "br", "rect", "circle", "path"}
 
 
 @dataclass
@@ -66,6 +66,10 @@ class Page(HTMLParser):
             and all(tag.attributes.get(key.replace("_", "-")) == value for key, value in attributes.items())
             and (wanted is None or wanted in tag.attributes.get("class", "").split())
         ]
+
+    def text_of(self, name: str) -> str:
+        """The texts of all elements of a name."""
+        return " ".join(tag.text for tag in self.all(name))
 
     def one(self, name: str, **attributes: str) -> Tag:
         (found,) = self.all(name, **attributes)

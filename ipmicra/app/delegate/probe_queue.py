@@ -48,6 +48,8 @@ class ProbeQueue:
     """Called with an attempt and its sample."""
     fail: Callable[[BaseException], None]
     counts: ProbeCounts = field(default_factory=ProbeCounts)
+    watchers: list[Callable[[Sample], object]] = field(default_factory=list)
+    """Called with every sample that an agent was asked for."""
     remembered_s: float = inf
     """Age up to which a sample answers for a second probe."""
     clock: Callable[[], float] = time.time
@@ -116,6 +118,8 @@ class ProbeQueue:
             async for sample in self.desk.probe(probes, budget):
                 self._under_way[crawler] -= 1
                 self.counts.sent += sample.loss is not Loss.BUDGET
+                for watch in self.watchers:
+                    watch(sample)
                 self._arrived(sample)
         except BaseException as error:  # noqa: BLE001 - the session raises it
             self.fail(error)
@@ -128,6 +132,11 @@ class ProbeQueue:
             self._asked.add(pair)
         for attempt in self._waiting.pop(pair, ()):
             self.on_sample(attempt, sample)
+
+    def load(self) -> dict[str, tuple[int, int]]:
+        """Return how many probes wait here for each agent, and how many are under way."""
+        names = {*self._queues, *self._under_way}
+        return {name: (len(self._queues.get(name, ())), self._under_way.get(name, 0)) for name in names}
 
     async def close(self) -> None:
         """Cancel what is under way; the next run asks agents for its answers."""

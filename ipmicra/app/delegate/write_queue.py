@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -41,6 +42,8 @@ class WriteQueue:
     rejected: list[ImplausibleSample] = field(default_factory=list)
     beside: list[Callable[[float], object]] = field(default_factory=list)
     """Called in each transaction: write what must be kept together with the decisions."""
+    on_written: Callable[[float], object] = lambda _seconds: None
+    """Called with the seconds that each transaction took."""
     payers: Payers | None = None
     """Set if several batches share the machine."""
 
@@ -86,6 +89,7 @@ class WriteQueue:
             return
         tables = [one for one in self.decisions if isinstance(one, AnsweredMany)]
         decisions = [one for one in self.decisions if isinstance(one, Decision)]
+        began_s = time.perf_counter()
         with self.store.transaction():
             self.store.delegations.end_many(self.ended.items(), now_s)
             self.store.delegations.put_many(self.delegations.values())
@@ -96,6 +100,7 @@ class WriteQueue:
             self.store.track_records.reject_many(self.rejected)
             for write in self.beside:
                 write(now_s)
+        self.on_written(time.perf_counter() - began_s)
         written = self.decisions
         self.delegations, self.ended, self.renewed = {}, {}, {}
         self.decisions, self.answered, self.records, self.rejected = [], 0, {}, []

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -20,6 +20,8 @@ from ipmicra.app.home import Home
 from ipmicra.app.serve.api.app import make_app
 from ipmicra.app.serve.api.limits import ApiLimits
 from ipmicra.app.serve.coordinator import Coordinator, CoordinatorConfig
+from ipmicra.app.serve.metrics import Metrics
+from ipmicra.app.serve.pages.routes import Pages
 from ipmicra.app.serve.place import OPERATOR_TOKEN, CoordinatorPlace, forget_place, note_place
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.web.connection_limits import ConnectionLimiter, ConnectionLimits
@@ -88,10 +90,13 @@ def run_coordinator(options: ServeOptions) -> None:
 async def _serve(options: ServeOptions) -> None:
     settings = options.server
     coordinator = Coordinator(options.home, options.delegating, options.config)
-    with listening_or_error(settings.host, settings.port) as made:
+    with ExitStack() as stack, listening_or_error(settings.host, settings.port) as made:
         async with coordinator:
             _make_operator_token(coordinator)
-            config = uvicorn_config(make_app(coordinator, options.limits), settings)
+            metrics = Metrics(coordinator)
+            pages = stack.enter_context(Pages(coordinator))
+            app = make_app(coordinator, options.limits, [*pages.routes(), *metrics.routes()])
+            config = uvicorn_config(metrics.counted(app), settings)
             try:
                 config.load()
             except OSError as error:

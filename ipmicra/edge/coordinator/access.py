@@ -78,6 +78,15 @@ class Access:
             self._used[record.hash] = self._clock()
         return Identity(name=record.name, role=record.role, crawler=record.crawler)
 
+    def identify_hash(self, token_hash: bytes) -> Identity | None:
+        """Return whose token has a hash; None if there is none, or it no longer works."""
+        if self._ticks() - self._checked_s >= self._config.check_s:
+            self.refresh()
+        record = self._tokens.get(token_hash)
+        if record is None or record.state(self._clock()) != "good":
+            return None
+        return Identity(name=record.name, role=record.role, crawler=record.crawler)
+
     def refusal(self, authorization: str | None) -> str:
         """Return the reason for which an `Authorization` header is refused, for whoever sent it."""
         record = self.record(authorization)

@@ -1,0 +1,170 @@
+"""What the overview shows of a coordinator that runs: figures, crawlers, batches, events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ipmicra.app.report.plots.axes import plural
+from ipmicra.app.report.tables import Cell, Row, Table, name_cell, number_cell, text_cell
+from ipmicra.app.serve.pages.news import News
+
+MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
+SILENT = "silent"
+WORDS = {"unreachable": SILENT}
+"""States that are stored by another word than people read."""
+LONGEST = 120
+
+Described = Mapping[str, Any]
+"""A crawler or batch as the API describes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """What changes while one looks."""
+
+    tiles: list[tuple[str, str, str, str]]
+    """Name, figure, what to know about it, and `good`, `bad` or nothing."""
+    tables: list[Table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glimpse:
+    """What is known of a coordinator at a moment."""
+
+    now_s: float
+    health: Described
+    readiness: Described
+    crawlers: Sequence[Described]
+    batches: Sequence[Described]
+    seen_s: Mapping[str, float]
+    """When agents that call out were last heard of."""
+    news: Sequence[News]
+    numbers: Mapping[str, int]
+    """Of crawlers in the plots, which give them their colours."""
+
+
+def live(glimpse: Glimpse) -> Live:
+    """Arrange what is known."""
+    return Live(
+        tiles=_tiles(glimpse), tables=[_fleet(glimpse), _batches(glimpse.batches), _events(glimpse.news)]
+    )
+
+
+def ago(seconds: float) -> str:
+    """Write how long ago something was, to two digits: 40 s, 12 min, 3 h, 5 days."""
+    if seconds < MINUTE_S:
+        return f"{max(seconds, 0):.0f} s"
+    if seconds < HOUR_S:
+        return f"{seconds / MINUTE_S:.0f} min"
+    return f"{seconds / HOUR_S:.0f} h" if seconds < DAY_S else plural(int(seconds / DAY_S), "day")
+
+
+def word_of(state: str) -> str:
+    """Return the word for a crawler's state that people read."""
+    return WORDS.get(state, state)
+
+
+def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
+    ready = glimpse.readiness
+    states = [word_of(str(one["state"])) for one in glimpse.crawlers]
+    others = {word: states.count(word) for word in dict.fromkeys(states) if word != "joined"}
+    note = ", ".join(f"{count} {word}" for word, count in sorted(others.items())) or "all answer"
+    sites = sum(int(one.get("sites") or 0) for one in glimpse.crawlers)
+    running = [one for one in glimpse.batches if one.get("state", "running") == "running"]
+    is_ready = bool(ready["is_ready"])
+    return [
+        (
+            "coordinator",
+            "ready" if is_ready else "not ready",
+            str(
+                ready.get("trouble")
+                or f"up {ago(float(glimpse.health['up_s']))}; ipmicra {glimpse.health['ipmicra']}"
+            ),
+            "good" if is_ready else "bad",
+        ),
+        (
+            "crawlers",
+            f"{states.count('joined'):,}",
+            note if states else "none yet",
+            "bad" if SILENT in others else "",
+        ),
+        ("sites with an owner", f"{sites:,}", "by assignment", ""),
+        (
+            "hosts that wait",
+            f"{int(ready['waiting']):,}",
+            plural(len(running), "batch").replace("batchs", "batches") + " under way",
+            "",
+        ),
+    ]
+
+
+def _fleet(glimpse: Glimpse) -> Table:
+    rows = []
+    for one in glimpse.crawlers:
+        name, state = str(one["name"]), word_of(str(one["state"]))
+        number = glimpse.numbers.get(name)
+        seen_s = glimpse.seen_s.get(name)
+        place = ", ".join(str(one[key]) for key in ("city", "country") if one.get(key))
+        cells = (
+            Cell(name, crawler=number),
+            Cell(state, kind={"joined": "good", SILENT: "bad"}.get(state, "")),
+            text_cell(None if seen_s is None else f"{ago(glimpse.now_s - seen_s)} ago"),
+            text_cell(_agent(one, seen_s)),
+            text_cell(place),
+            number_cell(one.get("sites")),
+            number_cell(one.get("pages")),
+        )
+        rows.append(Row(number, cells))
+    heads = ("crawler", "state", "seen", "agent", "place", "sites", "pages")
+    caption = (
+        f"{len(rows):,} in all" if rows else "No crawler yet: `ipmicra crawler add`, or an agent that joins."
+    )
+    return Table(name="fleet", title="Crawlers", caption=caption, heads=heads, rows=tuple(rows))
+
+
+def _agent(one: Described, seen_s: float | None) -> str:
+    if one.get("agent_url"):
+        return "listens"
+    return "calls out" if seen_s is not None else "none"
+
+
+def _batches(batches: Sequence[Described]) -> Table:
+    rows = tuple(Row(None, _batch(one)) for one in batches)
+    heads = ("batch", "state", "done", "of", "share", "started", "what")
+    caption = f"The last {len(rows):,}" if rows else "No batch yet."
+    return Table(name="batches", title="Batches", caption=caption, heads=heads, rows=rows)
+
+
+def _batch(one: Described) -> tuple[Cell, ...]:
+    done, total = one.get("done"), one.get("total")
+    share = done / total if done is not None and total else None
+    return (
+        text_cell(str(one["id"])),
+        text_cell(str(one["state"])),
+        number_cell(done),
+        number_cell(total),
+        number_cell(share, ".0%"),
+        text_cell(str(one.get("started") or "")),
+        name_cell(str(one.get("words") or ""), LONGEST),
+    )
+
+
+def _events(news: Sequence[News]) -> Table:
+    rows = tuple(
+        Row(
+            None,
+            (
+                text_cell(one.at),
+                Cell(one.level, kind="" if one.level == "info" else "bad"),
+                text_cell(one.event),
+                name_cell(one.text, LONGEST),
+            ),
+        )
+        for one in news
+    )
+    caption = f"The last {len(rows):,}, newest first" if rows else "Nothing happened since the start."
+    return Table(
+        name="events", title="Events", caption=caption, heads=("time", "level", "event", "what"), rows=rows
+    )
