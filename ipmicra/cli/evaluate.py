@@ -14,6 +14,7 @@ from ipmicra.cli.options import (
     FormatOption,
     HierarchyOption,
     JsonOption,
+    TableOption,
     chosen,
     file_option,
     home_of,
@@ -29,6 +30,8 @@ FINDINGS_SHOWN = 10
 
 Cell = Callable[[dict[str, Any]], str]
 UNKNOWN = "–"
+WORLD_PLACES = "world"
+"""The location that is true by definition."""
 
 
 def _share(key: str) -> Cell:
@@ -183,6 +186,7 @@ def evaluate(
     resolve: ResolveOption = False,
     policies: PolicyOption = None,
     location: LocationOption = None,
+    table: TableOption = None,
     train: TrainOption = None,
     seeds: SeedsOption = 20,
     thresholds_ms: ThresholdOption = None,
@@ -224,6 +228,7 @@ def evaluate(
         resolves=resolve,
         policies=policies or (),
         location=kind,
+        tables=tuple(table or ()),
         train=train,
         seeds=seeds,
         thresholds_ms=thresholds_ms or (50.0, 10.0),
@@ -277,6 +282,7 @@ def _run(options: EvaluateOptions, plot: Path | None, report: Path | None, print
     if print_format is Format.TABLE:
         _print(evaluation)
         _print_trust(evaluation)
+        _print_places(evaluation)
     else:
         print_records(evaluation.rows, print_format)
     if saving := _saving(evaluation):
@@ -318,6 +324,20 @@ def _print_trust(evaluation: Evaluation) -> None:
     ]
     if said:
         print_table("how sure, how often right", ["policy", "said", "right in", "answers"], said)
+
+
+def _print_places(evaluation: Evaluation) -> None:
+    """Print where places come from, and how many are far from the true ones."""
+    cells = [
+        [
+            one["source"],
+            f"{one['sites']:,}",
+            f"{one['far']:,} of {one['checked']:,}" if one["checked"] else UNKNOWN,
+        ]
+        for one in evaluation.places
+    ]
+    if cells and evaluation.location != WORLD_PLACES:
+        print_table("places by source", ["source", "sites", "off by over 500 km"], cells)
 
 
 def _by_evidence(row: dict[str, Any]) -> str:

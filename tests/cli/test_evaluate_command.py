@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -122,6 +123,56 @@ def test_table_is_for_people(folder: Path) -> None:
     assert "within 2 ms" in shown
 
 
+@pytest.fixture
+def exported(folder: Path, tmp_path: Path) -> Path:
+    """A table of places such as a GeoIP export: of 40 sites, 30 right, 6 at the North Pole and 4 missing."""
+    table = tmp_path / "geoip.csv"
+    sites = list(csv.DictReader((folder / "sites.csv").read_text(encoding="utf-8").splitlines()))
+    rows = [(row["address"], row["latitude"], row["longitude"]) for row in sites[:30]]
+    rows += [(row["address"], "89.5", "0") for row in sites[30:36]]
+    table.write_text("target,latitude,longitude\n" + "".join(",".join(row) + "\n" for row in rows))
+    return table
+
+
+def test_each_policy_tells_what_its_answers_without_a_probe_were_worth(folder: Path) -> None:
+    rows = evaluated(folder, "--policy", "predict", "--policy", "hash", "--json")
+    for row in rows:
+        groups = row["unprobed_by_evidence"]
+        assert isinstance(groups, dict)
+        answers = sum(group["answers"] for group in groups.values())
+        right = sum(group["answers"] * group["right"] for group in groups.values())
+        assert answers == round(row["unprobed"] * 28)  # type: ignore[operator] - two orders of 14 sites
+        assert row["unprobed_right"] == (None if not answers else pytest.approx(right / answers, abs=1e-3))
+    by_policy = {row["policy"]: row for row in rows}
+    assert by_policy["hash"]["unprobed"] == 1.0
+    assert by_policy["hash"]["calibration"] == []
+    said = by_policy["predict"]["calibration"]
+    assert isinstance(said, list)
+    # hosts of a subnet that was delegated before inherit its crawler, and nobody says how sure that is
+    assert 0 < sum(group["answers"] for group in said) <= 28
+    assert all(group["from"] <= group["said"] <= group["to"] for group in said)
+
+
+def test_places_of_a_table_stand_beside_the_true_ones(folder: Path, exported: Path) -> None:
+    (row, *_rest) = evaluated(folder, "--policy", "geo", "--table", exported, "--json")
+    assert row["location"] == "locate"
+    places = {one["source"]: one for one in row["places"]}  # type: ignore[attr-defined]
+    assert places["known"] == {"source": "known", "sites": 36, "checked": 36, "far": 6}
+    (true, *_rest) = evaluated(folder, "--policy", "geo", "--json")
+    assert true["places"] == [{"source": "world", "sites": 40, "checked": 40, "far": 0}]
+    assert float(str(true["optimal"])) >= float(str(row["optimal"]))
+
+
+def test_tables_of_trust_and_of_places_are_printed(folder: Path, exported: Path) -> None:
+    words = ("evaluate", folder, "--hierarchy", folder / "a.ipm", "--seeds", "1", "--policy", "predict")
+    shown = invoked(*words, "--table", exported, "-f", "table").stdout
+    assert "how sure, how often right" in shown
+    assert "places by source" in shown
+    assert re.search(r"known +36 +6 of 36", shown)
+    assert "answers without a probe" in invoked(*words[:-1], "hash", "-f", "table").stdout
+    assert "places by source" not in invoked(*words, "-f", "table").stdout
+
+
 def test_picture_is_drawn(folder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "curve.svg"
     evaluated(folder, "--policy", "geo", "--plot", picture)
@@ -138,6 +189,7 @@ def test_picture_is_drawn(folder: Path, tmp_path: Path) -> None:
         (["--threshold-ms", "0"], "milliseconds above 0"),
         (["--location", "moon"], "'moon' is none of world, country, locate, none"),
         (["--plot", "curve.txt"], "a picture ends in .png"),
+        (["--table", "a.csv", "--location", "world"], "use --location locate"),
     ],
 )
 def test_wrong_usage_says_what_to_do(folder: Path, words: list[str], said: str) -> None:

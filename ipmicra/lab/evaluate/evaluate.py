@@ -19,7 +19,7 @@ from ipmicra.delegate.replay.world import LocationKind, World
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
 from ipmicra.lab.evaluate.comparison import Comparison, PolicyResult, other_ways
-from ipmicra.lab.evaluate.inputs import WorldSource, choose_kind, open_tree, places_of
+from ipmicra.lab.evaluate.inputs import Places, WorldSource, choose_kind, count_places, open_tree
 from ipmicra.lab.evaluate.report import ReplayedWorld
 
 TODAY = "today"
@@ -46,6 +46,8 @@ class EvaluateOptions:
     """By name; all of them if none is named."""
     location: LocationKind | None = None
     """What is known of places; by default the world's own, or what can be located."""
+    tables: Sequence[Path] = ()
+    """Known places, such as a GeoIP export, for places by `locate`, which is then the default."""
     train: int | None = None
     """Sites before those that count; the paper's share of the world if not given."""
     seeds: int = 20
@@ -69,6 +71,8 @@ class Evaluation:
     seeds: int
     location: LocationKind
     rows: list[dict[str, Any]]
+    places: list[dict[str, Any]] = field(default_factory=list)
+    """Sites by the source of their place: how many are compared with the true place, and far from it."""
     findings: list[str] = field(default_factory=list)
     """Rows left out, a line each."""
     notes: list[str] = field(default_factory=list)
@@ -103,17 +107,20 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
     train = round(len(world.sites) * PUBLISHED_TRAIN) if options.train is None else options.train
     _check_train(train, world)
     with open_tree(options.hierarchy, world, notes) as tree:
-        kind = options.location or choose_kind(source, world, notes)
+        kind = options.location or _default_kind(options, source, world, notes)
+        locations = Places(kind=kind, tables=options.tables).load(world, tree, findings, notes)
+        places = count_places(world, kind, locations)
         comparison = Comparison(
             world=world,
             tree=tree,
-            locations=places_of(world, kind, tree, notes),
+            locations=locations,
             train=train,
             seeds=options.seeds,
             config=DelegatorConfig(probe_budget=options.probe_budget),
             others_ms=other_ways(world),
         )
-        rows = [_row(result) for result in _results(comparison, options, progress)]
+        known: dict[str, Any] = {"location": str(kind), "places": places}
+        rows = [_row(result) | known for result in _results(comparison, options, progress)]
         data = _replayed(comparison, options) if options.is_reported else None
     return Evaluation(
         world=world.name,
@@ -121,11 +128,18 @@ def evaluate(options: EvaluateOptions, progress: Progress = lambda *_: None) -> 
         seeds=options.seeds,
         location=kind,
         rows=rows,
+        places=places,
         findings=findings,
         notes=notes,
         is_measured=source.is_measured,
         data=data,
     )
+
+
+def _default_kind(
+    options: EvaluateOptions, source: WorldSource, world: World, notes: list[str]
+) -> LocationKind:
+    return LocationKind.LOCATE if options.tables else choose_kind(source, world, notes)
 
 
 def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
@@ -176,6 +190,10 @@ def _check_numbers(options: EvaluateOptions) -> None:
     """Refuse what makes no sense in any world."""
     if options.seeds < 1:
         raise InputError(f"{options.seeds} orders of arrival are none: use --seeds 1 or more")
+    if options.tables and options.location not in {None, LocationKind.LOCATE}:
+        raise InputError(
+            f"a table of places is not used with places by {options.location}: use --location locate"
+        )
     unknown = sorted(set(options.policies) - set(POLICIES))
     if unknown:
         raise InputError(f"no policy {', '.join(unknown)}: there are {', '.join(POLICIES)}")

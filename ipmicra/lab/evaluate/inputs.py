@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ipmicra.delegate.ports import LocationSource
 from ipmicra.delegate.replay.world import LocationKind, World, WorldLocations, locations_of
@@ -24,7 +24,6 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.trees import PrefixTree
 from ipmicra.model.address import Address
 from ipmicra.model.geo import km_between
-from ipmicra.model.location import Location
 from ipmicra.model.site import Site
 
 NO_HIERARCHY = (
@@ -38,7 +37,7 @@ NO_PLACES = (
 
 
 FAR_KM = 500.0
-"""A place farther than this from the true one counts as wrong in the notes."""
+"""A place farther than this from the true one counts as far off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,45 +110,53 @@ def choose_kind(source: WorldSource, world: World, notes: list[str]) -> Location
     return LocationKind.LOCATE
 
 
-def places_of(world: World, kind: LocationKind, tree: SubnetTree, notes: list[str]) -> LocationSource | None:
-    """Return the places of that kind."""
-    if kind is LocationKind.LOCATE:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where the sites' places come from."""
+
+    kind: LocationKind
+    tables: Sequence[Path] = ()
+    """Known places, such as a GeoIP export; for places by `locate`."""
+
+    def load(
+        self, world: World, tree: SubnetTree, findings: list[str], notes: list[str]
+    ) -> LocationSource | None:
+        """Return the places; rows of tables that cannot be used go into `findings`."""
+        if self.kind is LocationKind.LOCATE:
+            return self._located(world, tree, findings, notes)
+        if self.kind is LocationKind.COUNTRY:
+            from ipmicra.edge.geodata.countries import country_middles
+
+            return locations_of(_with_countries(world, tree), self.kind, country_middles())
+        return locations_of(world, self.kind, {})
+
+    def _located(
+        self, world: World, tree: SubnetTree, findings: list[str], notes: list[str]
+    ) -> WorldLocations:
         from ipmicra.app.locate.sites import LocatedSites
 
-        located = LocatedSites(tree if isinstance(tree, Hierarchy) else None)
+        located = LocatedSites(tree if isinstance(tree, Hierarchy) else None, tables=self.tables)
+        findings += located.findings
         found = {site.address: located.location_of(site, 0) for site in world.sites}
         places = {address: place for address, place in found.items() if place is not None}
-        notes.append(f"places by host name and registration: {len(places):,} of {len(world.sites):,} sites")
-        notes += places_by_source(world, places)
+        by = "host name, registration and table" if self.tables else "host name and registration"
+        notes.append(f"places by {by}: {len(places):,} of {len(world.sites):,} sites")
         return WorldLocations(places)
-    if kind is LocationKind.COUNTRY:
-        from ipmicra.edge.geodata.countries import country_middles
-
-        return locations_of(_with_countries(world, tree), kind, country_middles())
-    return locations_of(world, kind, {})
 
 
-def places_by_source(world: World, places: Mapping[Address, Location]) -> list[str]:
-    """Say how many places each source gave, and how many are far off where the world knows better."""
-    given: Counter[str] = Counter()
-    checked: Counter[str] = Counter()
-    far: Counter[str] = Counter()
+def count_places(world: World, kind: LocationKind, locations: LocationSource | None) -> list[dict[str, Any]]:
+    """Count the places that each source gave, and those far off where the world knows better."""
+    counts: dict[str, dict[str, Any]] = {}
     for site, true in zip(world.sites, world.places, strict=True):
-        place = places.get(site.address)
+        place = locations.location_of(site, 0) if locations else None
         if place is None:
             continue
-        source = place.source or "unknown"
-        given[source] += 1
-        if true is not None:
-            checked[source] += 1
-            far[source] += km_between(place, true) > FAR_KM
-    lines = []
-    for source, count in given.most_common():
-        known = (
-            f", {far[source]:,} of {checked[source]:,} off by over {FAR_KM:g} km" if checked[source] else ""
-        )
-        lines.append(f"places by {source}: {count:,}{known}")
-    return lines
+        source = str(place.source or kind)
+        one = counts.setdefault(source, {"source": source, "sites": 0, "checked": 0, "far": 0})
+        one["sites"] += 1
+        one["checked"] += true is not None
+        one["far"] += true is not None and km_between(place, true) > FAR_KM
+    return sorted(counts.values(), key=lambda one: -one["sites"])
 
 
 def _with_countries(world: World, tree: SubnetTree) -> World:
