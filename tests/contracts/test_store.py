@@ -148,6 +148,11 @@ def test_every_sample_comes_back_in_its_order(
     store.close()
 
 
+def test_nul_in_what_a_server_said_is_kept_as_its_picture(store: StorePort) -> None:
+    store.samples.add_many([Sample(crawler="ath", address=A, rtt_ms=None, detail="a\0b")])
+    assert [one.detail for one in store.samples.of(A)] == ["a␀b"]
+
+
 def test_answer_of_the_dns_holds_until_it_expires(store: StorePort) -> None:
     found = NameAnswer(name="a.example", status=NameStatus.FOUND, addresses=(A, B), expires_s=10.0)
     missing = NameAnswer(name="b.example", status=NameStatus.NXDOMAIN, expires_s=20.0)

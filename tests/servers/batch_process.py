@@ -24,8 +24,10 @@ from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.store import Store
 from ipmicra.model.sample import Rung
 from tests.delegating_worlds import seeds_of
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
+PATIENT = ConnectionConfig(reconnect_s=PATIENCE_S)
 QUICK = ConnectionConfig(synchronous="OFF")
 """The machine stays up, so what a killed process wrote is there."""
 
@@ -40,6 +42,13 @@ class BatchOrder:
     token: str
     policy: str
     budget: int | None
+    store: str | None = None
+    """The URL of a store elsewhere; by default it is in the folder."""
+
+    def _open_store(self) -> Store:
+        if self.store is None:
+            return Store.open(str(Path(self.folder) / "state.db"), QUICK)
+        return Store.open(self.store, PATIENT)
 
     def run(self) -> dict[str, str]:
         """Run the batch to its end; return the crawler of each host."""
@@ -54,7 +63,7 @@ class BatchOrder:
         )
         with (
             Hierarchy.open(folder / "hierarchy.ipm") as hierarchy,
-            Store.open(str(folder / "state.db"), QUICK) as store,
+            self._open_store() as store,
         ):
             batch = Batch(
                 store, hierarchy, options, lambda result: found.update({result.host: result.crawler})

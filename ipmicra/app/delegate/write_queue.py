@@ -90,16 +90,13 @@ class WriteQueue:
         tables = [one for one in self.decisions if isinstance(one, AnsweredMany)]
         decisions = [one for one in self.decisions if isinstance(one, Decision)]
         began_s = time.perf_counter()
-        with self.store.transaction():
-            self.store.delegations.end_many(self.ended.items(), now_s)
-            self.store.delegations.put_many(self.delegations.values())
-            self.store.delegations.put_answered(tables, self.explained)
-            self.store.delegations.renew_many(self.renewed.values())
-            self._write_results(decisions, tables)
-            self.store.track_records.put_many(self.records.items())
-            self.store.track_records.reject_many(self.rejected)
-            for write in self.beside:
-                write(now_s)
+        if self.beside:  # these change more than the store, so they cannot be repeated
+            with self.store.transaction():
+                self._write(decisions, tables, now_s)
+                for write in self.beside:
+                    write(now_s)
+        else:
+            self.store.repeated(lambda: self._write(decisions, tables, now_s))
         self.on_written(time.perf_counter() - began_s)
         written = self.decisions
         self.delegations, self.ended, self.renewed = {}, {}, {}
@@ -109,6 +106,15 @@ class WriteQueue:
         for one in written:
             for decision in one.decisions() if isinstance(one, AnsweredMany) else (one,):
                 self.on_decision(decision)
+
+    def _write(self, decisions: list[Decision], tables: list[AnsweredMany], now_s: float) -> None:
+        self.store.delegations.end_many(self.ended.items(), now_s)
+        self.store.delegations.put_many(self.delegations.values())
+        self.store.delegations.put_answered(tables, self.explained)
+        self.store.delegations.renew_many(self.renewed.values())
+        self._write_results(decisions, tables)
+        self.store.track_records.put_many(self.records.items())
+        self.store.track_records.reject_many(self.rejected)
 
     def _write_results(self, decisions: list[Decision], tables: list[AnsweredMany]) -> None:
         """Keep results with their batch, or with all the batches that wait for them."""

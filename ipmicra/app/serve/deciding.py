@@ -99,8 +99,10 @@ class Deciding:
         with ExitStack() as stack:
             self.hierarchy = self.home.open_hierarchy()
             lock: HeldLock = stack.enter_context(self.home.lock("delegate", WORDS))
-            stack.enter_context(self.home.lock("assign", WORDS))
+            other = stack.enter_context(self.home.lock("assign", WORDS))
             store = stack.enter_context(self.home.open_store())
+            lock.protect(store)
+            other.protect(store)
             lock.settle(store.batches.reopen)
             self.store = store
             self._held = stack.pop_all()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ipmicra.app.home import Home
 from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.store.places import shown
 from ipmicra.errors import StoreBusyError
 
 PLACE = "coordinator.json"
@@ -32,7 +33,7 @@ class CoordinatorPlace:
 def note_place(home: Home, place: CoordinatorPlace) -> None:
     """Write where the coordinator is."""
     certificate = str(place.certificate.absolute()) if place.certificate else None
-    content = {"url": place.url, "pid": place.pid, "store": home.store, "certificate": certificate}
+    content = {"url": place.url, "pid": place.pid, "store": shown(home.store), "certificate": certificate}
     write_atomically(home.folder / PLACE, [json.dumps(content).encode()])
 
 
@@ -68,7 +69,7 @@ def _read(home: Home) -> CoordinatorPlace | None:
     try:
         found = json.loads((home.folder / PLACE).read_text(encoding="utf-8"))
         certificate = Path(found["certificate"]) if found.get("certificate") else None
-        is_ours = found["store"] == home.store
+        is_ours = found["store"] == shown(home.store)
         place = CoordinatorPlace(url=str(found["url"]), pid=int(found["pid"]), certificate=certificate)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -280,9 +280,13 @@ class OrderDesk:
 
     def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
         """Write samples down together with the news that their orders are answered."""
-        with self._store.transaction():
+        answered, at_s = list(ids), self._clock()
+
+        def write() -> None:
             self._store.samples.add_many(samples)
-            self._store.budget.answer(ids, self._clock())
+            self._store.budget.answer(answered, at_s)
+
+        self._store.repeated(write)
 
     def _longest_s(self, batch: list[_Sent]) -> float:
         """Return how long an agent may take for a batch, its repetition included."""

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.address import Address
@@ -73,29 +73,27 @@ class AssignmentTable:
         """Use a connection."""
         self._connection = connection
 
+    @in_transaction
     def put_many(self, assignments: Iterable[Assignment]) -> None:
         """Keep assignments in place of those their hosts had; all or none."""
         kept = list(assignments)
-        with self._connection.transaction():
-            hosts = list(dict.fromkeys(one.host for one in kept))
-            before = {_place(one): (one, seq) for one, seq in self._numbered(hosts)}
-            self._connection.execute_many(
-                "DELETE FROM assignments WHERE host = ?", [(host,) for host in hosts]
-            )
-            same = {
-                _place(one): before[_place(one)][1]
-                for one in kept
-                if _place(one) in before and _is_same(one, before[_place(one)][0])
-            }
-            number = self._take_numbers(len(kept) - len(same))
-            rows = []
-            for one in kept:
-                seq = same.get(_place(one))
-                if seq is None:
-                    seq = number = number + 1
-                rows.append((*_row_of(one), seq))
-            self._connection.execute_many(ASSIGNMENTS.insert, rows)
-            self._note(kept, [one for one, _ in before.values()])
+        hosts = list(dict.fromkeys(one.host for one in kept))
+        before = {_place(one): (one, seq) for one, seq in self._numbered(hosts)}
+        self._connection.execute_many("DELETE FROM assignments WHERE host = ?", [(host,) for host in hosts])
+        same = {
+            _place(one): before[_place(one)][1]
+            for one in kept
+            if _place(one) in before and _is_same(one, before[_place(one)][0])
+        }
+        number = self._take_numbers(len(kept) - len(same))
+        rows = []
+        for one in kept:
+            seq = same.get(_place(one))
+            if seq is None:
+                seq = number = number + 1
+            rows.append((*_row_of(one), seq))
+        self._connection.execute_many(ASSIGNMENTS.insert, rows)
+        self._note(kept, [one for one, _ in before.values()])
 
     def _note(self, kept: list[Assignment], before: list[Assignment]) -> None:
         """Note what crawlers lost, and take back what they have again."""
@@ -180,15 +178,13 @@ class AssignmentTable:
         lost = self._connection.read(_LOSS, _loss_of, where, values)
         return sorted([*gained, *lost], key=lambda one: one.seq)[:count]
 
+    @in_transaction
     def forget(self, hosts: Iterable[str], at_s: float = 0.0) -> int:
         """Remove those of hosts; return how many."""
         names = list(hosts)
-        with self._connection.transaction():
-            gone = [one for one, _ in self._numbered(names)]
-            self._connection.execute_many(
-                "DELETE FROM assignments WHERE host = ?", [(host,) for host in names]
-            )
-            self._lose([one for one in gone if one.crawler], at_s)
+        gone = [one for one, _ in self._numbered(names)]
+        self._connection.execute_many("DELETE FROM assignments WHERE host = ?", [(host,) for host in names])
+        self._lose([one for one in gone if one.crawler], at_s)
         return len(gone)
 
 

@@ -18,7 +18,7 @@ from itertools import repeat
 from operator import itemgetter
 
 from ipmicra.delegate.actions import AnsweredMany
-from ipmicra.edge.store.connection import DAMAGED, Connection
+from ipmicra.edge.store.connection import DAMAGED, Connection, in_transaction
 from ipmicra.edge.store.delegations import origin_of, origin_row
 from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord, Bounds
@@ -71,16 +71,16 @@ class BatchTable:
         """Use a connection."""
         self._connection = connection
 
+    @in_transaction
     def begin(self, key: str, words: str, at_s: float) -> BatchRecord:
         """Resume the unfinished batch of a key, or begin one."""
-        with self._connection.transaction():
-            found = self._open(key)
-            if found is not None:
-                return found
-            self._connection.execute(
-                "INSERT INTO batches (key, words, started_s) VALUES (?, ?, ?)", (key, words, at_s)
-            )
-            made = self._open(key)
+        found = self._open(key)
+        if found is not None:
+            return found
+        self._connection.execute(
+            "INSERT INTO batches (key, words, started_s) VALUES (?, ?, ?)", (key, words, at_s)
+        )
+        made = self._open(key)
         assert made is not None  # noqa: S101 - inserted above
         return made
 
@@ -165,19 +165,19 @@ class ResultTable:
         rest = "WHERE key_hash = ? AND host = ? ORDER BY batch DESC LIMIT 1"
         return self._connection.read_one(_RESULT, _result_of, rest, (key_hash(host), host))
 
+    @in_transaction
     def resting_on(self, bounds: Iterable[Bounds]) -> list[Decision]:
         """Return the results that were answered from delegations, oldest first."""
-        with self._connection.transaction():
-            self._note_bounds(bounds)
-            return self._connection.read(_RESULT, _result_of, f"WHERE {_NOTED} ORDER BY id")
+        self._note_bounds(bounds)
+        return self._connection.read(_RESULT, _result_of, f"WHERE {_NOTED} ORDER BY id")
 
+    @in_transaction
     def forget(self, hosts: Iterable[str], bounds: Iterable[Bounds]) -> int:
         """Remove all results of hosts, and those that were answered from delegations; return how many."""
-        with self._connection.transaction():
-            self._note_bounds(bounds)
-            gone = self._connection.execute(f"DELETE FROM results WHERE {_NOTED}")  # noqa: S608 - our own
-            one = "DELETE FROM results WHERE key_hash = ? AND host = ?"
-            return gone + sum(self._connection.execute(one, (key_hash(host), host)) for host in hosts)
+        self._note_bounds(bounds)
+        gone = self._connection.execute(f"DELETE FROM results WHERE {_NOTED}")  # noqa: S608 - our own
+        one = "DELETE FROM results WHERE key_hash = ? AND host = ?"
+        return gone + sum(self._connection.execute(one, (key_hash(host), host)) for host in hosts)
 
     def _note_bounds(self, bounds: Iterable[Bounds]) -> None:
         """Keep bounds in a table of this connection: there may be more than fit into a question."""

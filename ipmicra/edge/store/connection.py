@@ -28,11 +28,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
 
 from ipmicra.edge.store.schema import Row, Shape, Table
 
 T = TypeVar("T")
+P = ParamSpec("P")
 DAMAGED = "restore the file from a copy, or move it away and begin with an empty store"
 OF_DAMAGE = (ValueError, TypeError, KeyError, IndexError, OverflowError, struct.error)
 """What making something of a damaged row raises."""
@@ -62,14 +64,13 @@ class ConnectionConfig:
     connect_s: int = 10
     """How long a PostgreSQL server may take to accept a connection."""
     reconnect_s: float = 20.0
-    """How long to try again when the server is gone: a restart takes seconds, a failover somewhat more."""
+    """How long to try again when the server is gone, or undid a write because of another one: a restart takes
+    seconds, a failover somewhat more."""
     idle_s: float = 15.0
     """A transaction of a process that does nothing for so long is undone by the server [2]: one that was
     stopped in the middle must not keep others from writing."""
     fetched_rows: int = 2_000
     """Rows that a streamed answer brings at a time."""
-    attempts: int = 5
-    """How often work that the database undid is done before it is given up."""
 
 
 class Connection(ABC):
@@ -93,8 +94,11 @@ class Connection(ABC):
         Exclusive ones exclude each other. One that is not must lock the rows that it changes (`row_lock`).
         """
 
+    def begin_marking(self) -> None:  # noqa: B027 - SQLite needs none
+        """Let transactions leave a mark from now on, if the database needs one: the tables are there."""
+
     @abstractmethod
-    def repeated(self, work: Callable[[], T]) -> T:
+    def repeated(self, work: Callable[[], T], *, is_exclusive: bool = True) -> T:
         """Do work in a transaction; again if the database undid it for reasons that pass."""
 
     # --- writing
@@ -208,3 +212,26 @@ class Connection(ABC):
     @abstractmethod
     def close(self) -> None:
         """Close the connection."""
+
+
+class Connected(Protocol):
+    """A table: it has a connection."""
+
+    _connection: Connection
+
+
+C = TypeVar("C", bound=Connected)
+
+
+def in_transaction(method: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
+    """Let a method of a table be one transaction, which is repeated if the database undoes it.
+
+    So it may read, decide and write; and it must change nothing but the store.
+    """
+
+    @wraps(method)
+    def whole(table: C, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        again = [list(one) if isinstance(one, Iterator) else one for one in args]  # an iterator ends
+        return table._connection.repeated(lambda: method(table, *again, **kwargs))  # type: ignore[arg-type]  # noqa: SLF001
+
+    return whole

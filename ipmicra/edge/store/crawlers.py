@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.ports import Member, StateChange
 from ipmicra.edge.store.schema import Index, Row, Table
@@ -53,13 +53,13 @@ class CrawlerTable:
         """Use a connection."""
         self._connection = connection
 
+    @in_transaction
     def put(self, member: Member) -> None:
         """Keep a crawler in place of the one of that name; a new state goes into its history."""
         before = self.get(member.crawler.name)
-        with self._connection.transaction():
-            self._connection.execute(CRAWLERS.put, _row_of(member))
-            if before is None or before.crawler.state is not member.crawler.state:
-                self._note(member.crawler.name, member.crawler.state, member.crawler.changed_s)
+        self._connection.execute(CRAWLERS.put, _row_of(member))
+        if before is None or before.crawler.state is not member.crawler.state:
+            self._note(member.crawler.name, member.crawler.state, member.crawler.changed_s)
 
     def get(self, name: str) -> Member | None:
         """Return the crawler of a name."""
@@ -70,13 +70,13 @@ class CrawlerTable:
         members = self._connection.read(_CRAWLER, _member_of, "ORDER BY name")
         return [member for member in members if not states or member.crawler.state in states]
 
+    @in_transaction
     def set_state(self, name: str, state: CrawlerState, at_s: float) -> bool:
         """Change a crawler's state; return whether it was another one before."""
         sql = "UPDATE crawlers SET state = ?, changed_s = ? WHERE name = ? AND state <> ?"
-        with self._connection.transaction():
-            is_changed = self._connection.execute(sql, (state.value, at_s, name, state.value)) > 0
-            if is_changed:
-                self._note(name, state, at_s)
+        is_changed = self._connection.execute(sql, (state.value, at_s, name, state.value)) > 0
+        if is_changed:
+            self._note(name, state, at_s)
         return is_changed
 
     def history(self, name: str) -> list[StateChange]:

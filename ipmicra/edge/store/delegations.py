@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.keys import (
     key_hash,
     packed,
@@ -116,21 +116,21 @@ class DelegationTable:
         """Keep the delegations of tables as `put_many` does; accounts name so many that were not asked."""
         self._put([row for table in tables for row in _rows_of(table, explained)])
 
+    @in_transaction
     def _put(self, rows: list[Row]) -> None:
         rows.sort(key=itemgetter(-1))
-        with self._connection.transaction():
-            known = self._known([row[-1] for row in rows])
-            new: list[Row] = []
-            changed: list[Row] = []
-            for row in rows:
-                bounds = row[:2]
-                if bounds in known:
-                    changed.append((*row, *bounds))
-                else:
-                    known.add(bounds)
-                    new.append(row)
-            self._connection.copy(DELEGATIONS, new, (*_COLUMNS, "key_hash"))
-            self._connection.execute_many(_CHANGE, changed)
+        known = self._known([row[-1] for row in rows])
+        new: list[Row] = []
+        changed: list[Row] = []
+        for row in rows:
+            bounds = row[:2]
+            if bounds in known:
+                changed.append((*row, *bounds))
+            else:
+                known.add(bounds)
+                new.append(row)
+        self._connection.copy(DELEGATIONS, new, (*_COLUMNS, "key_hash"))
+        self._connection.execute_many(_CHANGE, changed)
 
     def _known(self, hashes: Sequence[int]) -> set[Row]:
         """Return the bounds of delegations that have one of these hashes."""
@@ -146,13 +146,13 @@ class DelegationTable:
         rows = [(one.expires_s, one.checked_s, *_key_of(one.first, one.last)) for one in renewed]
         self._connection.execute_many(sql, rows)
 
+    @in_transaction
     def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None:
         """End delegations, each for a reason; they stay in the history."""
-        with self._connection.transaction():
-            for (first, last), reason in ended:
-                key = _key_of(first, last)
-                self._connection.execute(_ARCHIVE, (at_s, reason, *key))
-                self._connection.execute(f"DELETE FROM delegations {_FOUND}", key)  # noqa: S608 - our own names
+        for (first, last), reason in ended:
+            key = _key_of(first, last)
+            self._connection.execute(_ARCHIVE, (at_s, reason, *key))
+            self._connection.execute(f"DELETE FROM delegations {_FOUND}", key)  # noqa: S608 - our own names
 
     def get(self, first: Address, last: Address) -> DelegationRecord | None:
         """Return the delegation of a subnet."""

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.keys import packed, packed_or_none, unpacked, unpacked_or_none
 from ipmicra.edge.store.ports import Bounds, BudgetState, OrderRecord
 from ipmicra.edge.store.schema import Index, Row, Table
@@ -97,29 +97,26 @@ class BudgetTable:
         """Use a connection."""
         self._connection = connection
 
+    @in_transaction
     def open(self, name: str, total: int | None) -> BudgetState:
         """Open a budget; what was spent stays spent, the total is the new one."""
         if total is not None and total < 0:
             raise InputError(f"a probe budget of {total} is below zero")
-        with self._connection.transaction():
-            self._connection.execute(BUDGETS.insert_new, (name, total, 0))
-            self._connection.execute("UPDATE budgets SET total = ? WHERE name = ?", (total, name))
-            return self.state(name)
+        self._connection.execute(BUDGETS.insert_new, (name, total, 0))
+        self._connection.execute("UPDATE budgets SET total = ? WHERE name = ?", (total, name))
+        return self.state(name)
 
+    @in_transaction
     def reserve(self, name: str, orders: Sequence[OrderRecord], at_s: float) -> int:
         """Reserve budget for as many of the orders as it allows, from the first on; return how many."""
-        with self._connection.transaction():
-            now = self.state(name)
-            granted = orders if now.total is None else orders[: max(0, now.total - now.spent)]
-            self._connection.execute_many(
-                ORDERS.insert,
-                [
-                    (order.id, name, order.crawler, packed_or_none(order.address), at_s, None)
-                    for order in granted
-                ],
-            )
-            self._spend(name, len(granted))
-            return len(granted)
+        now = self.state(name)
+        granted = orders if now.total is None else orders[: max(0, now.total - now.spent)]
+        self._connection.execute_many(
+            ORDERS.insert,
+            [(order.id, name, order.crawler, packed_or_none(order.address), at_s, None) for order in granted],
+        )
+        self._spend(name, len(granted))
+        return len(granted)
 
     def answer(self, ids: Iterable[str], at_s: float) -> None:
         """Note that orders were answered, or that their answers are lost for good."""
@@ -127,12 +124,12 @@ class BudgetTable:
             "UPDATE orders SET answered_s = ? WHERE id = ?", [(at_s, one) for one in ids]
         )
 
+    @in_transaction
     def release(self, name: str, ids: Iterable[str]) -> int:
         """Release what was reserved for orders that were certainly never sent; return how many."""
         sql = "DELETE FROM orders WHERE id = ? AND budget = ? AND answered_s IS NULL"
-        with self._connection.transaction():
-            gone = sum(self._connection.execute(sql, (one, name)) for one in ids)
-            self._spend(name, -gone)
+        gone = sum(self._connection.execute(sql, (one, name)) for one in ids)
+        self._spend(name, -gone)
         return gone
 
     def unanswered(self, name: str) -> list[OrderRecord]:
@@ -248,7 +245,7 @@ def _row_of(sample: Sample) -> Row:
         _WORDS[sample.rung],
         pack(*all_ms),
         *split,
-        sample.detail,
+        sample.detail.replace("\0", "␀"),  # no text of PostgreSQL's holds a NUL
         sample.taken_s,
         download_ms,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from typing import get_type_hints
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.schema import Row, Table
 from ipmicra.model.recrawl import Recrawl
 
@@ -22,13 +22,13 @@ class RecrawlTable:
         """Use a connection."""
         self._connection = connection
 
+    @in_transaction
     def put_many(self, recrawls: Iterable[Recrawl]) -> None:
         """Keep schedules in place of those their hosts had; all or none."""
         kept = list(recrawls)
-        with self._connection.transaction():
-            hosts = {(one.host,) for one in kept}
-            self._connection.execute_many("DELETE FROM recrawls WHERE host = ?", hosts)
-            self._connection.execute_many(RECRAWLS.put, (astuple(one) for one in kept))
+        hosts = {(one.host,) for one in kept}
+        self._connection.execute_many("DELETE FROM recrawls WHERE host = ?", hosts)
+        self._connection.execute_many(RECRAWLS.put, (astuple(one) for one in kept))
 
     def all(self) -> list[Recrawl]:
         """Return all, by host, vantage and piece."""
@@ -39,11 +39,11 @@ class RecrawlTable:
         where = "WHERE host = ? ORDER BY vantage, piece"
         return self._connection.read(_RECRAWL, _recrawl_of, where, (host,))
 
+    @in_transaction
     def forget(self, hosts: Iterable[str]) -> int:
         """Remove those of hosts; return how many."""
         sql = "DELETE FROM recrawls WHERE host = ?"
-        with self._connection.transaction():
-            return sum(self._connection.execute(sql, (host,)) for host in hosts)
+        return sum(self._connection.execute(sql, (host,)) for host in hosts)
 
 
 def _recrawl_of(row: Row) -> Recrawl:

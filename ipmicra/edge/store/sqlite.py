@@ -97,9 +97,9 @@ class SqliteConnection(Connection):
             finally:
                 self._depth = 0
 
-    def repeated(self, work: Callable[[], T]) -> T:
+    def repeated(self, work: Callable[[], T], *, is_exclusive: bool = True) -> T:
         """Do work in a transaction; SQLite undoes none for reasons that pass."""
-        with self.transaction():
+        with self.transaction(is_exclusive=is_exclusive):
             return work()
 
     # --- writing

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from ipmicra.edge.store.assignments import AssignmentTable
 from ipmicra.edge.store.batches import BatchTable, ResultTable
@@ -24,6 +25,8 @@ from ipmicra.edge.store.states import StateTable
 from ipmicra.edge.store.subnet_trips import SubnetTripsTable
 from ipmicra.edge.store.tokens import AgentTable, TokenTable
 from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
+
+T = TypeVar("T")
 
 
 class Store(StorePort):
@@ -60,10 +63,18 @@ class Store(StorePort):
         connection = connect(url, config or ConnectionConfig())
         try:
             migrate(connection)
+            connection.begin_marking()
         except BaseException:
             connection.close()
             raise
         return cls(connection)
+
+    def repeated(self, work: Callable[[], T]) -> T:
+        """Do work in a transaction; again if the database undid it for reasons that pass.
+
+        So the work must change nothing but the store.
+        """
+        return self.connection.repeated(work)
 
     def close(self) -> None:
         """Close the connection."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from typing import get_type_hints
 
-from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.ports import AgentRecord
 from ipmicra.edge.store.schema import Row, Table
 from ipmicra.model.token import Role, TokenRecord
@@ -37,11 +37,11 @@ class TokenTable:
         """Return the token of a hash."""
         return self._connection.read_one(_TOKEN, _token_of, "WHERE hash = ?", (token_hash,))
 
+    @in_transaction
     def revoke(self, hashes: Iterable[bytes], at_s: float) -> int:
         """Make tokens unusable from now on; return how many were not revoked before."""
         sql = "UPDATE tokens SET revoked_s = ? WHERE hash = ? AND revoked_s IS NULL"
-        with self._connection.transaction():
-            return sum(self._connection.execute(sql, (at_s, one)) for one in hashes)
+        return sum(self._connection.execute(sql, (at_s, one)) for one in hashes)
 
     def use_many(self, used: Iterable[tuple[bytes, float]]) -> None:
         """Note when tokens were last used."""
