@@ -105,10 +105,7 @@ def forget(
         StoreBusyError: Sites are being delegated or assigned.
     """
     place = home_at(home)
-    if bool(targets) == (policy is not None):
-        raise InputError("name what to forget: hosts or subnets, or --policy NAME, but not both")
-    if policy is not None and policy not in FORGETTABLE:
-        raise InputError(f"no policy {policy!r}: there are {', '.join(FORGETTABLE)}")
+    check_forgetting(targets, policy)
     seeds = [parse_seed(text) for text in read_seeds(targets)] if targets else []
     with ExitStack() as stack:
         purposes = () if dry_run else ("delegate", "assign")
@@ -121,6 +118,14 @@ def forget(
         if not dry_run:
             drop(store, found, clock(), samples=samples)
     return found
+
+
+def check_forgetting(targets: Sequence[str], policy: str | None) -> None:
+    """Refuse to forget nothing, two things at once, or what an unknown policy decided."""
+    if bool(targets) == (policy is not None):
+        raise InputError("name what to forget: hosts or subnets, or --policy NAME, but not both")
+    if policy is not None and policy not in FORGETTABLE:
+        raise InputError(f"no policy {policy!r}: there are {', '.join(FORGETTABLE)}")
 
 
 def find_forgotten(

@@ -2,43 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from ipmicra.edge.store.store import Store
-from tests.delegating_worlds import STEP_MS, enrol, hierarchy_of, nearest_of, seeds_of
+from tests.delegating_worlds import nearest_of, seeds_of
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
-
-SITES, CRAWLERS = 24, 3
-
-
-@pytest.fixture(scope="module")
-def internet() -> Iterator[InternetProcess]:
-    with InternetProcess(SITES, CRAWLERS, STEP_MS) as running:
-        yield running
-
-
-@pytest.fixture
-def coordinator(tmp_path: Path, internet: InternetProcess) -> Iterator[RunningCoordinator]:
-    hierarchy_of(tmp_path, SITES)
-    with Store.open(str(tmp_path / "state.db")) as store:
-        enrol(store, internet.fleet())
-    with RunningCoordinator(
-        tmp_path,
-        "--policy",
-        "everyone",
-        "--location",
-        "none",
-        "--first-rung",
-        "head",
-        "--samples",
-        "1",
-        token=internet.ready["token"],
-    ) as running:
-        yield running
+from tests.service.conftest import CRAWLERS, SITES
 
 
 def test_owner_of_a_new_host_is_its_nearest_crawler(

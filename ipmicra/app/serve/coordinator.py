@@ -12,10 +12,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.options import DelegateOptions
+from ipmicra.app.describe.assignment import describe_assignment, describe_turn
 from ipmicra.app.describe.delegation import describe_explanation
 from ipmicra.app.describe.fleet import describe_member
 from ipmicra.app.describe.hierarchy import describe_subnet
@@ -23,22 +25,27 @@ from ipmicra.app.describe.location import describe_located
 from ipmicra.app.explain.explain import Explanation, explain_found
 from ipmicra.app.explain.render import render
 from ipmicra.app.fleet.fleet import PRESENT, Fleet
+from ipmicra.app.forget import Forgetting, check_forgetting, drop, find_forgotten
 from ipmicra.app.home import Home
 from ipmicra.app.locate.locate import LocateOptions, LocateRun
 from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
+from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.owners import Owners, OwnersConfig
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.coordinator.access import Access
 from ipmicra.edge.dns.bulk import resolve_seeds
+from ipmicra.edge.files.seeds import parse_seed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.foreign_text import printable
 from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +53,7 @@ class CoordinatorConfig:
     """Numbers of a coordinator."""
 
     owners: OwnersConfig = field(default_factory=OwnersConfig)
+    batches: BatchesConfig = field(default_factory=BatchesConfig)
 
 
 class Coordinator:
@@ -65,6 +73,7 @@ class Coordinator:
         self.started_s = clock()
         self.is_stopping = False
         self.owners: Owners
+        self.batches: Batches
         self.access: Access
         self._stack = AsyncExitStack()
 
@@ -82,8 +91,12 @@ class Coordinator:
             self.owners = Owners(self.deciding, assigner, self.config.owners)
             stack.push_async_callback(self.owners.close)
             self.access = Access(self.deciding.store, clock=self.clock)
+            self.batches = Batches(self.deciding, self.config.batches)
+            self.batches.load()
             await self.deciding.open()
             stack.push_async_callback(self.deciding.close)
+            self.batches.resume()
+            stack.push_async_callback(self.batches.close)
             self._stack = stack.pop_all()
         return self
 
@@ -179,6 +192,68 @@ class Coordinator:
             return [describe_located(one) for one in run.locate_texts(targets)]
 
         return await self.reader.run(locate)
+
+    # --- what changes answers
+
+    async def assign(
+        self,
+        hosts: Sequence[str] = (),
+        evenness: float | None = None,
+        every_s: float | None = None,
+        *,
+        is_kept: bool = True,
+    ) -> dict[str, Any]:
+        """Assign hosts by `balance`, all together; nothing is decided meanwhile."""
+        request = AssignRequest(
+            texts=list(hosts),
+            evenness=evenness,
+            every_s=every_s,
+            is_kept=is_kept,
+            rules=self.deciding.options.rules,
+            dns=self.deciding.options.dns,
+        )
+        hierarchy = self.hierarchy
+        report, unresolved = await self._exclusively(lambda store: assign_seeds(store, request, hierarchy))
+        return {
+            "assignments": [
+                {**describe_assignment(one), **describe_turn(turn)}
+                for one, turn in zip(report.assignments, report.turns, strict=True)
+            ],
+            "findings": report.findings,
+            "moved_load": report.moved_load,
+            "unresolved": [{"seed": one.text, "reason": one.reason} for one in unresolved],
+        }
+
+    async def forget(
+        self,
+        targets: Sequence[str] = (),
+        policy: str | None = None,
+        *,
+        samples: bool = False,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Forget hosts and subnets, or what a policy decided; nothing is decided meanwhile."""
+        check_forgetting(targets, policy)
+        seeds = [parse_seed(text) for text in targets]
+
+        def forget(store: StorePort) -> Forgetting:
+            found = find_forgotten(store, seeds, policy, samples=samples)
+            if not dry_run:
+                drop(store, found, self.clock(), samples=samples)
+            return found
+
+        found = await (self.reader.read(forget) if dry_run else self._exclusively(forget))
+        return {
+            "dropped": [one.record() for one in found.dropped],
+            "kept": found.kept,
+            "unknown": found.unknown,
+            "counts": dict(found.counts),
+        }
+
+    async def _exclusively(self, function: Callable[[StorePort], T]) -> T:
+        """Run a function that changes answers, beside the loop, while no session is open."""
+        async with self.deciding.paused():
+            return await self.reader.read(function)
 
     # --- the fleet
 

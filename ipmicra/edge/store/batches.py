@@ -59,6 +59,7 @@ RESULTS = Table(
 )
 _BATCH = BATCHES.shape()
 _RESULT = RESULTS.shape(without=("id", "key_hash", "batch"))
+_NUMBERED = RESULTS.shape(without=("key_hash", "batch"))
 _NOTED = "EXISTS (SELECT 1 FROM noted WHERE noted.first = results.first AND noted.last = results.last)"
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
@@ -159,6 +160,14 @@ class ResultTable:
                 )
             before = one.host
             yield one
+
+    def after(self, batch: int, mark: int, count: int) -> tuple[int, list[Decision]]:
+        """Return the results that a batch got after a mark, so many at most; and the next mark."""
+        rest = "WHERE batch = ? AND id > ? ORDER BY id LIMIT ?"
+        rows = self._connection.read(
+            _NUMBERED, lambda row: (row[0], _result_of(row[1:])), rest, (batch, mark, count)
+        )
+        return (rows[-1][0] if rows else mark), [result for _, result in rows]
 
     def latest(self, host: str) -> Decision | None:
         """Return the last result of a host."""

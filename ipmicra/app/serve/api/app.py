@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ipmicra.app.serve.api import crawlers, health, owners, sites
+from ipmicra.app.serve.api import assignments, batches, crawlers, health, owners, sites
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.limits import ApiLimits
 from ipmicra.app.serve.api.problem import problem, refusal_of
@@ -35,6 +35,8 @@ RESOURCES: tuple[Resource, ...] = (
     *owners.RESOURCES,
     *sites.RESOURCES,
     *crawlers.RESOURCES,
+    *batches.RESOURCES,
+    *assignments.RESOURCES,
 )
 """Everything under `/v1`; a test compares it with `openapi.json`."""
 IDENTITY = "ipmicra_identity"

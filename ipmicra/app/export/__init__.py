@@ -1,0 +1,1 @@
+"""Assignments for other programs. See `formats.py`."""

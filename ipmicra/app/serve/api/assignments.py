@@ -1,0 +1,101 @@
+"""`/v1/assignments`, `/v1/export`, `/v1/assign` and `/v1/forget`: what is assigned, and what is to change."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+from starlette.responses import Response
+
+from ipmicra.app.describe.owner import describe_change
+from ipmicra.app.export.formats import ExportFormat, format_named
+from ipmicra.app.serve.api.calls import Call, Resource
+from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.token import Role
+
+_LARGEST = (1 << 63) - 1
+_PART = 1_000
+"""Assignments that are read at a time."""
+
+
+async def changes(call: Call) -> Response:
+    """Return what changed after a number: assignments as they are now, and what crawlers lost."""
+    crawler, since, most = call.text_or_none("crawler"), call.number("since", 0, 0, _LARGEST), call.page()
+    found, last = await call.coordinator.reader.read(
+        lambda store: (store.assignments.changes(since, most, crawler), store.assignments.last_change())
+    )
+    following = found[-1].seq if len(found) == most else max(last, since)
+    content = {
+        "changes": [describe_change(one) for one in found],
+        "next": following,
+        "is_complete": len(found) < most,
+    }
+    return call.tagged(content)
+
+
+async def export(call: Call) -> Response:
+    """Return all assignments in a format, by host."""
+    name, crawler = call.text_or_none("format") or "csv", call.text_or_none("crawler")
+    chosen = format_named(name)
+    last = await call.coordinator.reader.read(lambda store: store.assignments.last_change())
+    tag = f'"{name}-{last}-{(crawler or "").encode().hex()[:64]}"'
+    return call.unchanged(tag) or call.stream(
+        _parts(call, chosen, crawler),
+        chosen.media_type,
+        **{"ETag": tag, "Content-Disposition": f'attachment; filename="assignments{chosen.ending}"'},
+    )
+
+
+async def _parts(call: Call, chosen: ExportFormat, crawler: str | None) -> AsyncIterator[bytes]:
+    yield chosen.begin
+    after = ""
+    while True:
+        part = await call.coordinator.reader.read(partial(_read_part, after, crawler))
+        if not part:
+            break
+        after = part[-1].host
+        yield chosen.render(part)
+    yield chosen.end
+
+
+def _read_part(after: str, crawler: str | None, store: StorePort) -> list[Assignment]:
+    return store.assignments.after(after, _PART, crawler)
+
+
+async def assign(call: Call) -> Response:
+    """Assign hosts by `balance`, as `ipmicra assign` does."""
+    wanted = _checked(
+        await call.json(), {"hosts": list, "evenness": float, "is_kept": bool, "every_s": float}
+    )
+    return call.answer(await call.coordinator.assign(**wanted))
+
+
+async def forget(call: Call) -> Response:
+    """Forget answers, so that they are found anew."""
+    wanted = _checked(await call.json(), {"targets": list, "policy": str, "samples": bool, "dry_run": bool})
+    return call.answer(await call.coordinator.forget(**wanted))
+
+
+def _checked(content: dict[str, Any], kinds: dict[str, type]) -> dict[str, Any]:
+    """Return what a body wants; refuse fields that are not known, and values of other types than theirs."""
+    found: dict[str, Any] = {}
+    for name, value in content.items():
+        kind = kinds.get(name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if kind is None or not (is_number if kind is float else isinstance(value, kind)):
+            raise RefusedError("bad-request", f"{name[:64]}: not known here, or of another type")
+        if kind is list and not all(isinstance(one, str) and one for one in value):
+            raise RefusedError("bad-request", f"{name} must be a list of texts")
+        found[name] = value
+    return found
+
+
+RESOURCES = (
+    Resource("GET", "/v1/assignments", changes, is_stream=True),
+    Resource("GET", "/v1/export", export, is_stream=True),
+    Resource("POST", "/v1/assign", assign, Role.OPERATOR),
+    Resource("POST", "/v1/forget", forget, Role.OPERATOR),
+)
