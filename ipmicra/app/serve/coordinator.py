@@ -6,10 +6,12 @@ in threads of their own (`reading.py`). Whatever cannot be answered is a `Refuse
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -32,7 +34,7 @@ from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
-from ipmicra.app.serve.owners import Owners, OwnersConfig
+from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.coordinator.access import Access
@@ -46,6 +48,8 @@ from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
 T = TypeVar("T")
+HANDED_OVER = 1_000
+"""Assignments of a crawler that left which are looked at together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +79,7 @@ class Coordinator:
         self.owners: Owners
         self.batches: Batches
         self.access: Access
+        self._tasks: set[asyncio.Task[None]] = set()
         self._stack = AsyncExitStack()
 
     # --- opening and closing
@@ -105,6 +110,9 @@ class Coordinator:
     ) -> None:
         """Write what is left and close everything."""
         self.is_stopping = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._stack.aclose()
 
     def stop(self) -> None:
@@ -165,8 +173,11 @@ class Coordinator:
 
     # --- the hierarchy
 
-    async def lookup(self, targets: Sequence[str]) -> list[dict[str, Any]]:
-        """Describe the subnets that contain each target, widest first."""
+    async def lookup(self, targets: Sequence[str], *, one_each: bool = False) -> list[dict[str, Any]]:
+        """Describe the subnets that contain each target, widest first; a name for each of its addresses.
+
+        With `one_each` only its first address counts.
+        """
         hierarchy = self.hierarchy
 
         def look_up() -> list[dict[str, Any]]:
@@ -181,7 +192,8 @@ class Coordinator:
                 for one in look_up_texts(hierarchy, targets)
             ]
 
-        return await self.reader.run(look_up)
+        found = await self.reader.run(look_up)
+        return list({one["target"]: one for one in reversed(found)}.values())[::-1] if one_each else found
 
     async def locate(self, targets: Sequence[str], *, is_offline: bool = False) -> list[dict[str, Any]]:
         """Describe where each target is, with every vote."""
@@ -283,8 +295,8 @@ class Coordinator:
         events.info("crawler_added", "{crawler} joined", crawler=member.crawler.name)
         return describe_member(member)
 
-    async def remove_crawler(self, name: str) -> dict[str, Any]:
-        """Let a crawler leave; its sites get other owners when they are asked for."""
+    async def remove_crawler(self, name: str, *, is_now: bool = False) -> dict[str, Any]:
+        """Let a crawler leave; its sites get other owners when they are asked for, or at once."""
         fleet = self.fleet()
         if self.deciding.store.crawlers.get(name) is None:
             raise RefusedError("not-found", f"there is no crawler named {name[:64]!r}")
@@ -293,4 +305,26 @@ class Coordinator:
             self.deciding.session.remove_crawler(name)
         self.owners.forget()
         events.info("crawler_removed", "{crawler} left", crawler=name)
+        if is_now:
+            task = asyncio.create_task(self._hand_over(name))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return describe_member(member)
+
+    async def _hand_over(self, name: str) -> None:
+        """Find other owners for all sites of a crawler that left."""
+        after, count = "", 0
+        while True:
+            part = await self.reader.read(partial(_hosts_of, name, after))
+            if not part:
+                break
+            after, count = part[-1], count + len(part)
+            async for _ in self.owners.many(Asked(host) for host in part):
+                pass
+        events.info("handed_over", "{sites} sites of {crawler} handed over", sites=count, crawler=name)
+
+
+def _hosts_of(crawler: str, after: str, store: StorePort) -> list[str]:
+    """Return the next hosts of a crawler, by name."""
+    found = store.assignments.after(after, HANDED_OVER, crawler)
+    return list(dict.fromkeys(one.host for one in found))

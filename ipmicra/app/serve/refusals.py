@@ -55,6 +55,12 @@ KINDS = {
         ),
         Kind("conflict", 409, "This contradicts how things are", "Look at what is there, then decide."),
         Kind("too-large", 413, "The request is too large", "Send it in parts."),
+        Kind(
+            "bad-media",
+            415,
+            "The body is of another kind",
+            "Send text/plain with a host per line, or application/x-ndjson where it is taken.",
+        ),
         Kind("long-headers", 431, "The headers are too long", "Send shorter ones."),
         Kind(
             "unresolved",

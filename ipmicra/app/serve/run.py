@@ -37,8 +37,11 @@ from ipmicra.errors import InputError
 from ipmicra.model.token import Role
 
 events = EventLog("coordinator")
-LIMITS = ConnectionLimits(connections=3_000, unauthenticated=200, keep_alive_s=75.0, body_s=30.0)
-"""Agents hold a connection each, and crawlers keep theirs open between questions."""
+LIMITS = ConnectionLimits(
+    connections=3_000, unauthenticated=200, keep_alive_s=75.0, body_s=30.0, head_bytes=65_536
+)
+"""Agents hold a connection each, and crawlers keep theirs open between questions. Headers beyond what the API
+takes (`ApiLimits`) are still read, up to this, so that their sender hears what is wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ipmicra.app.serve.api import assignments, batches, crawlers, health, owners, sites
 from ipmicra.app.serve.api.calls import Call, Resource
+from ipmicra.app.serve.api.described import parameters_of
 from ipmicra.app.serve.api.limits import ApiLimits
 from ipmicra.app.serve.api.problem import problem, refusal_of
 from ipmicra.app.serve.coordinator import Coordinator
@@ -98,14 +99,19 @@ class PathEndpoint:
             return problem(refusal_of(error))
 
     def _check(self, resource: Resource, call: Call) -> None:
-        """Refuse whoever may not do this, or does too much of it."""
-        if resource.role is None:
-            return
+        """Refuse whoever may not do this, or does too much of it, and parameters that nobody knows."""
+        if resource.role is not None:
+            self._check_access(resource, call)
+        unknown = set(call.request.query_params) - parameters_of(resource.method, resource.path)
+        if unknown:
+            raise RefusedError("bad-request", f"the parameter `{min(unknown)[:64]}` is not known here")
+
+    def _check_access(self, resource: Resource, call: Call) -> None:
         who = call.identity
         if who is None:
             given = call.request.headers.get("authorization")
             raise RefusedError("unauthenticated", self._coordinator.access.refusal(given))
-        if not who.may(resource.role):
+        if resource.role is not None and not who.may(resource.role):
             detail = f"the token {who.name!r} is of role {who.role.value}; this is for {resource.role.value}"
             raise RefusedError("forbidden", detail)
         if resource.is_stream and self._streams[who.name] > self._limits.streams:

@@ -67,19 +67,19 @@ def _read_part(after: str, crawler: str | None, store: StorePort) -> list[Assign
 
 async def assign(call: Call) -> Response:
     """Assign hosts by `balance`, as `ipmicra assign` does."""
-    wanted = _checked(
-        await call.json(), {"hosts": list, "evenness": float, "is_kept": bool, "every_s": float}
-    )
+    kinds = {"hosts": list, "evenness": float, "is_kept": bool, "every_s": float}
+    wanted = _checked(call, await call.json(), kinds)
     return call.answer(await call.coordinator.assign(**wanted))
 
 
 async def forget(call: Call) -> Response:
     """Forget answers, so that they are found anew."""
-    wanted = _checked(await call.json(), {"targets": list, "policy": str, "samples": bool, "dry_run": bool})
+    kinds = {"targets": list, "policy": str, "samples": bool, "dry_run": bool}
+    wanted = _checked(call, await call.json(), kinds)
     return call.answer(await call.coordinator.forget(**wanted))
 
 
-def _checked(content: dict[str, Any], kinds: dict[str, type]) -> dict[str, Any]:
+def _checked(call: Call, content: dict[str, Any], kinds: dict[str, type]) -> dict[str, Any]:
     """Return what a body wants; refuse fields that are not known, and values of other types than theirs."""
     found: dict[str, Any] = {}
     for name, value in content.items():
@@ -87,8 +87,9 @@ def _checked(content: dict[str, Any], kinds: dict[str, type]) -> dict[str, Any]:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if kind is None or not (is_number if kind is float else isinstance(value, kind)):
             raise RefusedError("bad-request", f"{name[:64]}: not known here, or of another type")
-        if kind is list and not all(isinstance(one, str) and one for one in value):
-            raise RefusedError("bad-request", f"{name} must be a list of texts")
+        most = call.limits.line
+        if kind is list and not all(isinstance(one, str) and 0 < len(one) <= most for one in value):
+            raise RefusedError("bad-request", f"{name} must be a list of texts of 1 to {most:,} characters")
         found[name] = value
     return found
 

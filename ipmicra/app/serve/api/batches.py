@@ -8,7 +8,7 @@ from functools import partial
 from starlette.responses import Response
 
 from ipmicra.app.describe.delegation import describe_decision
-from ipmicra.app.serve.api.calls import ACCEPTED, NDJSON, Call, Resource
+from ipmicra.app.serve.api.calls import ACCEPTED, Call, Resource
 from ipmicra.app.serve.api.owners import read_hosts
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.store.ports import StorePort
@@ -25,9 +25,7 @@ async def start_batch(call: Call) -> Response:
     """Start a batch."""
     budget = call.number("probe_budget", -1, 0, _LARGEST)
     words = call.text_or_none("words") or "a batch"
-    media_type = call.request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
-    is_json = media_type in {NDJSON, "application/json"}
-    asked = read_hosts(await call.body(), is_json=is_json, limits=call.limits)
+    asked = await read_hosts(call)
     if any(one.vantage for one in asked):
         raise RefusedError("bad-input", "a batch delegates subnets, which have no vantage")
     seeds = [one.text for one in asked]

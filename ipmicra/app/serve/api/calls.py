@@ -20,6 +20,8 @@ from ipmicra.model.token import Identity, Role
 
 OK, CREATED, ACCEPTED, NOT_MODIFIED = 200, 201, 202, 304
 NDJSON = "application/x-ndjson"
+TEXT = {"", "text/plain", "application/octet-stream", "application/x-www-form-urlencoded"}
+"""Kinds of bodies that are taken as lines of text; the last is what curl says of any file."""
 _WORDS = {"true": True, "false": False}
 
 
@@ -45,18 +47,9 @@ class Call:
         found = self.request.query_params.getlist(name)
         if len(found) > 1:
             raise RefusedError("bad-request", f"the parameter `{name}` is there {len(found)} times")
-        if found and len(found[0]) > self.limits.line:
-            raise RefusedError("bad-request", f"`{name}` is longer than {self.limits.line:,} characters")
+        if found and len(found[0]) > self.limits.parameter:
+            raise RefusedError("bad-request", f"`{name}` is longer than {self.limits.parameter:,} characters")
         return found[0] if found else None
-
-    def texts(self, name: str) -> list[str]:
-        """Return a parameter that may be there several times, at least once."""
-        found = self.request.query_params.getlist(name)
-        if not found or len(found) > self.limits.targets or not all(found):
-            raise RefusedError("bad-request", f"name 1 to {self.limits.targets} with `{name}`")
-        if any(len(one) > self.limits.line for one in found):
-            raise RefusedError("bad-request", f"`{name}` is longer than {self.limits.line:,} characters")
-        return found
 
     def number(self, name: str, default: int, lowest: int, highest: int) -> int:
         """Return a parameter that is a whole number."""
@@ -82,6 +75,33 @@ class Call:
     async def body(self) -> bytes:
         """Return the body of a list."""
         return await read_body(self.request, self.limits.body_bytes, self.limits.body_s)
+
+    async def lines(self, most: int) -> list[str]:
+        """Return the lines of a list, without empty ones."""
+        try:
+            text = (await self.body()).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise RefusedError("bad-request", f"byte {error.start} of the list is not UTF-8") from error
+        lines = [line.strip() for line in text.splitlines()]
+        lines = [line for line in lines if line]
+        if not lines:
+            raise RefusedError("bad-request", "the list is empty: send one host or target per line")
+        if len(lines) > most:
+            raise RefusedError("too-large", f"{len(lines):,} lines are over the limit of {most:,}")
+        longest = max(lines, key=len)
+        if len(longest) > self.limits.line:
+            detail = f"{longest[:100]}…: longer than {self.limits.line:,} characters"
+            raise RefusedError("bad-request", detail)
+        return lines
+
+    def has_json_lines(self, *, may_be: bool = True) -> bool:
+        """Return whether the lines of a list are JSON; refuse other kinds of bodies."""
+        given = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if given in TEXT:
+            return False
+        if not may_be or given not in {NDJSON, "application/json"}:
+            raise RefusedError("bad-media", f"{given[:100]!r} is not taken here")
+        return True
 
     async def json(self) -> dict[str, Any]:
         """Return a body that is a JSON object."""

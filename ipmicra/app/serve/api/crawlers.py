@@ -41,7 +41,8 @@ async def add_crawler(call: Call) -> Response:
 
 async def remove_crawler(call: Call) -> Response:
     """Let a crawler leave."""
-    return call.answer(await call.coordinator.remove_crawler(call.request.path_params["name"]))
+    name, is_now = call.request.path_params["name"], call.flag("now")
+    return call.answer(await call.coordinator.remove_crawler(name, is_now=is_now))
 
 
 def checked_fields(fields: dict[str, Any]) -> dict[str, Any]:

@@ -16,10 +16,12 @@ class ApiLimits:
     body_s: float = 30.0
     """Seconds within which a body must arrive."""
     line: int = 4_096
-    """Characters of a host, URL or target."""
+    """Characters of a host, URL or target in a list."""
+    parameter: int = 2_048
+    """Characters of a parameter."""
     hosts: int = 200_000
     """In one list of hosts."""
-    targets: int = 100
+    targets: int = 10_000
     """Looked up or located in one request."""
     page: int = 1_000
     """Rows of a page, if the request does not say."""

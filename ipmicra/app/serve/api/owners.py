@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 
 from starlette.responses import Response
 
-from ipmicra.app.serve.api.calls import NDJSON, Call, Resource
-from ipmicra.app.serve.api.limits import ApiLimits
+from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.problem import describe_problem
 from ipmicra.app.serve.owners import Asked
 from ipmicra.app.serve.refusals import RefusedError
@@ -25,10 +24,7 @@ async def owner(call: Call) -> Response:
 
 async def owners(call: Call) -> Response:
     """Answer who owns each host of a list, in order."""
-    media_type = call.request.headers.get("content-type", "text/plain").partition(";")[0].strip().lower()
-    asked = read_hosts(
-        await call.body(), is_json=media_type in {NDJSON, "application/json"}, limits=call.limits
-    )
+    asked = await read_hosts(call)
     return call.stream(_lines(call, asked))
 
 
@@ -47,22 +43,11 @@ def _problem_line(asked: Asked, refusal: RefusedError) -> bytes:
     return json_text(line).encode()
 
 
-def read_hosts(body: bytes, *, is_json: bool, limits: ApiLimits) -> list[Asked]:
+async def read_hosts(call: Call) -> list[Asked]:
     """Read a list of hosts: a text per line, or a JSON string or object per line."""
-    try:
-        lines = [line.strip() for line in body.decode("utf-8").splitlines()]
-    except UnicodeDecodeError as error:
-        raise RefusedError("bad-request", f"byte {error.start} of the list is not UTF-8") from error
-    lines = [line for line in lines if line]
-    if not lines:
-        raise RefusedError("bad-request", "the list has no hosts: send one per line")
-    if len(lines) > limits.hosts:
-        raise RefusedError("too-large", f"{len(lines):,} hosts are over the limit of {limits.hosts:,}")
-    asked = list(_from_json(lines)) if is_json else [Asked(line) for line in lines]
-    longest = max(asked, key=lambda one: len(one.text))
-    if len(longest.text) > limits.line:
-        raise RefusedError("bad-request", f"{longest.text[:100]}…: longer than {limits.line:,} characters")
-    return asked
+    has_json = call.has_json_lines()
+    lines = await call.lines(call.limits.hosts)
+    return list(_from_json(lines)) if has_json else [Asked(line) for line in lines]
 
 
 def _from_json(lines: Iterable[str]) -> Iterable[Asked]:

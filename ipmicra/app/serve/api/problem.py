@@ -14,8 +14,8 @@ from ipmicra.model.foreign_text import json_text
 
 events = EventLog("coordinator")
 MEDIA_TYPE = "application/problem+json"
-TYPES = "https://github.com/ipmicra/ipmicra/blob/main/docs/api.md#"
-"""Where each kind of problem is described."""
+TYPES = "urn:ipmicra:problem:"
+"""Begins the type of each problem; `docs/api.md` describes what follows."""
 _KIND_OF_STATUS = {400: "bad-request", 404: "not-found", 405: "no-method", 408: "too-slow", 413: "too-large"}
 
 
