@@ -20,7 +20,8 @@ Written by `bin/make-api-docs` from `ipmicra/app/serve/api/openapi.json`, which 
 
 Everything is under `/v1`. Requests carry `Authorization: Bearer TOKEN`; an operator may do everything, a
 crawler may ask, an agent may measure. Answers are JSON, lists are streamed as JSON lines
-(`application/x-ndjson`). Pages have `limit` and `next`; lists and exports have an `ETag`. Parameters that are not known are refused.
+(`application/x-ndjson`). Pages have `limit` and `next`; lists and exports have an `ETag`. Parameters that are
+not known are refused.
 """
 
 
