@@ -210,7 +210,7 @@ class NameReader:
         if meaning.needs_agreement or candidate.is_doubtful:
             return not context.is_abroad(meaning.place) and _can_stand_alone(meaning, candidate, has_role)
         if meaning.reading is Reading.CODE:
-            return candidate.has_number
+            return candidate.has_number and has_role
         is_code = meaning.reading in {Reading.HUB, Reading.ABBREVIATION}
         return not (is_code and context.is_abroad(meaning.place)) or _is_marked(candidate)
 

@@ -128,10 +128,11 @@ ROLES = frozenset(
 
 ACCESS = frozenset(
     """
-    abo access adsl bb bras broadband business cable cache catv client clients cpe cust customer customers
-    dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon hfc host hosts hsd hsi iperf isp lightspeed
-    link lte mirror mobile node nodes oca ookla ping pool pools pop ppp pppoe res residential spd spdtest
-    speed speedtest spt srv static test user users vdsl vpn wifi wireless xdsl
+    abo access adsl anchor bb bras broadband business cable cache catv client clients cpe cust customer
+    customers dhcp dial dialup dsl dyn dynamic fiber fibre fios ftth gpon hfc host hosts hsd hsi iperf isp
+    lightspeed link lte mirror mlab mobile ndt node nodes oca ookla perfsonar ping pool pools pop ppp pppoe
+    probe res residential spd spdtest speed speedtest spt srv static test user users vdsl vpn wifi wireless
+    xdsl
     """.split()
 )
 """What lines of customers and servers in many places are called."""

@@ -257,10 +257,12 @@ def test_departments_and_pet_names_of_a_campus_are_no_places(
     [
         ("mirror.cov.example.com", None),
         ("krr1.speedtest.example.net", ("Krasnodar", "RU")),
+        ("mlab1-jai01.example.org", ("Jaipur", "IN")),
+        ("jai01.example.org", None),
         ("mirror.cov.example.com.tr", ("Tarsus", "TR")),
     ],
 )
-def test_code_of_a_small_airport_needs_a_number_or_the_country(
+def test_code_of_a_small_airport_needs_the_country_or_a_number_and_a_role(
     locator: Locator, name: str, expected: tuple[str, str] | None
 ) -> None:
     assert place(locator, name) == expected
