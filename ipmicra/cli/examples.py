@@ -53,6 +53,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "token list": ("ipmicra token list",),
     "token revoke": ("ipmicra token revoke alice",),
+    "crawl": (
+        "ipmicra crawl example.org --depth 3 --max-pages 1000",
+        "ipmicra crawl --crawler fra --due",
+        "ipmicra crawl --status",
+    ),
     "serve": (
         "ipmicra serve --token-file agents.token",
         "ipmicra serve --listen 0.0.0.0:8460 --tls-cert c.pem --tls-key k.pem",

@@ -15,8 +15,10 @@ EXTRA_OF = {
     "pymetis": "partition",
     "rbloom": "partition",
     "scipy": "partition",
+    "scrapy": "scrapy",
     "starlette": "service",
     "uvicorn": "service",
+    "warcio": "scrapy",
 }
 """Packages that the core does without, and the extra that installs each."""
 
@@ -34,3 +36,10 @@ def need_service() -> None:
     missing = [name for name in needed if not find_spec(name)]
     if missing:
         raise InputError(f"this needs {', '.join(missing)}: pip install 'ipmicra[service]'")
+
+
+def need_scrapy() -> None:
+    """Refuse to start a crawl without the packages for it."""
+    missing = [name for name in ("scrapy", "warcio") if not find_spec(name)]
+    if missing:
+        raise InputError(f"this needs {', '.join(missing)}: pip install 'ipmicra[scrapy]'")

@@ -35,6 +35,7 @@ FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 """Exit codes; 0 is done, 3 done in part."""
 
 HALF_DONE = {
+    "crawl": "what was fetched is kept; the same command resumes where this one stopped",
     "build": "the hierarchy that was there stays; run the same command again",
     "delegate": "what was found is kept; the same command resumes where this one stopped",
     "demo": "nothing is left running",
@@ -157,6 +158,7 @@ SECTIONS = {
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
+    "Crawling": ("crawl",),
     "As a service": ("serve",),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }

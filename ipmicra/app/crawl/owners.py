@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ipmicra.delegate.subnets import slice_bounds, slice_of
@@ -25,6 +25,10 @@ class AssignedOwners:
     def shares_of(self, host: str) -> tuple[Share, ...] | None:
         """Return the shares of a host; None if the file does not name it."""
         return self._shares.get(host)
+
+    def items(self) -> Iterable[tuple[str, tuple[Share, ...]]]:
+        """Iterate over hosts and their shares."""
+        return self._shares.items()
 
     def __len__(self) -> int:
         """Count the hosts."""

@@ -18,6 +18,8 @@ from ipmicra.assign.balance.config import PieceConfig
 from ipmicra.errors import InputError
 
 MAIN_PAGE = "/"
+COMMON_PATHS = frozenset((MAIN_PAGE, "/robots.txt", "/sitemap.xml"))
+"""What the crawlers of all pieces fetch: where each starts, and what it has to obey."""
 _LOC = re.compile(r"<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*(.*?)\s*(?:\]\]>)?\s*</(?:\w+:)?loc>", re.DOTALL)
 
 

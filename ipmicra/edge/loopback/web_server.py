@@ -18,6 +18,9 @@ from typing import NamedTuple, TextIO
 from ipmicra.edge.loopback.web_pages import WebAnswer, WebPages
 from ipmicra.edge.loopback.web_plan import WebPlan
 
+LINGER_S = 0.05
+"""How long a connection stays open after an answer without body."""
+
 
 class Hit(NamedTuple):
     """A request that was answered."""
@@ -110,8 +113,11 @@ class WebConnection:
             self._drip()
             return
         self._write(answer.body)
-        if closes:
+        if closes and answer.body:
             self._transport.close()
+        elif closes:
+            # Twisted takes an answer without body that ends together with its connection for a lost one.
+            asyncio.get_running_loop().call_later(LINGER_S, self._transport.close)
 
     def _drip(self) -> None:
         if not self._transport.is_closing():

@@ -8,7 +8,7 @@ from pathlib import Path
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler as ScrapyCrawler
 
-from ipmicra.assign.balance.pieces import directory_of
+from ipmicra.assign.balance.pieces import COMMON_PATHS, directory_of, path_of
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.scrapy.ports import OwnerSource, Queue
 from ipmicra.edge.scrapy.requests import SLOT, host_of, key_of, link_of, request_of
@@ -119,7 +119,8 @@ class AssignedNode:
         """Return an own share and None, or a share of another crawler and its name, or twice None."""
         shares = self._owners.shares_of(host) or ()
         directory = directory_of(request.url) if any(share.filters for share in shares) else "/"
-        admitting = [share for share in shares if share.admits(directory)]
+        is_common = len(shares) > 1 and path_of(request.url) in COMMON_PATHS
+        admitting = [share for share in shares if is_common or share.admits(directory)]
         for share in admitting:
             if share.crawler == self._name:
                 return share, None

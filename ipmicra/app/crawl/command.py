@@ -1,0 +1,134 @@
+"""`ipmicra crawl` as a use case: which sites, in which folder, and what is said about all nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ipmicra.app.crawl.own_sites import OwnSites
+from ipmicra.app.crawl.owners import read_owners
+from ipmicra.app.crawl.request import CrawlRequest, NodeFolder
+from ipmicra.app.home import Home
+from ipmicra.edge.crawl_node.frontier import Frontier
+from ipmicra.edge.crawl_node.status import NodeStatus, read_status
+from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
+from ipmicra.errors import InputError
+
+__all__ = ["CrawlOutcome", "NodeStatus", "describe_status", "node_statuses", "run_crawl", "seed_urls"]
+
+FOLDER = "crawl"
+"""Where nodes have their folders, in the home folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlOutcome:
+    """How a run ended, for the command line."""
+
+    status: NodeStatus
+    folder: Path
+    files: tuple[Path, ...]
+    scheduled: int = 0
+    """Sites whose crawl was reported to the schedule of the store."""
+    findings: tuple[str, ...] = ()
+
+
+def seed_urls(words: Sequence[str]) -> tuple[str, ...]:
+    """Read seeds as URLs; hosts without a scheme start at http://HOST/."""
+    urls = []
+    for text in read_seeds(words):
+        seed = parse_seed(text)
+        if isinstance(seed, UnresolvedSeed):
+            raise InputError(f"{seed.text}: {seed.reason}")
+        if seed.first is not None and seed.first != seed.last:
+            raise InputError(f"{seed.text} is a range of addresses: name hosts or URLs to crawl")
+        host = f"[{seed.host}]" if ":" in seed.host else seed.host
+        port = f":{seed.port}" if seed.port else ""
+        rest = text.partition("://")[2].partition("/")[2] if "://" in text else ""
+        urls.append(f"{seed.scheme or 'http'}://{host}{port}/{rest}")
+    return tuple(dict.fromkeys(urls))
+
+
+def run_crawl(
+    home: Home,
+    asked: CrawlRequest,
+    *,
+    folder: Path | None = None,
+    only_due: bool = False,
+    on_status: Callable[[NodeStatus], object] = lambda _: None,
+) -> CrawlOutcome:
+    """Crawl as one node: alone, by a file of assignments, or by the assignments of the store."""
+    if only_due and not asked.crawler:
+        raise InputError("--due needs --crawler NAME: the schedule knows when the sites of crawlers are due")
+    place = NodeFolder(folder or home.folder / FOLDER / asked.node)
+    own: OwnSites | None = None
+    if asked.crawler and asked.assignments is None:
+        asked, own = _from_store(home, asked, place, only_due=only_due)
+        if not own.own:
+            return _nothing_due(asked, place)
+    elif asked.assignments is not None and not asked.seeds:
+        asked = replace(asked, seeds=_own_seeds(asked.assignments, asked.crawler))
+    if not asked.seeds:
+        raise InputError("nothing to crawl: name seeds, or --crawler NAME with its assignments")
+    from ipmicra.app.crawl.run import crawl
+
+    report = crawl(asked, place, on_status)
+    scheduled, findings = 0, list[str]()
+    if own is not None and report.status.state == "finished":
+        with Frontier.open(place.database) as frontier:
+            began_s = float(frontier.fact("turn_started_s"))
+            urls = frontier.pages_since(began_s)
+        scheduled, findings = own.report(home, urls, began_s)
+    return CrawlOutcome(
+        status=report.status,
+        folder=report.folder,
+        files=report.files,
+        scheduled=scheduled,
+        findings=tuple(findings),
+    )
+
+
+def _from_store(
+    home: Home, asked: CrawlRequest, place: NodeFolder, *, only_due: bool
+) -> tuple[CrawlRequest, OwnSites]:
+    """Take sites and seeds from the store."""
+    own = OwnSites.load(home, asked.crawler, only_due=only_due)
+    place.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own.write(place.assignments)
+    return replace(asked, assignments=place.assignments, seeds=asked.seeds or own.seeds()), own
+
+
+def _own_seeds(assignments: Path, crawler: str) -> tuple[str, ...]:
+    owners = read_owners(assignments)
+    if crawler not in owners.crawlers:
+        raise InputError(
+            f"{assignments} assigns nothing to {crawler or 'a crawler without a name: use --crawler'}"
+        )
+    return tuple(
+        f"http://{host}{directory}"
+        for host, shares in owners.items()
+        for share in shares
+        if share.crawler == crawler
+        for directory in ([name for name in share.filters if not name.startswith("-")] or ["/"])
+    )
+
+
+def _nothing_due(asked: CrawlRequest, place: NodeFolder) -> CrawlOutcome:
+    last = read_status(place.path)
+    if last is None:
+        raise InputError(f"nothing of {asked.crawler} is due, and nothing was ever crawled in {place.path}")
+    return CrawlOutcome(
+        status=last, folder=place.path, files=(), findings=(f"nothing of {asked.crawler} is due",)
+    )
+
+
+def node_statuses(home: Home, folder: Path | None = None) -> list[NodeStatus]:
+    """Return what the nodes of a home, or of one folder, say about themselves."""
+    folders = [folder] if folder is not None else sorted((home.folder / FOLDER).glob("*"))
+    return [status for one in folders if (status := read_status(one)) is not None]
+
+
+def describe_status(status: NodeStatus) -> dict[str, object]:
+    """Describe the status of a node."""
+    return dataclasses.asdict(status)

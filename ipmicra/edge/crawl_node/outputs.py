@@ -1,0 +1,107 @@
+"""Files that grow while a node crawls, and are cut back after a kill to what the frontier has committed.
+
+A file that is being written ends in `.open`; it gets its own name when it is complete, so whoever reads the
+folder sees only complete files. `Outputs.commit` is the one place where files and frontier are brought into
+step: flush, note the lengths, commit, and only then rename what is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ipmicra.edge.crawl_node.frontier import Frontier
+
+OPEN = ".open"
+
+
+class GrowingFile:
+    """A file that only grows."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        """Open for appending; what lies behind `length` was never committed and goes."""
+        self.path = path
+        self._growing = path.with_name(path.name + OPEN)
+        self._file = self._growing.open("ab")
+        # After a crash of the machine it may be shorter than was committed.
+        self.length = min(length, self._file.seek(0, os.SEEK_END))
+        self._file.truncate(self.length)
+
+    @property
+    def name(self) -> str:
+        """Its name when it is complete."""
+        return self.path.name
+
+    def write(self, data: bytes) -> int:
+        """Append; return where the data begin."""
+        begin = self.length
+        self._file.write(data)
+        self.length += len(data)
+        return begin
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        self._file.flush()
+
+    def complete(self) -> None:
+        """Close, and give it its own name; one without content is removed."""
+        self._file.close()
+        if self.length:
+            self._growing.replace(self.path)
+        else:
+            self._growing.unlink()
+
+    def close(self) -> None:
+        """Close, to be continued."""
+        self._file.close()
+
+
+class Outputs:
+    """All growing files of a node."""
+
+    def __init__(self, folder: Path, frontier: Frontier) -> None:
+        """Continue in a folder: files that no commit knows are removed, complete ones get their names."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self.frontier = folder, frontier
+        self._files: dict[str, GrowingFile] = {}
+        self._complete: list[GrowingFile] = []
+        known = frontier.lengths()
+        growing = {path.name.removesuffix(OPEN) for path in folder.glob(f"*{OPEN}")}
+        for name in growing - known.keys():
+            (folder / f"{name}{OPEN}").unlink()
+        frontier.commit(closed=known.keys() - growing)  # those got their names just before a kill
+
+    def file(self, name: str) -> GrowingFile:
+        """Return the file of a name, continued where the last commit left it."""
+        if name not in self._files:
+            length = self.frontier.lengths().get(name, 0)
+            self._files[name] = GrowingFile(self._folder / name, length)
+        return self._files[name]
+
+    def names(self) -> list[str]:
+        """List the files that are continued."""
+        return sorted(self.frontier.lengths())
+
+    def complete(self, name: str) -> None:
+        """Let a file get its own name with the next commit."""
+        self._complete.append(self._files.pop(name))
+
+    def commit(self) -> None:
+        """Bring files and frontier into step."""
+        complete, self._complete = self._complete, []
+        for one in (*self._files.values(), *complete):
+            one.flush()
+        self.frontier.commit((one.name, one.length) for one in (*self._files.values(), *complete))
+        if complete:
+            for one in complete:
+                one.complete()
+            self.frontier.commit(closed=[one.name for one in complete])
+
+    def close(self, *, is_done: bool) -> None:
+        """Commit; at the end of a turn all files are complete, else they are continued next time."""
+        if is_done:
+            for name in list(self._files):
+                self.complete(name)
+        self.commit()
+        for one in self._files.values():
+            one.close()
