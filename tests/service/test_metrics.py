@@ -9,32 +9,21 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from ipmicra.app.serve.metrics import OTHERS, Histogram
-from ipmicra.edge.store.store import Store
-from tests.delegating_worlds import STEP_MS, enrol, hierarchy_of, seeds_of
+from tests.delegating_worlds import seeds_of
 from tests.patience import PATIENCE_S
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
+from tests.service.conftest import CRAWLERS, SITES, coordinator_of, prepared
 
-SITES, CRAWLERS = 9, 3
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
-
-
-@pytest.fixture(scope="module")
-def internet() -> Iterator[InternetProcess]:
-    with InternetProcess(SITES, CRAWLERS, STEP_MS) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
 def coordinator(
     tmp_path_factory: pytest.TempPathFactory, internet: InternetProcess
 ) -> Iterator[RunningCoordinator]:
-    home = tmp_path_factory.mktemp("home")
-    hierarchy_of(home, SITES)
-    with Store.open(str(home / "state.db")) as store:
-        enrol(store, internet.fleet())
-    words = ("--policy", "everyone", "--location", "none", "--first-rung", "head", "--samples", "1")
-    with RunningCoordinator(home, *words, token=internet.ready["token"]) as running:
+    home = prepared(tmp_path_factory.mktemp("home"), internet)
+    with coordinator_of(home, internet, "--policy", "everyone") as running:
         yield running
 
 

@@ -11,39 +11,31 @@ import pytest
 from ipmicra.edge.store.store import Store
 from ipmicra.model.location import Location
 from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
-from tests.delegating_worlds import STEP_MS, enrol, hierarchy_of, seeds_of
+from tests.delegating_worlds import enrol, seeds_of
 from tests.patience import wait_until
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
+from tests.service.conftest import SITES, coordinator_of, prepared
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
-SITES = 18
 PLACES = ((37.98, 23.73, "Athens"), (40.71, -74.0, "New York"), (1.35, 103.8, "Singapore"))
 ROWS = "[...document.querySelectorAll('#table-fleet tbody tr')]"
 WIDER = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
 @pytest.fixture(scope="module")
-def internet() -> Iterator[InternetProcess]:
-    with InternetProcess(SITES, len(PLACES), STEP_MS) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def coordinator(
     tmp_path_factory: pytest.TempPathFactory, internet: InternetProcess
 ) -> Iterator[RunningCoordinator]:
-    home = tmp_path_factory.mktemp("home")
-    hierarchy_of(home, SITES)
+    home = prepared(tmp_path_factory.mktemp("home"), internet)
     fleet = [
         replace(one, location=Location(latitude=north, longitude=east, radius_km=20, city=city))
         for one, (north, east, city) in zip(internet.fleet(), PLACES, strict=True)
     ]
     with Store.open(str(home / "state.db")) as store:
         enrol(store, fleet)
-    words = ("--policy", "everyone", "--location", "none", "--first-rung", "head", "--samples", "1")
-    with RunningCoordinator(home, *words, token=internet.ready["token"]) as running:
+    with coordinator_of(home, internet, "--policy", "everyone") as running:
         running.owners(seeds_of(SITES // 2, internet.port))
         yield running
 

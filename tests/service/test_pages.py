@@ -12,32 +12,20 @@ import pytest
 import requests
 
 from ipmicra.app.serve.pages.sessions import COOKIE
-from ipmicra.edge.store.store import Store
-from tests.delegating_worlds import STEP_MS, enrol, hierarchy_of, seeds_of
+from tests.delegating_worlds import seeds_of
 from tests.page_reader import Page
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
-
-SITES, CRAWLERS = 12, 3
-
-
-@pytest.fixture(scope="module")
-def internet() -> Iterator[InternetProcess]:
-    with InternetProcess(SITES, CRAWLERS, STEP_MS) as running:
-        yield running
+from tests.service.conftest import CRAWLERS, SITES, coordinator_of, prepared
 
 
 @pytest.fixture(scope="module")
 def coordinator(
     tmp_path_factory: pytest.TempPathFactory, internet: InternetProcess
 ) -> Iterator[RunningCoordinator]:
-    home = tmp_path_factory.mktemp("home")
-    hierarchy_of(home, SITES)
-    with Store.open(str(home / "state.db")) as store:
-        enrol(store, internet.fleet())
-    words = ("--policy", "everyone", "--location", "none", "--first-rung", "head", "--samples", "1")
-    with RunningCoordinator(home, *words, token=internet.ready["token"]) as running:
+    home = prepared(tmp_path_factory.mktemp("home"), internet)
+    with coordinator_of(home, internet, "--policy", "everyone") as running:
         running.owners(seeds_of(SITES, internet.port))
         yield running
 
@@ -185,6 +173,21 @@ def test_overview_lists_crawlers_with_state_and_load(coordinator: RunningCoordin
     assert any("coordinator_listens" in row for row in rows)
 
 
+def test_overview_shows_how_far_batches_are(
+    coordinator: RunningCoordinator, internet: InternetProcess
+) -> None:
+    seeds = [*seeds_of(4, internet.port), "no host!"]
+    made = coordinator.ask("POST", "/v1/batches?words=my+list", data="\n".join(seeds).encode()).json()
+    wait_until(
+        lambda: coordinator.get(f"/v1/batches/{made['id']}").json()["state"] == "done", "the batch is done"
+    )
+    page = page_of(signed_in(coordinator), coordinator, "/")
+    table = page.one("table", id="table-batches")
+    assert f"{made['id']}done 100%41" in table.text
+    assert "my list" in table.text
+    assert page.one("progress").attributes == {"max": "1", "value": "1"}
+
+
 def test_search_explains_a_site_and_leads_into_the_hierarchy(
     coordinator: RunningCoordinator, internet: InternetProcess
 ) -> None:
@@ -239,10 +242,7 @@ def test_changes_are_sent_as_they_happen(coordinator: RunningCoordinator) -> Non
 
 
 def test_streams_end_when_the_coordinator_stops(tmp_path: Path, internet: InternetProcess) -> None:
-    hierarchy_of(tmp_path, SITES)
-    with Store.open(str(tmp_path / "state.db")) as store:
-        enrol(store, internet.fleet())
-    with RunningCoordinator(tmp_path, "--location", "none", token=internet.ready["token"]) as running:
+    with coordinator_of(prepared(tmp_path, internet), internet) as running:
         session = signed_in(running)
         with session.get(f"{running.url}/stream", stream=True, timeout=PATIENCE_S) as answer:
             lines = answer.iter_lines()

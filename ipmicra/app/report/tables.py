@@ -41,6 +41,8 @@ class Cell:
     crawler: int | None = None
     is_long: bool = False
     """Names that may take several lines."""
+    is_share: bool = False
+    """A number from 0 to 1 that has a bar beside it."""
     kind: str = ""
     """Class of a text that is to stand out: `good` or `bad`."""
     link: str = ""

@@ -72,7 +72,7 @@ def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
     others = {word: states.count(word) for word in dict.fromkeys(states) if word != "joined"}
     note = ", ".join(f"{count} {word}" for word, count in sorted(others.items())) or "all answer"
     sites = sum(int(one.get("sites") or 0) for one in glimpse.crawlers)
-    running = [one for one in glimpse.batches if one.get("state", "running") == "running"]
+    running = [one for one in glimpse.batches if one["state"] in {"running", "waiting"}]
     is_ready = bool(ready["is_ready"])
     return [
         (
@@ -94,7 +94,7 @@ def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
         (
             "hosts that wait",
             f"{int(ready['waiting']):,}",
-            plural(len(running), "batch").replace("batchs", "batches") + " under way",
+            f"{len(running)} {'batch' if len(running) == 1 else 'batches'} under way",
             "",
         ),
     ]
@@ -132,22 +132,26 @@ def _agent(one: Described, seen_s: float | None) -> str:
 
 def _batches(batches: Sequence[Described]) -> Table:
     rows = tuple(Row(None, _batch(one)) for one in batches)
-    heads = ("batch", "state", "done", "of", "share", "started", "what")
-    caption = f"The last {len(rows):,}" if rows else "No batch yet."
+    heads = ("batch", "state", "done", "sites", "missing", "probes", "started", "what")
+    caption = (
+        f"The last {len(rows):,}, newest first" if rows else "No batch yet: `ipmicra delegate` starts one."
+    )
     return Table(name="batches", title="Batches", caption=caption, heads=heads, rows=rows)
 
 
 def _batch(one: Described) -> tuple[Cell, ...]:
-    done, total = one.get("done"), one.get("total")
-    share = done / total if done is not None and total else None
+    over = sum(int(one[key]) for key in ("sites", "doubles", "missing"))
+    share = min(over / one["seeds"], 1.0) if one["seeds"] else 1.0
+    what = f"{one['words']} ({one['trouble']})" if one.get("trouble") else str(one["words"])
     return (
         text_cell(str(one["id"])),
-        text_cell(str(one["state"])),
-        number_cell(done),
-        number_cell(total),
-        number_cell(share, ".0%"),
-        text_cell(str(one.get("started") or "")),
-        name_cell(str(one.get("words") or ""), LONGEST),
+        Cell(str(one["state"]), kind="bad" if one.get("trouble") else ""),
+        Cell(f"{share:.0%}", share, is_share=True),
+        number_cell(one["sites"]),
+        number_cell(one["missing"]),
+        number_cell(one["probes"]),
+        text_cell(str(one["started"])),
+        name_cell(what, LONGEST),
     )
 
 

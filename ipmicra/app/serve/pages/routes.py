@@ -14,10 +14,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from ipmicra.app.describe.texts import time_text
 from ipmicra.app.report.html import environment, page_script, page_style
 from ipmicra.app.serve.coordinator import Coordinator
-from ipmicra.app.serve.deciding import KEY
 from ipmicra.app.serve.pages.browse_page import registries, shown_level
 from ipmicra.app.serve.pages.browsing import PAGE, registry_counts, registry_level, subnet_level
 from ipmicra.app.serve.pages.drawing import Drawings, Drawn
@@ -26,7 +24,7 @@ from ipmicra.app.serve.pages.overview import Glimpse, Live, live
 from ipmicra.app.serve.pages.policy import HEADERS, is_own_form
 from ipmicra.app.serve.pages.sessions import COOKIE, LIFETIME_S, Session, Sessions, is_form_of
 from ipmicra.app.serve.pages.stream import Changes
-from ipmicra.edge.store.ports import BatchRecord
+from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.web.bodies import BodyError, read_body
 from ipmicra.edge.web.connection_limits import AUTHENTICATED
 from ipmicra.errors import IpmicraError
@@ -51,8 +49,6 @@ class Pages:
         self._drawings = Drawings(coordinator.reader)
         self._numbers: dict[str, int] = {}
         self._events = RecentEvents()
-        self._done: dict[int, int] = {}
-        """Results of batches that have ended."""
         self._changes = Changes(lambda: _templates().get_template("live.html").render(live=self._live()))
 
     def __enter__(self) -> Self:
@@ -162,23 +158,11 @@ class Pages:
         )
 
     def _batches(self) -> list[dict[str, Any]]:
-        """Describe the last batches, newest first; the one of single questions is none for people."""
-        found = [one for one in self._coordinator.deciding.store.batches.all() if one.key != KEY]
-        return [self._batch(one) for one in found[-SHOWN_BATCHES:][::-1]]
-
-    def _batch(self, one: BatchRecord) -> dict[str, Any]:
-        done = self._done.get(one.id)
-        if done is None:
-            done = self._coordinator.deciding.store.results.count(one.id)
-        if one.ended_s is not None:
-            self._done[one.id] = done
-        return {
-            "id": one.id,
-            "state": "running" if one.ended_s is None else "done",
-            "done": done,
-            "started": time_text(one.started_s),
-            "words": one.words,
-        }
+        """Describe the last batches, newest first."""
+        try:
+            return self._coordinator.batches.page(0, SHOWN_BATCHES)[0]
+        except RefusedError:  # one that an earlier process did not finish to describe
+            return []
 
     async def site(self, request: Request, session: Session) -> Response:
         """Explain a host or an address."""
