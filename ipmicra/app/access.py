@@ -18,6 +18,10 @@ from ipmicra.wire.joining import JoinToken, encode_join_token
 
 COORDINATOR_URL, COORDINATOR_PIN = "coordinator_url", "coordinator_pin"
 """Keys in `meta` under which a coordinator notes where agents reach it, and the pin of its key."""
+COORDINATOR_AUTHORITY = "coordinator_authority"
+"""Key in `meta` of the certificates that are shown to agents, one of which a join token pins; PEM."""
+LONGEST_AUTHORITY = 50_000
+"""Characters of those certificates; an authority's has about 2,000, and old ones come last."""
 VALID_HOURS = {Role.OPERATOR: 8_760.0, Role.CRAWLER: 8_760.0, Role.JOIN: 1.0}
 """How long tokens work if nobody says; an agent's works until it is removed."""
 
@@ -100,12 +104,37 @@ def _invitation(store: StorePort, wish: TokenWish, secret: str) -> JoinToken:
         )
     pin = None
     if wish.certificate is not None:
-        from ipmicra.edge.pins import pin_of, pinned_certificate
-
-        pin = pin_of(pinned_certificate(wish.certificate))
+        pin = _pin(store, wish.certificate)
     elif wish.url is None:
-        pin = store.meta.get(COORDINATOR_PIN)
+        pin = store.meta.get(COORDINATOR_PIN) or None
     return JoinToken(secret=secret, fleet=fleet_id(store), url=coordinator_url(url), pin=pin)
+
+
+def note_coordinator(store: StorePort, url: str, certificate: Path | None) -> None:
+    """Note where agents reach the coordinator, and by which key they recognise it: for join tokens."""
+    pin = None if certificate is None else _pin(store, certificate, only_own=True)
+    with store.transaction():
+        store.meta.set(COORDINATOR_URL, url)
+        store.meta.set(COORDINATOR_PIN, pin or "")
+
+
+def _pin(store: StorePort, path: Path, *, only_own: bool = False) -> str | None:
+    """Choose the certificate of a file to pin, and keep it to be shown to agents.
+
+    The last of a chain signs the others, and is renewed least. A chain that a public authority signed ends in
+    a certificate that the authority may replace at any time: with `only_own` it is not pinned, and agents
+    trust the authorities of their systems.
+    """
+    from ipmicra.edge.pins import is_self_signed, pin_of, read_certificates, text_of
+
+    chain = read_certificates(path.read_bytes(), str(path))
+    if only_own and len(chain) > 1 and not is_self_signed(chain[-1]):
+        return None
+    shown = store.meta.get(COORDINATOR_AUTHORITY) or ""
+    text = text_of(chain[-1])
+    if text not in shown:
+        store.meta.set(COORDINATOR_AUTHORITY, (text + shown)[:LONGEST_AUTHORITY])
+    return pin_of(chain[-1])
 
 
 def coordinator_url(text: str) -> str:

@@ -12,9 +12,10 @@ from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.names import NamesConfig
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
-from ipmicra.edge.agent.service import WEB_PORTS, PolitenessConfig, ServiceConfig
+from ipmicra.edge.agent.service import WEB_PORTS, ServiceConfig
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.pace.limiter import PolitenessConfig
 from ipmicra.edge.prober.exchange import CONTACT, ProberConfig, user_agent
 from ipmicra.edge.web.server import listening_or_error, read_place, url_of
 from ipmicra.errors import AddressError, InputError
@@ -50,6 +51,10 @@ class AgentOptions:
     """DNS servers to ask, ADDRESS or ADDRESS:PORT; none means the system's."""
     resolve_rate: float = NamesConfig().per_second
     """Names that are resolved for coordinators in a second; 0 for none."""
+    probe_rate: float = 1_000.0
+    """Probes per second of all targets together; 0 for no limit."""
+    target_log: Path | None = None
+    """Where targets are written down."""
 
     def settings(self) -> AgentSettings:
         """Check the options and read the files that they name."""
@@ -67,7 +72,10 @@ class AgentOptions:
             source=read_address(self.source) if self.source else None,
             prober=ProberConfig(user_agent=user_agent(_check_contact(self.contact or CONTACT))),
             service=ServiceConfig(concurrency=self.concurrency),
-            politeness=PolitenessConfig(interval_s=self.interval_s, burst=self.burst),
+            politeness=PolitenessConfig(
+                interval_s=self.interval_s, burst=self.burst, per_second=self.probe_rate
+            ),
+            target_log=self.target_log,
             dns=DnsConfig(servers=tuple(map(_read_server, self.dns))),
             names=NamesConfig(per_second=self.resolve_rate),
         )
@@ -98,11 +106,11 @@ def run_agent(settings: AgentSettings) -> None:
         events.warning(
             "agent_without_tls", "without TLS the token can be read on the way: use --tls-cert, or a tunnel"
         )
-    _collect_seldom()
+    collect_seldom()
     asyncio.run(_serve(settings))
 
 
-def _collect_seldom() -> None:
+def collect_seldom() -> None:
     """Keep long-lived objects out of garbage collection: it took a tenth of the time of a thousand probes."""
     gc.collect()
     gc.freeze()

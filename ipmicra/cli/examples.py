@@ -46,6 +46,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "agent": (
         "openssl rand -hex 32 > token && ipmicra agent --token-file token",
         "ipmicra agent --listen 0.0.0.0:8470 --tls-cert c.pem --tls-key k.pem \\\n    --token-file token",
+        "ipmicra agent --join-file fra.join --target-log targets.jsonl",
     ),
     "token add": (
         "ipmicra token add alice --role operator > alice.token",

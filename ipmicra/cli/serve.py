@@ -24,6 +24,10 @@ from ipmicra.cli.options import (
 from ipmicra.model.sample import Rung
 
 DEFAULT_PORT = 8460
+PublicUrl = Annotated[
+    str | None,
+    typer.Option("--public-url", metavar="URL", help="Where agents elsewhere reach it, for join tokens."),
+]
 
 
 def serve(
@@ -35,6 +39,7 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="Certificate of the coordinator.")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --tls-cert.")] = None,
+    public_url: PublicUrl = None,
     policy: Annotated[
         str,
         typer.Option(
@@ -59,7 +64,7 @@ def serve(
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
 ) -> None:
-    """Run the coordinator: who owns which site, for crawlers, agents and people.
+    """Run the coordinator, which tells who owns which site.
 
     Owns the hierarchy and the store while it runs; commands of the same home connect to it by themselves.
     The first start makes a token for the operator in operator.token of the home folder. Runs until Ctrl-C or
@@ -78,6 +83,5 @@ def serve(
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
-    run_coordinator(
-        ServeOptions(home=home, server=server_settings(listen, tls_cert, tls_key), delegating=options)
-    )
+    server = server_settings(listen, tls_cert, tls_key)
+    run_coordinator(ServeOptions(home=home, server=server, delegating=options, public_url=public_url))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -35,9 +34,9 @@ def read_certificates(data: bytes, where: str) -> list[x509.Certificate]:
         raise InputError(f"{where}: there is no certificate in PEM form in it") from error
 
 
-def pinned_certificate(path: Path) -> x509.Certificate:
-    """Return the certificate of a file to pin: the first, which is the one that is renewed least."""
-    return read_certificates(path.read_bytes(), str(path))[0]
+def is_self_signed(certificate: x509.Certificate) -> bool:
+    """Return whether nobody else signed a certificate."""
+    return certificate.issuer == certificate.subject
 
 
 def text_of(certificate: x509.Certificate) -> str:

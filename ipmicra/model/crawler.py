@@ -8,13 +8,18 @@ from enum import StrEnum
 from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 
+CALLS_OUT = "callout:"
+"""Scheme of the URL of an agent that only calls out; the crawler's name follows."""
+
 
 class CrawlerState(StrEnum):
     """Whether a crawler takes part."""
 
     JOINED = "joined"
     UNREACHABLE = "unreachable"
-    """Its agent does not answer; it keeps its subnets until it comes back or leaves."""
+    """Its agent does not answer; it keeps its subnets until it comes back or leaves. People read `silent`."""
+    DRAINING = "draining"
+    """It keeps what it holds, and gets nothing new."""
     LEFT = "left"
 
 
@@ -39,7 +44,8 @@ class Crawler:
     name: str
     address: Address
     agent_url: str | None = None
-    """URL of its agent; None if it has none and cannot probe."""
+    """URL of its agent; None if it has none and cannot probe. One that only calls out, and is reached when it
+    polls the coordinator, has a URL with the scheme `callout:`."""
     location: Location | None = None
     labels: dict[str, str] = field(default_factory=dict)
     """Free-form labels, such as region and provider."""

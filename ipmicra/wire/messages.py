@@ -68,15 +68,25 @@ def longest_s(order: ProbeOrder, limits: WireLimits = LIMITS) -> float:
 
 def encode_request(request: ProbeRequest) -> bytes:
     """Write a request as JSON."""
-    orders = [_order_fields(order) for order in request.orders]
-    content = {"version": VERSION, "only_repeat": request.only_repeat, "orders": orders}
+    content = {"version": VERSION, **request_fields(request)}
     return json.dumps(content, separators=(",", ":")).encode()
+
+
+def request_fields(request: ProbeRequest) -> dict[str, Any]:
+    """Return the fields of a request."""
+    orders = [_order_fields(order) for order in request.orders]
+    return {"only_repeat": request.only_repeat, "orders": orders}
 
 
 def decode_request(data: bytes, limits: WireLimits = LIMITS) -> ProbeRequest:
     """Read a request; anything that is not one is a `MessageError` that says why."""
     content = fields.read_object(data, limits.max_request_bytes)
     fields.known_only(content, _REQUEST)
+    return read_request(content, limits)
+
+
+def read_request(content: fields.Object, limits: WireLimits) -> ProbeRequest:
+    """Read the fields of a request."""
     orders = content.get("orders")
     if not isinstance(orders, list) or not orders:
         raise MessageError("orders must be a list of at least one")
@@ -168,9 +178,13 @@ class ErrorMessage:
 
 def encode_answer(answer: Answer) -> bytes:
     """Write an answer as one line of JSON."""
-    content: dict[str, Any] = {
-        "version": VERSION,
-        "kind": "answer",
+    content = {"version": VERSION, "kind": "answer", **answer_fields(answer)}
+    return _encode(content).encode() + b"\n"
+
+
+def answer_fields(answer: Answer) -> dict[str, Any]:
+    """Return the fields of an answer."""
+    return {
         "order": answer.order,
         "address": None if answer.address is None else str(answer.address),
         "rtt_ms": answer.rtt_ms,
@@ -181,7 +195,6 @@ def encode_answer(answer: Answer) -> bytes:
         "detail": answer.detail,
         "taken_s": answer.taken_s,
     }
-    return _encode(content).encode() + b"\n"
 
 
 def encode_end(end: End) -> bytes:
@@ -203,6 +216,11 @@ def decode_line(data: bytes, limits: WireLimits = LIMITS) -> Answer | End:
     if content.get("kind") != "answer":
         raise MessageError("kind must be answer or end")
     fields.known_only(content, _ANSWER)
+    return read_answer(content, limits)
+
+
+def read_answer(content: fields.Object, limits: WireLimits) -> Answer:
+    """Read the fields of an answer."""
     answer = Answer(
         order=fields.text(content, "order", 64),
         address=fields.address(content, "address"),

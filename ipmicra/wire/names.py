@@ -45,14 +45,24 @@ class ResolvedName:
 
 def encode_names(request: NamesRequest) -> bytes:
     """Write a request as JSON."""
-    content = {"version": VERSION, "names": request.names, "timeout_ms": request.timeout_ms}
+    content = {"version": VERSION, **names_fields(request)}
     return json.dumps(content, separators=(",", ":")).encode()
+
+
+def names_fields(request: NamesRequest) -> dict[str, Any]:
+    """Return the fields of a request."""
+    return {"names": request.names, "timeout_ms": request.timeout_ms}
 
 
 def decode_names(data: bytes, limits: WireLimits = LIMITS) -> NamesRequest:
     """Read a request; anything that is not one is a `MessageError` that says why."""
     content = fields.read_object(data, limits.max_request_bytes)
     fields.known_only(content, _REQUEST)
+    return read_names(content, limits)
+
+
+def read_names(content: fields.Object, limits: WireLimits) -> NamesRequest:
+    """Read the fields of a request."""
     names = content.get("names")
     if not isinstance(names, list) or not names:
         raise MessageError("names must be a list of at least one")
@@ -67,15 +77,18 @@ def decode_names(data: bytes, limits: WireLimits = LIMITS) -> NamesRequest:
 
 def encode_name(resolved: ResolvedName) -> bytes:
     """Write what became of a name as one line of JSON."""
-    content: dict[str, Any] = {
-        "version": VERSION,
-        "kind": "name",
+    content = {"version": VERSION, "kind": "name", **resolved_fields(resolved)}
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def resolved_fields(resolved: ResolvedName) -> dict[str, Any]:
+    """Return the fields of what became of a name."""
+    return {
         "name": resolved.name,
         "status": resolved.status.value,
         "addresses": [str(address) for address in resolved.addresses],
         "ttl_s": resolved.ttl_s,
     }
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
 def decode_name_line(data: bytes, limits: WireLimits = LIMITS) -> ResolvedName | End:
@@ -86,6 +99,11 @@ def decode_name_line(data: bytes, limits: WireLimits = LIMITS) -> ResolvedName |
     if content.get("kind") != "name":
         raise MessageError("kind must be name or end")
     fields.known_only(content, _NAME)
+    return read_resolved(content, limits)
+
+
+def read_resolved(content: fields.Object, limits: WireLimits) -> ResolvedName:
+    """Read the fields of what became of a name."""
     status = fields.word(content, "status", NameStatus)
     if status is None:
         raise MessageError("a name without a status")

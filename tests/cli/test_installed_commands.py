@@ -25,6 +25,7 @@ COMMANDS = [name for name in command_names() if name not in set(group_names())]
 TESTED_ELSEWHERE = {
     "demo": "tests/integration/test_demo.py",
     "agent": "the test of its interrupt below",
+    "serve": "tests/service",
     "token add": "tests/cli/test_token_command.py: it prints a token and nothing else",
     "token list": "tests/cli/test_token_command.py: it needs a token",
     "token revoke": "tests/cli/test_token_command.py: so does this",

@@ -146,6 +146,11 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("agent --token-file {token} --source 999.0.0.1", 2, "999.0.0.1"),
         ("agent --token-file {token} --allow 10.0.0.0/99", 2, "10.0.0.0/99"),
         ("agent --concurrency none", 2, "none"),
+        ("agent --join nonsense", 2, "no join token"),
+        ("agent --join-file {dump}", 2, "no join token"),
+        ("agent --join-file {folder}/none", 1, "none"),
+        ("agent --identity {folder}/nobody.json", 2, "--join-file"),
+        ("--home {empty_folder} agent --leave", 2, "--identity"),
     ],
     "token add": [
         ("--home {home} token add fra --role join", 2, "--url"),

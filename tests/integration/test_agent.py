@@ -15,7 +15,8 @@ import requests
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ipmicra.edge.agent.service import PolitenessConfig, ServiceConfig
+from ipmicra.edge.agent.service import ServiceConfig
+from ipmicra.edge.pace.limiter import PolitenessConfig
 from ipmicra.wire.limits import LIMITS
 from tests.examples import at_most
 from tests.laws.test_wire_laws import json_values

@@ -17,13 +17,8 @@ import pytest
 
 from ipmicra.app.delegate.batch import Batch, BatchReport
 from ipmicra.app.delegate.options import DelegateOptions, DrivingConfig
-from ipmicra.edge.coordinator.agent_client import (
-    AgentAccess,
-    Avoided,
-    AvoidingConfig,
-    ClientConfig,
-    is_healthy,
-)
+from ipmicra.edge.coordinator.agent_client import AgentAccess, ClientConfig, is_healthy
+from ipmicra.edge.coordinator.avoiding import Avoided, AvoidingConfig
 from ipmicra.edge.coordinator.orders import DeskConfig, OrderDesk
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.loopback.internet import LoopbackInternet

@@ -12,9 +12,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ipmicra.errors import InputError, MessageError, UnknownVersionError
+from ipmicra.model.address import Address
 from ipmicra.model.name import NameStatus
 from ipmicra.model.sample import Loss, Rung, Timings
-from ipmicra.wire.joining import JoinToken, decode_join_token, encode_join_token
+from ipmicra.wire.joining import (
+    JoinAnswer,
+    JoinRequest,
+    JoinToken,
+    decode_join,
+    decode_join_token,
+    decode_joined,
+    encode_join,
+    encode_join_token,
+    encode_joined,
+)
 from ipmicra.wire.limits import LIMITS, VERSION
 from ipmicra.wire.messages import (
     Answer,
@@ -37,6 +48,19 @@ from ipmicra.wire.names import (
     decode_names,
     encode_name,
     encode_names,
+)
+from ipmicra.wire.polling import (
+    PollAnswer,
+    PollRequest,
+    Refusal,
+    Results,
+    Work,
+    decode_poll,
+    decode_polled,
+    decode_results,
+    encode_poll,
+    encode_polled,
+    encode_results,
 )
 
 ids = st.text("abcXYZ019_-", min_size=1, max_size=64)
@@ -87,6 +111,11 @@ DECODERS: tuple[Callable[[bytes], object], ...] = (
     decode_error,
     decode_names,
     decode_name_line,
+    decode_join,
+    decode_joined,
+    decode_poll,
+    decode_polled,
+    decode_results,
 )
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -198,6 +227,7 @@ field_names = st.sampled_from(
     [
         *("version", "kind", "error", "versions", "orders", "order", "rtt_ms", "count"),
         *("names", "name", "status", "addresses", "ttl_s", "timeout_ms"),
+        *("boot", "cursor", "works", "answers", "refusals", "fleet", "key_hash", "crawler", "agent"),
     ]
 )
 
@@ -283,3 +313,50 @@ def test_any_text_is_a_join_token_or_an_error_that_keeps_it_secret(text: str) ->
     except InputError as error:
         said = str(error)
     assert len(text) < 20 or text not in said
+
+
+# --- agents that call out
+
+names_requests = st.builds(
+    NamesRequest,
+    names=st.lists(hosts, min_size=1, max_size=5, unique=True).map(tuple),
+    timeout_ms=st.floats(min_value=1, max_value=LIMITS.max_names_ms),
+)
+works = st.builds(Work, id=ids, request=requests | names_requests)
+refusals = st.builds(Refusal, work=ids, reason=st.text("abc é", max_size=50), is_unable=st.booleans())
+
+
+@given(st.builds(PollRequest, boot=ids, cursor=ids, capacity=st.integers(0, 10**9), software=st.just("1.0")))
+def test_poll_round_trips(poll: PollRequest) -> None:
+    assert decode_poll(encode_poll(poll)) == poll
+
+
+@given(ids, st.lists(works, max_size=3, unique_by=lambda one: one.id))
+def test_answer_to_a_poll_round_trips(cursor: str, some: list[Work]) -> None:
+    answer = PollAnswer(cursor=cursor, works=tuple(some))
+    assert decode_polled(encode_polled(answer)) == answer
+
+
+@given(
+    ids,
+    st.lists(arrived | lost, max_size=3),
+    st.lists(st.tuples(ids, found_names | other_names), max_size=3),
+    st.lists(refusals, max_size=3),
+)
+def test_results_round_trip(
+    boot: str, some: list[Answer], named: list[tuple[str, ResolvedName]], refused: list[Refusal]
+) -> None:
+    results = Results(boot=boot, answers=tuple(some), names=tuple(named), refusals=tuple(refused))
+    assert decode_results(encode_results(results)) == results
+
+
+@given(
+    st.text("0123456789abcdef", min_size=16, max_size=16),
+    st.binary(min_size=32, max_size=32),
+    st.none() | addresses,
+)
+def test_request_to_join_and_its_answer_round_trip(fleet: str, key: bytes, address: Address | None) -> None:
+    request = JoinRequest(fleet=fleet, key_hash=key, software="1.0", address=address)
+    assert decode_join(encode_join(request)) == request
+    answer = JoinAnswer(fleet=fleet, crawler="fra", agent=key.hex()[:32])
+    assert decode_joined(encode_joined(answer)) == answer

@@ -11,9 +11,9 @@ from typing import Any, Self
 import requests
 
 from ipmicra.edge.agent.run import AgentSettings, make_server
-from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.dns.bulk import NamesOnDemand
 from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.pace.limiter import PolitenessConfig
 from ipmicra.edge.prober.ladder import Resolve
 from tests.patience import PATIENCE_S, wait_until
 

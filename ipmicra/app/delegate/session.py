@@ -68,6 +68,7 @@ from ipmicra.edge.store.ports import BatchRecord, StorePort
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision
+from ipmicra.model.membership import Change, next_state
 from ipmicra.model.site import Site
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ class Session:
                 self._agents,
                 self.options.access,
                 replace(self.options.desk, budget=self.budget_name),
-                on_state=self._on_state,
+                on_state=self.note_state,
                 clock=self.clock,
             )
         )
@@ -314,7 +315,7 @@ class Session:
         for crawler, is_well in zip(silent, await self._health(silent), strict=True):
             if is_well:
                 desk.forgive(crawler.name)
-                self._on_state(crawler.name, CrawlerState.JOINED)
+                self.note_state(crawler.name, CrawlerState.JOINED)
 
     async def _look_who_is_there(self, participants: Participants) -> None:
         """See which agents answer before anybody is asked."""
@@ -326,7 +327,7 @@ class Session:
             raise IpmicraError(ALL_SILENT if self.options.access.token else NOT_AUTHENTICATED)
         for i, one in enumerate(participants.crawlers):
             if one.name in health:
-                state = CrawlerState.JOINED if health[one.name] else UNREACHABLE
+                state = next_state(one.state, Change.ANSWER if health[one.name] else Change.FAIL_TO_ANSWER)
                 self.store.crawlers.set_state(one.name, state, self.clock())
                 self._agents[one.name] = participants.crawlers[i] = replace(one, state=state)
         silent = [name for name, is_well in health.items() if not is_well]
@@ -361,15 +362,13 @@ class Session:
         assert found is not None  # noqa: S101 - all that have an agent joined when the session opened
         return found
 
-    def _on_state(self, name: str, state: CrawlerState) -> None:
+    def note_state(self, name: str, state: CrawlerState) -> None:
         """Note that an agent fell silent or answers again."""
         before = self._crawler(name)
-        if before.state is state or name not in self._agents:
+        if before.state in {state, CrawlerState.DRAINING} or name not in self._agents:
             return
-        if state is CrawlerState.JOINED:
-            events.info("agent_back", "agent of {crawler} is back", crawler=name)
-        else:
-            events.info("agent_silent", "agent of {crawler} fell silent", crawler=name)
+        event, word = ("back", "is back") if state is CrawlerState.JOINED else ("silent", "fell silent")
+        events.info(f"agent_{event}", f"agent of {{crawler}} {word}", crawler=name)
         self.store.crawlers.set_state(name, state, self.clock())
         self.driver.join(replace(before, state=state))
 

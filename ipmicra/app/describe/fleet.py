@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.model.address import range_text
+from ipmicra.model.membership import state_word
 from ipmicra.model.sample import Sample
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def describe_member(member: Member) -> dict[str, Any]:
         "address": str(crawler.address),
         "subnet": _subnet_text(member),
         "agent_url": crawler.agent_url,
-        "state": crawler.state.value,
+        "state": state_word(crawler.state),
         "joined": time_text(crawler.joined_s),
         "changed": time_text(crawler.changed_s),
         "latitude": place.latitude if place else None,

@@ -14,10 +14,13 @@ from ipmicra.edge.files.crawlers import crawler_of, import_crawlers, read_labels
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import DelegationRecord, EndedDelegation, Member, StateChange, StorePort
 from ipmicra.errors import InputError
+from ipmicra.model import membership
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Capacity, Crawler, CrawlerState
+from ipmicra.model.membership import Change
+from ipmicra.model.token import Role
 
-PRESENT = (CrawlerState.JOINED, CrawlerState.UNREACHABLE)
+PRESENT = membership.PRESENT
 """States of crawlers that have not left."""
 
 
@@ -93,7 +96,7 @@ class Fleet(AbstractContextManager["Fleet"]):
         is_member = state in PRESENT
         joined = replace(
             crawler,
-            state=CrawlerState.JOINED,
+            state=membership.next_state(state or CrawlerState.LEFT, Change.JOIN),
             joined_s=before.crawler.joined_s if before and is_member else now_s,
             changed_s=before.crawler.changed_s if before and state is CrawlerState.JOINED else now_s,
         )
@@ -133,15 +136,27 @@ class Fleet(AbstractContextManager["Fleet"]):
         return {"first": subnet.first, "last": subnet.last} if subnet and subnet.depth else {}
 
     def remove(self, name: str) -> Member:
-        """Let a crawler leave; what is known of it is kept."""
-        self.get(name)
-        self._store.crawlers.set_state(name, CrawlerState.LEFT, self._clock())
+        """Let a crawler leave; what is known of it is kept, but its agent is no longer let in."""
+        with self._store.transaction():
+            self._change(name, Change.REMOVE)
+            self._store.agents.forget(name)
+            self._store.tokens.revoke(agent_tokens(self._store, name), self._clock())
+        return self.get(name)
+
+    def drain(self, name: str) -> Member:
+        """Give a crawler nothing new; it keeps what it holds until it is removed or joins again."""
+        if self.get(name).crawler.state is CrawlerState.LEFT:
+            raise InputError(f"{name} has left the fleet: there is nothing to drain")
+        self._change(name, Change.DRAIN)
         return self.get(name)
 
     def mark(self, name: str, state: CrawlerState) -> bool:
-        """Note that a crawler's agent answers again, or no longer; one that left stays away."""
-        if self.get(name).crawler.state is CrawlerState.LEFT:
-            return False
+        """Note that a crawler's agent answers again, or no longer; one that left or drains stays as it is."""
+        answers = state is CrawlerState.JOINED
+        return self._change(name, Change.ANSWER if answers else Change.FAIL_TO_ANSWER)
+
+    def _change(self, name: str, change: Change) -> bool:
+        state = membership.next_state(self.get(name).crawler.state, change)
         return self._store.crawlers.set_state(name, state, self._clock())
 
     def get(self, name: str) -> Member:
@@ -167,6 +182,15 @@ class Fleet(AbstractContextManager["Fleet"]):
     def __exit__(self, *_error: object) -> None:
         """Close."""
         self.close()
+
+
+def agent_tokens(store: StorePort, crawler: str) -> list[bytes]:
+    """Return the hashes of the tokens with which agents of a crawler come in, or may join."""
+    return [
+        one.hash
+        for one in store.tokens.all()
+        if one.crawler == crawler and one.role in {Role.AGENT, Role.JOIN} and one.revoked_s is None
+    ]
 
 
 def _completed(given: Crawler, before: Crawler) -> Crawler:

@@ -10,12 +10,13 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.options import DelegateOptions
@@ -34,15 +35,18 @@ from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.membership import AgentDesk, Membership
 from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.coordinator.access import Access
+from ipmicra.edge.coordinator.switchboard import Switchboard
 from ipmicra.edge.dns.bulk import resolve_seeds
 from ipmicra.edge.files.seeds import parse_seed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import StorePort
+from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.foreign_text import printable
 from ipmicra.model.site import Site
 
@@ -72,7 +76,9 @@ class Coordinator:
     ) -> None:
         """Nothing is opened yet."""
         self.home, self.clock, self.config = home, clock, config or CoordinatorConfig()
-        self.deciding = Deciding(home, options, clock)
+        self.switchboard = Switchboard()
+        reaching = replace(options.access, switchboard=self.switchboard)
+        self.deciding = Deciding(home, replace(options, access=reaching), clock)
         self.reader = Reader(home)
         self.started_s = clock()
         self.is_stopping = False
@@ -80,6 +86,7 @@ class Coordinator:
         self.batches: Batches
         self.access: Access
         self._tasks: set[asyncio.Task[None]] = set()
+        self.agents: AgentDesk
         self._stack = AsyncExitStack()
 
     # --- opening and closing
@@ -98,7 +105,12 @@ class Coordinator:
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()
-            await self.deciding.open()
+            self.agents = self._agent_desk()
+            watch = asyncio.create_task(self.agents.membership.watch())
+            stack.callback(watch.cancel)
+            stack.callback(self.switchboard.close)
+            # Agents that call out answer for what was ordered before, but only once they are served.
+            await self.deciding.open(waits=not self.deciding.store.agents.all())
             stack.push_async_callback(self.deciding.close)
             self.batches.resume()
             stack.push_async_callback(self.batches.close)
@@ -116,8 +128,29 @@ class Coordinator:
         await self._stack.aclose()
 
     def stop(self) -> None:
-        """Take nothing new: the server is about to stop."""
+        """Take nothing new: the server is about to stop; polls that are held are answered."""
         self.is_stopping = True
+        self.switchboard.close()
+
+    def _agent_desk(self) -> AgentDesk:
+        """Make what answers agents that call out."""
+        membership = Membership(
+            self.deciding.store,
+            self.access,
+            self.switchboard,
+            self.fleet,
+            paused=self.deciding.paused,
+            on_state=self._note_agent,
+            clock=self.clock,
+        )
+        return AgentDesk(membership=membership, authority=self._authority, on_leave=self.remove_crawler)
+
+    def _note_agent(self, name: str, state: CrawlerState) -> None:
+        if self.deciding.session is not None:
+            self.deciding.session.note_state(name, state)
+
+    def _authority(self) -> str:
+        return self.deciding.store.meta.get(COORDINATOR_AUTHORITY) or ""
 
     @property
     def hierarchy(self) -> Hierarchy:

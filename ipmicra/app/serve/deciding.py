@@ -107,10 +107,14 @@ class Deciding:
             self.store = store
             self._held = stack.pop_all()
 
-    async def open(self) -> None:
-        """Open the first session; what keeps it from opening is raised."""
-        async with self._lock:
-            await self._open()
+    async def open(self, *, waits: bool = True) -> None:
+        """Open the first session; what keeps it from opening is raised.
+
+        Whoever does not wait gets a session later, however often that fails; questions wait for it.
+        """
+        if waits:
+            async with self._lock:
+                await self._open()
         self._watch = asyncio.create_task(self._watch_over())
 
     async def close(self) -> None:
@@ -188,6 +192,9 @@ class Deciding:
 
     async def _watch_over(self) -> None:
         """Open another session whenever one has failed."""
+        if self.session is None:
+            async with self._lock:
+                await self._open_patiently()
         while True:
             session = self.session
             if session is None:

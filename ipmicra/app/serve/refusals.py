@@ -42,6 +42,18 @@ KINDS = {
             "The token's role may not do this",
             "Use a token of another role: `ipmicra token add NAME --role operator`.",
         ),
+        Kind(
+            "not-member",
+            403,
+            "The agent is no member of the fleet",
+            "Join with a new token: an operator makes one with `ipmicra token add NAME --role join`.",
+        ),
+        Kind(
+            "superseded",
+            409,
+            "Another process calls as the same agent",
+            "Run one agent per identity; let the others join with tokens of their own.",
+        ),
         Kind("not-found", 404, "There is no such thing", "Look at /v1/openapi.json for what there is."),
         Kind(
             "no-method", 405, "The method is not known here", "Look at the `Allow` header for those that are."

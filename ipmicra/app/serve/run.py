@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from ipmicra.app.access import TokenWish, add_token
+from ipmicra.app.access import TokenWish, add_token, coordinator_url, note_coordinator
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.home import Home
 from ipmicra.app.serve.api.app import make_app
@@ -53,11 +53,15 @@ class ServeOptions:
     delegating: DelegateOptions = field(default_factory=DelegateOptions)
     config: CoordinatorConfig = field(default_factory=CoordinatorConfig)
     limits: ApiLimits = field(default_factory=ApiLimits)
+    public_url: str | None = None
+    """Where agents elsewhere reach the coordinator; None takes where it listens."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         if (self.server.certificate is None) != (self.server.key is None):
             raise InputError("--tls-cert and --tls-key go together")
+        if self.public_url is not None:
+            coordinator_url(self.public_url)
 
 
 class CoordinatorServer(LimitedServer):
@@ -109,6 +113,7 @@ async def _serve(options: ServeOptions) -> None:
             gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
             port = int(made.getsockname()[1])
             url = url_of(settings.host, port, is_secure=settings.certificate is not None)
+            note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
             with _announced(options.home, url, settings):
                 await server.serve(sockets=[made])
             events.info("coordinator_stops", "the coordinator stops", waiting=coordinator.deciding.pending)

@@ -12,10 +12,12 @@ import uvicorn
 
 from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.agent.opt_out import OptOutList
-from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, PolitenessConfig, ProbeService, ServiceConfig
+from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, ProbeService, ServiceConfig
+from ipmicra.edge.agent.target_log import TargetLog
 from ipmicra.edge.agent.web import AgentMetrics, AgentParts, TokenCheck, make_app
 from ipmicra.edge.dns.bulk import Asking
 from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.pace.limiter import PolitenessConfig
 from ipmicra.edge.prober.exchange import ProberConfig
 from ipmicra.edge.prober.ladder import Prober, Resolve
 from ipmicra.edge.prober.sockets import Dialler
@@ -36,6 +38,8 @@ class AgentSettings(ServerSettings):
     """Prefixes that may be probed although they are not public."""
     ports: tuple[int, ...] = WEB_PORTS
     opt_out: Path | None = None
+    target_log: Path | None = None
+    """Where each target that is probed is written down, for the agent's owner."""
     source: Address | None = None
     """Address from which probes are sent."""
     prober: ProberConfig = field(default_factory=ProberConfig)
@@ -65,31 +69,49 @@ def make_server(
     translate: Translate | None = None,
     names: Asking | None = None,
 ) -> AgentServer:
-    """Build an agent; settings that would admit unauthenticated clients are refused.
+    """Build an agent that listens; settings that would admit unauthenticated clients are refused.
 
     Names are resolved for coordinators through `names`; without it they are not.
     """
     check_access(settings)
+    parts = make_parts(settings, resolve, translate, names)
+    limiter = ConnectionLimiter(settings.limits, parts.metrics.note_dropped)
+    return AgentServer(uvicorn_config(make_app(parts), settings), parts.service, limiter)
+
+
+def make_parts(
+    settings: AgentSettings,
+    resolve: Resolve | None = None,
+    translate: Translate | None = None,
+    names: Asking | None = None,
+) -> AgentParts:
+    """Build what carries out orders, however they arrive."""
     metrics = AgentMetrics()
     opt_out = OptOutList(settings.opt_out) if settings.opt_out else None
     policy = AddressPolicy(settings.allowed, settings.ports, opt_out)
     dialler = Dialler(permit=policy.refusal, translate=translate, source=settings.source)
     prober = Prober(settings.prober, dialler, resolve)
-    service = ProbeService(prober, settings.service, settings.politeness, watch=metrics.note)
+    target_log = TargetLog(settings.target_log) if settings.target_log else None
+    service = ProbeService(
+        prober,
+        settings.service,
+        settings.politeness,
+        watch=metrics.note,
+        on_target=target_log.note if target_log else lambda _: None,
+    )
     naming = None
     if names is not None and settings.names.per_second > 0:
         naming = NameService(names, policy.refusal, settings.names, watch=metrics.note_name)
-    parts = AgentParts(
+    return AgentParts(
         service=service,
         names=naming,
+        target_log=target_log,
         metrics=metrics,
         check=TokenCheck(settings.token) if settings.token else None,
         started_s=time.time(),
         body_s=settings.limits.body_s,
         head_bytes=settings.limits.head_bytes,
     )
-    limiter = ConnectionLimiter(settings.limits, metrics.note_dropped)
-    return AgentServer(uvicorn_config(make_app(parts), settings), service, limiter)
 
 
 def check_access(settings: AgentSettings) -> None:

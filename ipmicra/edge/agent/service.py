@@ -34,6 +34,7 @@ from typing import Protocol, TypeVar
 
 from ipmicra.edge.agent.opt_out import OptOutList
 from ipmicra.edge.files.prefixes import PrefixSet
+from ipmicra.edge.pace.limiter import PolitenessConfig, RateLimiter
 from ipmicra.edge.prober.exchange import Exchange
 from ipmicra.model.address import Address
 from ipmicra.model.sample import Loss
@@ -59,60 +60,6 @@ class ServiceConfig:
     """How long: a coordinator that crashed is back within the hour."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolitenessConfig:
-    """Limits that hold across all orders of an agent."""
-
-    interval_s: float = 1.0
-    """Time between two probes of one address, and of one block, in the long run."""
-    burst: int = 3
-    """Probes that may come at once after a pause."""
-    connections: int = 3
-    """Connections that count as one probe; an order for more round trips counts as several."""
-    block_bits4: int = 24
-    """Length of a block's prefix, IPv4: the narrowest that is routed on the Internet."""
-    block_bits6: int = 48
-    """Length of a block's prefix, IPv6: the usual size of one customer site (RFC 6177)."""
-    prune_at: int = 200_000
-    """Entries after which those that no longer matter are dropped."""
-
-
-class RateLimiter:
-    """Decides how long each probe has to wait (the generic cell rate algorithm)."""
-
-    def __init__(self, config: PolitenessConfig, clock: Callable[[], float]) -> None:
-        """Use a clock that never goes back."""
-        self._config = config
-        self._clock = clock
-        self._due: dict[tuple[int, int], float] = {}
-        """By block or address: when the next probe would be due if they came evenly."""
-
-    def reserve(self, address: Address, patience_s: float, samples: int = 1) -> float | None:
-        """Reserve a turn; return the seconds until then, or None (and no turn) if they exceed patience.
-
-        A turn for many samples counts as several probes. It waits until that many may come at once, or as
-        many as may ever come at once.
-        """
-        now = self._clock()
-        probes = max(1.0, samples / self._config.connections)
-        one, block = self._keys(address)
-        due_one, due_block = self._due.get(one, now), self._due.get(block, now)
-        room_s = (self._config.burst - min(probes, self._config.burst)) * self._config.interval_s
-        wait_s = max(0.0, max(due_one, due_block) - room_s - now)
-        if wait_s > patience_s:
-            return None
-        self._due[one] = max(due_one, now + wait_s) + probes * self._config.interval_s
-        self._due[block] = max(due_block, now + wait_s) + probes * self._config.interval_s
-        if len(self._due) > self._config.prune_at:
-            self._due = {key: due for key, due in self._due.items() if due > now}
-        return wait_s
-
-    def _keys(self, address: Address) -> tuple[tuple[int, int], tuple[int, int]]:
-        number, bits = int(address), address.max_prefixlen
-        block = self._config.block_bits4 if address.version == 4 else self._config.block_bits6  # noqa: PLR2004
-        return (bits, number), (bits - block, number >> (bits - block))
-
-
 class Probing(Protocol):
     """What the service needs from a prober."""
 
@@ -136,15 +83,16 @@ class ProbeService:
         *,
         clock: Callable[[], float] = time.time,
         watch: Callable[[Answer], None] = lambda _: None,
+        on_target: Callable[[ProbeOrder], None] = lambda _: None,
     ) -> None:
-        """Probe through a prober; `watch` receives each answer."""
+        """Probe through a prober; `on_target` receives each order before it is sent, `watch` each answer."""
         self._prober = prober
         self._config = config or ServiceConfig()
         self._turns, self._sent = (
             RateLimiter(politeness or PolitenessConfig(), time.monotonic) for _ in "ab"
         )
         self._clock = clock
-        self._watch = watch
+        self._watch, self._on_target = watch, on_target
         self._slots = asyncio.Semaphore(self._config.concurrency)
         self._running: dict[str, asyncio.Task[Answer]] = {}
         self._answers: OrderedDict[str, tuple[float, Answer]] = OrderedDict()
@@ -155,9 +103,14 @@ class ProbeService:
         """Orders in progress or waiting."""
         return len(self._running)
 
+    @property
+    def room(self) -> int:
+        """How many more orders can be accepted."""
+        return max(0, self._config.max_pending - len(self._running))
+
     def has_room(self, count: int) -> bool:
         """Return whether so many more orders can be accepted."""
-        return len(self._running) + count <= self._config.max_pending
+        return count <= self.room
 
     async def answers(self, request: ProbeRequest) -> AsyncIterator[list[Answer]]:
         """Yield the answers to all orders of a request as they are ready, in groups.
@@ -243,6 +196,7 @@ class ProbeService:
                 return _lost(order, Loss.AGENT, "the agent is stopping; nothing was sent", self._clock())
             if order.address and (late_s := self._sent.reserve(order.address, inf, order.samples)):
                 await asyncio.sleep(late_s)
+            self._on_target(order)
             return await self._prober.probe(order)
 
 

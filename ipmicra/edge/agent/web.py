@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ipmicra.edge.agent.names import NameService
 from ipmicra.edge.agent.service import ProbeService
+from ipmicra.edge.agent.target_log import TargetLog
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.web.bodies import BodyError, head_bytes, read_body
 from ipmicra.edge.web.connection_limits import AUTHENTICATED
@@ -115,6 +116,8 @@ class AgentParts:
     """None only where mutual TLS authenticates clients."""
     names: NameService | None = None
     """None where the operator does not want names to be resolved."""
+    target_log: TargetLog | None = None
+    """None where targets are not written down."""
     limits: WireLimits = LIMITS
     started_s: float = 0.0
     body_s: float = 10.0

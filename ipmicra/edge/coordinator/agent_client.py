@@ -14,10 +14,7 @@ The caller needs to know one thing about a failure: whether the orders may have 
 `NotSentError` says that they surely were not, so that they may be sent elsewhere at no cost; any other error
 leaves it open, and the agent is asked later to repeat what it has, never to probe again.
 
-An agent whose health is good may still fail at every order, on purpose or by a fault. Each failure costs a
-deadline, and the orders that queue behind it would cost one after another. So after a failure the agent is
-avoided (`Avoided`): orders are refused immediately for a time that doubles with each further failure. The
-cost grows with the logarithm of the time that a batch takes, not with the number of its orders.
+An agent that failed is avoided for a while: see `avoiding.py`.
 """
 
 from __future__ import annotations
@@ -29,12 +26,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import aiohttp
 
 from ipmicra.edge.pace.rule import Pace, TooSlowError
 from ipmicra.errors import AgentError, InputError, MessageError
+from ipmicra.model.crawler import CALLS_OUT
 from ipmicra.wire.limits import LIMITS, WireLimits
 from ipmicra.wire.messages import (
     Answer,
@@ -60,6 +58,34 @@ class UnableError(NotSentError):
     """The agent does not do what it was asked for, however often it is asked."""
 
 
+class AgentPort(Protocol):
+    """What the coordinator needs from an agent, whether it listens or calls out."""
+
+    def ask(
+        self, orders: list[ProbeOrder], total_s: float, *, only_repeat: bool = False
+    ) -> AsyncIterator[list[Answer]]:
+        """Yield answers as they come; one to each order."""
+        ...
+
+    def resolve(
+        self, names: Sequence[str], timeout_ms: float, total_s: float
+    ) -> AsyncIterator[list[ResolvedName]]:
+        """Yield what the agent's resolver says; once for each name."""
+        ...
+
+    async def is_healthy(self) -> bool:
+        """Return whether the agent is there."""
+        ...
+
+
+class SwitchboardPort(Protocol):
+    """Where agents that call out are reached."""
+
+    def client(self, crawler: str) -> AgentPort:
+        """Return a client for the agent of a crawler."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAccess:
     """How to get into agents."""
@@ -70,6 +96,8 @@ class AgentAccess:
     certificate: Path | None = None
     key: Path | None = None
     """The coordinator's own, for mutual TLS."""
+    switchboard: SwitchboardPort | None = field(default=None, compare=False, repr=False)
+    """Where agents that call out are reached; None but in a coordinator that serves."""
 
     def context(self) -> ssl.SSLContext:
         """Make the settings of TLS."""
@@ -332,47 +360,26 @@ async def _lines(
         raise MessageError("its last line is cut")
 
 
+def client_of(
+    url: str, session: aiohttp.ClientSession, access: AgentAccess, config: ClientConfig
+) -> AgentPort:
+    """Return a client for the agent of a URL.
+
+    Raises:
+        NotSentError: It calls out, and this process is none that it calls.
+    """
+    if not url.startswith(CALLS_OUT):
+        return AgentClient(url, session, access, config)
+    if access.switchboard is None:
+        raise NotSentError(
+            "its agent only calls out, and is reached by a running coordinator alone: `ipmicra serve`"
+        )
+    return access.switchboard.client(url.removeprefix(CALLS_OUT))
+
+
 async def is_healthy(url: str, session: aiohttp.ClientSession, access: AgentAccess) -> bool:
     """Return whether an agent is there and lets us in."""
-    return await AgentClient(url, session, access, ClientConfig()).is_healthy()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AvoidingConfig:
-    """How long an agent is avoided."""
-
-    first_s: float = 1.0
-    """After the first failure; a single broken connection should cost little."""
-    longest_s: float = 300.0
-    """After many: an agent that was repaired is asked again within five minutes."""
-
-
-@dataclass(slots=True)
-class Avoided:
-    """Remembers failures of agents in a row, and until when each is avoided."""
-
-    config: AvoidingConfig = field(default_factory=AvoidingConfig)
-    _failures: dict[str, int] = field(default_factory=dict)
-    _until_s: dict[str, float] = field(default_factory=dict)
-
-    def note_failure(self, name: str) -> None:
-        """Avoid an agent for a while; failures of requests that were under way together count once."""
-        if self.left_s(name) > 0.0:
-            return
-        failures = self._failures.get(name, 0)
-        self._failures[name] = failures + 1
-        pause_s = min(self.config.first_s * 2.0 ** min(failures, 30), self.config.longest_s)
-        self._until_s[name] = time.monotonic() + pause_s
-
-    def note_success(self, name: str) -> None:
-        """Forget the failures of an agent that answered all orders of a request."""
-        self._failures.pop(name, None)
-        self._until_s.pop(name, None)
-
-    def forgive(self, name: str) -> None:
-        """Allow an agent to be asked immediately; its next failure still counts as a further one."""
-        self._until_s.pop(name, None)
-
-    def left_s(self, name: str) -> float:
-        """Return how much longer an agent is avoided; 0 if it may be asked."""
-        return max(0.0, self._until_s.get(name, 0.0) - time.monotonic())
+    try:
+        return await client_of(url, session, access, ClientConfig()).is_healthy()
+    except NotSentError:
+        return False

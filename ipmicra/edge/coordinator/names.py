@@ -20,11 +20,11 @@ import aiohttp
 
 from ipmicra.edge.coordinator.agent_client import (
     AgentAccess,
-    AgentClient,
-    Avoided,
     ClientConfig,
     UnableError,
+    client_of,
 )
+from ipmicra.edge.coordinator.avoiding import Avoided
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import AgentError
@@ -108,7 +108,7 @@ class NameDesk:
         url = self.crawlers[crawler].agent_url
         if url is None:
             raise UnableError("it has no agent URL")
-        client = AgentClient(url, self.session, self.access, self.config.client)
+        client = client_of(url, self.session, self.access, self.config.client)
         total_s = self.config.timeout_ms / 1e3 + self.config.client.slack_s
         self.requests += 1
         self.asked += len(names)

@@ -39,13 +39,13 @@ import aiohttp
 
 from ipmicra.edge.coordinator.agent_client import (
     AgentAccess,
-    AgentClient,
-    Avoided,
-    AvoidingConfig,
+    AgentPort,
     ClientConfig,
     NotSentError,
     agent_session,
+    client_of,
 )
+from ipmicra.edge.coordinator.avoiding import Avoided, AvoidingConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
@@ -329,7 +329,7 @@ class OrderDesk:
         self._avoided.note_success(crawler)
         self._on_state(crawler, CrawlerState.JOINED)
 
-    def _client(self, name: str) -> AgentClient:
+    def _client(self, name: str) -> AgentPort:
         crawler = self._crawlers.get(name)
         if crawler is None or crawler.agent_url is None:
             raise NoAgentError(
@@ -337,7 +337,7 @@ class OrderDesk:
             )
         if self._session is None:
             raise NotSentError("the desk is closed: use it as `async with`")
-        return AgentClient(crawler.agent_url, self._session, self._access, self._config.client)
+        return client_of(crawler.agent_url, self._session, self._access, self._config.client)
 
     def _lost(self, sent: _Sent, loss: Loss, detail: str) -> Sample:
         return Sample(

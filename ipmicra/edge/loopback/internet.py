@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
-from ipmicra.edge.agent.service import PolitenessConfig
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.dns.bulk import Asking, NamesOnDemand
 from ipmicra.edge.dns.client import DnsConfig
 from ipmicra.edge.loopback.loopback_world import LoopbackWorld
 from ipmicra.edge.loopback.servers import SiteServers
+from ipmicra.edge.pace.limiter import PolitenessConfig
 from ipmicra.errors import IpmicraError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.edge.agent.service import PolitenessConfig, RateLimiter
+from ipmicra.edge.pace.limiter import PolitenessConfig, RateLimiter
 
 A = ip_address("192.0.2.1")
 
