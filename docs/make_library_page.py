@@ -28,7 +28,8 @@ an array are the quick ones; those for one wrap them. In signatures an `Address`
 SECTIONS = {
     "The hierarchy": "Hierarchy Subnet Organisation HolderEvidence Registry Edition DumpRecord",
     "Building": "build BuildOptions BuildProgress BuildReport Tally Finding Fate Reason",
-    "Delegating": "Delegator Decision DelegateOptions AgentAccess Evidence Delegation Assignment",
+    "Delegating": "Delegator RemoteDelegator BlockingDelegator Decision DelegateOptions AgentAccess Evidence "
+    "Delegation Assignment Owner OwnerProblem",
     "Fleet and probes": "Fleet Crawler CrawlerState Capacity Site Probe Sample Timings Rung Loss",
     "Locating": "LocateRun LocateOptions Locator Clues Located Location Hint Heuristic DistanceSource",
     "Coordinates and overlay": "Coordinates Space Overlay",

@@ -9,6 +9,9 @@ from .app.build.build import BuildOptions as BuildOptions
 from .app.build.build import BuildProgress as BuildProgress
 from .app.build.build import BuildReport as BuildReport
 from .app.build.build import build as build
+from .app.connect.answers import OwnerProblem as OwnerProblem
+from .app.connect.client import BlockingDelegator as BlockingDelegator
+from .app.connect.client import RemoteDelegator as RemoteDelegator
 from .app.delegate.delegator import Delegator as Delegator
 from .app.delegate.options import DelegateOptions as DelegateOptions
 from .app.fleet.fleet import Fleet as Fleet
@@ -37,6 +40,7 @@ from .edge.hierarchy_file import Hierarchy as Hierarchy
 from .errors import AddressError as AddressError
 from .errors import AgentError as AgentError
 from .errors import CapacityError as CapacityError
+from .errors import CoordinatorError as CoordinatorError
 from .errors import CorruptHierarchyError as CorruptHierarchyError
 from .errors import CorruptStateError as CorruptStateError
 from .errors import DumpError as DumpError
@@ -79,6 +83,7 @@ from .model.location import Hint as Hint
 from .model.location import Location as Location
 from .model.organisation import HolderEvidence as HolderEvidence
 from .model.organisation import Organisation as Organisation
+from .model.owner import Owner as Owner
 from .model.probe import Probe as Probe
 from .model.recrawl import Crawled as Crawled
 from .model.recrawl import Recrawl as Recrawl

@@ -139,6 +139,18 @@ class AgentError(IpmicraError):
     """An agent that does not answer, or answers nonsense."""
 
 
+class CoordinatorError(IpmicraError):
+    """A coordinator that does not answer, or refuses."""
+
+    def __init__(self, url: str, reason: str, kind: str | None = None, status: int | None = None) -> None:
+        """Name the coordinator and what went wrong; the kind of problem and the status, if it said so."""
+        super().__init__(f"coordinator {url}: {reason}")
+        self.url = url
+        self.reason = reason
+        self.kind = kind
+        self.status = status
+
+
 class WorldError(InputError):
     """A world that cannot be used as a whole."""
 

@@ -89,6 +89,15 @@ class Forgetting:
             found[one.kind] += one.count
         return found
 
+    def record(self) -> dict[str, Any]:
+        """Describe it as JSON does."""
+        return {
+            "dropped": [one.record() for one in self.dropped],
+            "kept": self.kept,
+            "unknown": self.unknown,
+            "counts": dict(self.counts),
+        }
+
 
 def forget(
     home: Home | Path | str | None = None,

@@ -32,6 +32,12 @@ class Home:
     """The URL of a store outside the folder: a file's, or that of a PostgreSQL database."""
     named_rules: Path | None = None
     """A file of rules outside the folder; it must exist."""
+    coordinator: str | None = None
+    """The URL of a coordinator to ask instead of the folder; None for that of the folder, if one runs."""
+    coordinator_token: Path | None = None
+    """A file with a token of that coordinator."""
+    coordinator_authority: Path | None = None
+    """Whose certificates to trust for it, besides the system's."""
 
     @property
     def hierarchy(self) -> Path:

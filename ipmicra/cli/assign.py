@@ -17,6 +17,7 @@ from ipmicra.cli.options import (
     RulesOption,
     StoreOption,
     chosen,
+    connection_of,
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, print_rows, say
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ipmicra.app.assign.backends import AssignReport
     from ipmicra.app.assign.problem import ZoneWishes
     from ipmicra.app.assign.run import Noted
+    from ipmicra.app.connect.commands import Connection
     from ipmicra.app.home import Home
 
 COLUMNS = ("host", "vantage", "piece", "crawler", "reason", "rule", "expected_ms", "pages", "step")
@@ -179,6 +181,10 @@ def assign(
         zones=_wishes(scheme, dimensions, moved, overload, hops, distance_weight, download_time),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
+    connection = connection_of(context, home, ("seeds", "evenness", "every", "dry_run"))
+    if connection is not None:
+        _assign_remotely(connection, seeds or [], request, chosen(output_format, as_json))
+        return
     _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
 
 
@@ -228,6 +234,25 @@ def _run(
         say(f"{seed.text}: {seed.reason}")
     if report.unassigned or unresolved or (noted and noted.refused):
         raise typer.Exit(DONE_IN_PART if report.unassigned < len(report.assignments) else 1)
+
+
+def _assign_remotely(
+    connection: Connection, seeds: list[str], request: AssignRequest, print_format: Format
+) -> None:
+    from ipmicra.app.connect.commands import assign_remotely
+
+    if not seeds:
+        raise InputError("nothing to assign: name seeds")
+    found = assign_remotely(connection, seeds, request.evenness, request.every_s, is_kept=request.is_kept)
+    records = found["assignments"]
+    print_rows(records, COLUMNS, print_format)
+    for finding in found["findings"]:
+        say(finding)
+    for seed in found["unresolved"]:
+        say(f"{seed['seed']}: {seed['reason']}")
+    unassigned = sum(one["crawler"] is None for one in records)
+    if unassigned or found["unresolved"]:
+        raise typer.Exit(DONE_IN_PART if unassigned < len(records) else 1)
 
 
 def _print_noted(noted: Noted, print_format: Format) -> None:

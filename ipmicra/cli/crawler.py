@@ -22,7 +22,9 @@ from ipmicra.cli.options import (
     TimeoutOption,
     TokenOption,
     chosen,
+    connection_of,
     home_of,
+    refuse_connection,
 )
 from ipmicra.cli.output import print_object, print_records, print_table, say, say_some
 from ipmicra.cli.probe import print_samples
@@ -90,7 +92,15 @@ def add(
         "max_pieces": max_pieces,
         "connections": connections,
     }
-    with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
+    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    connection = connection_of(context, home, (*fields, "label", "replace"))
+    if connection is not None:
+        from ipmicra.app.connect.commands import add_crawler
+
+        made = add_crawler(connection, fields, label or (), is_replacing=replace)
+        _print([made], print_format, is_one=True)
+        return
+    with Fleet.open(home) as fleet:
         member = fleet.add_fields(fields, label or (), replaces=replace)
         _say_taken(fleet)
     if replace and member.crawler.location is None:
@@ -113,7 +123,14 @@ def list_(
     from ipmicra.app.fleet.fleet import PRESENT, Fleet
 
     print_format = chosen(output_format, as_json)
-    with Fleet.open(home_of(context, store=store)) as fleet:
+    home = home_of(context, store=store)
+    connection = connection_of(context, home, ("every",))
+    if connection is not None:
+        from ipmicra.app.connect.commands import list_crawlers
+
+        _print(list_crawlers(connection, with_left=every), print_format)
+        return
+    with Fleet.open(home) as fleet:
         members = fleet.members(() if every else PRESENT)
     if not members:
         say("no crawlers yet: `ipmicra crawler add NAME ADDRESS` or `ipmicra crawler import FILE`")
@@ -138,7 +155,14 @@ def remove(
     from ipmicra.app.fleet.fleet import Fleet
 
     print_format = chosen(output_format, as_json)
-    with Fleet.open(home_of(context, store=store)) as fleet:
+    home = home_of(context, store=store)
+    connection = connection_of(context, home, ("names",))
+    if connection is not None:
+        from ipmicra.app.connect.commands import remove_crawler
+
+        _print([remove_crawler(connection, name) for name in names], print_format)
+        return
+    with Fleet.open(home) as fleet:
         for name in names:
             fleet.get(name)
         left = [describe_member(fleet.remove(name)) for name in names]
@@ -168,7 +192,9 @@ def import_(
     from ipmicra.app.fleet.fleet import Fleet
 
     print_format = chosen(output_format, as_json)
-    with Fleet.open(home_of(context, store=store, hierarchy=hierarchy_file)) as fleet:
+    home = home_of(context, store=store, hierarchy=hierarchy_file)
+    refuse_connection(context, home, "it adds all crawlers or none: add them one by one, or stop it first")
+    with Fleet.open(home) as fleet:
         members = fleet.import_file(file)
         _say_taken(fleet)
     _print([describe_member(member) for member in members], print_format)
@@ -217,7 +243,10 @@ def measure(
     from ipmicra.app.probe import BUDGET, ProbeOptions, agent_access, probe_config
 
     print_format = chosen(output_format, as_json)
-    with home_of(context, store=store).open_store() as opened:
+    home = home_of(context, store=store)
+    if home.coordinator is not None:
+        refuse_connection(context, home, "it measures from here, through agents of a home")
+    with home.open_store() as opened:
         fleet = Fleet(opened)
         plan = plan_mutual(fleet, opened, names or (), port=port, only_missing=missing)
         say(plan.cost())

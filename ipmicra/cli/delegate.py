@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,7 @@ from ipmicra.cli.options import (
     TimeoutOption,
     TokenOption,
     chosen,
+    connection_of,
     home_of,
 )
 from ipmicra.cli.output import (
@@ -43,6 +44,7 @@ from ipmicra.cli.output import (
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import BatchRun
     from ipmicra.app.delegate.batch import BatchReport, DelegateRun
     from ipmicra.app.delegate.options import DelegateOptions
 
@@ -53,6 +55,8 @@ SPARED = ("address", "probes")
 ORIGIN_COLUMNS = ("inherited_from", "measured")
 """Columns for programs; `ipmicra explain` shows them to people."""
 NOTES_SHOWN = 20
+TAKEN = ("seeds", "probe_budget")
+"""Options that a coordinator takes; all others are its own."""
 
 Seeds = Annotated[
     list[str],
@@ -185,6 +189,7 @@ def delegate(
     where it stopped: no probe is sent twice, and none is lost.
     """
     need_service()
+    from ipmicra.app.connect.commands import BatchRun
     from ipmicra.app.delegate.batch import DelegateRun
     from ipmicra.app.probe import agent_access, probe_config
 
@@ -203,6 +208,10 @@ def delegate(
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
+    connection = None if dry_run and not home.coordinator else connection_of(context, home, TAKEN)
+    if connection is not None:
+        _run_remotely(BatchRun(connection, seeds, probe_budget), print_format)
+        return
     run = DelegateRun(home=home, words=seeds, options=options)
     _plan(run, print_format) if dry_run else _run(run, print_format, report)
 
@@ -263,6 +272,27 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
             say("to see it on a page: `ipmicra report --last`, or --report FILE next time")
     if not report.is_complete:
         raise typer.Exit(DONE_IN_PART if report.sites else 1)
+
+
+def _run_remotely(run: BatchRun, print_format: Format) -> None:
+    columns = COLUMNS if print_format is Format.TABLE else (*COLUMNS, *ORIGIN_COLUMNS)
+    with RecordStream(columns, WIDTHS, print_format) as stream, progress_bar() as show:
+
+        def progress(one: dict[str, Any]) -> None:
+            stream.flush()
+            text = f"{one['sites']:,} sites of {one['read']:,} read, {one['probes']:,} probes"
+            show(text, one["sites"] + one["missing"] + one["doubles"], one["seeds"])
+
+        def started(number: int) -> None:
+            say(f"batch {number}: it goes on in the coordinator, even without this command")
+
+        one = run.run(stream.add, progress, started)
+    for example in one["examples"]:
+        say(f"{example['seed'][:100]}: {example['reason']}")
+    per_site = f"{one['probes'] / max(1, one['sites']):.2f}"
+    say(f"{one['sites']:,} sites; {one['probes']:,} probes ({per_site} per site); batch {one['id']}")
+    if one["missing"] or one["state"] != "done":
+        raise typer.Exit(DONE_IN_PART if one["sites"] else 1)
 
 
 def _summarise(report: BatchReport) -> None:

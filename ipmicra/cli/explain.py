@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,10 +14,14 @@ from ipmicra.cli.options import (
     JsonOption,
     RulesOption,
     StoreOption,
+    connection_of,
     home_of,
 )
 from ipmicra.cli.output import print_object
 from ipmicra.model.foreign_text import printable
+
+if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import Connection
 
 
 def explain(
@@ -41,6 +45,10 @@ def explain(
 
     print_format = Format.JSON if as_json else output_format or Format.TABLE
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
+    connection = connection_of(context, home, ("site",))
+    if connection is not None:
+        _explain_remotely(connection, site, print_format)
+        return
     with home.open_hierarchy() as hierarchy, home.open_store() as opened:
         explanation = explain_site(opened, hierarchy, site, rules=home.load_rules_if_any())
     if print_format is Format.TABLE:
@@ -49,4 +57,14 @@ def explain(
     else:
         print_object(describe_explanation(explanation), print_format)
     if explanation.decided is None:
+        raise typer.Exit(1)
+
+
+def _explain_remotely(connection: Connection, site: str, print_format: Format) -> None:
+    found = connection.ask("GET", "/v1/explain", {"host": site})
+    if print_format is Format.TABLE:
+        typer.echo(connection.text("/v1/explain", {"host": site, "format": "text"}), nl=False)
+    else:
+        print_object(found, print_format)
+    if found["crawler"] is None:
         raise typer.Exit(1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ipmicra.cli.completion import POLICIES, one_of
-from ipmicra.cli.options import Format, FormatOption, JsonOption, StoreOption, chosen, home_of
+from ipmicra.cli.options import Format, FormatOption, JsonOption, StoreOption, chosen, connection_of, home_of
 from ipmicra.cli.output import DONE_IN_PART, print_rows, say, say_some
 
 COLUMNS = ("kind", "what", "crawler", "policy", "count", "reason")
@@ -46,20 +46,31 @@ def forget(
     them, results and assignments of sites. A host also loses its pinned address and its schedule. Samples are
     kept unless --samples is given; ended delegations stay in the history that `ipmicra explain` shows.
     """
-    from ipmicra.app.forget import forget as forget_targets
-
     print_format = chosen(output_format, as_json)
     home = home_of(context, store=store)
-    found = forget_targets(home, *(targets or ()), policy=policy, samples=samples, dry_run=dry_run)
-    records = [one.record() for one in found.dropped]
+    connection = connection_of(context, home, ("targets", "policy", "samples", "dry_run"))
+    if connection is not None:
+        from ipmicra.app.connect.commands import forget_remotely
+
+        gone = forget_remotely(connection, targets or (), policy, samples=samples, dry_run=dry_run)
+    else:
+        from ipmicra.app.forget import forget as forget_targets
+
+        found = forget_targets(home, *(targets or ()), policy=policy, samples=samples, dry_run=dry_run)
+        gone = found.record()
+    _print(gone, print_format, is_dry=dry_run)
+
+
+def _print(gone: dict[str, Any], print_format: Format, *, is_dry: bool) -> None:
+    records = gone["dropped"]
     is_table = print_format is Format.TABLE
     if records or not is_table:
         print_rows(records[:SHOWN] if is_table else records, COLUMNS, print_format)
     if is_table and len(records) > SHOWN:
         say(f"… and {len(records) - SHOWN:,} more rows; --json shows all")
-    say_some(found.kept, REMARKS, "remarks of this kind")
-    say_some([f"nothing is known of {one}" for one in found.unknown], REMARKS, "such targets")
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in found.counts.items()) or "nothing"
-    say(f"would forget: {counts}; nothing was changed" if dry_run else f"forgotten: {counts}")
-    if found.unknown:
+    say_some(gone["kept"], REMARKS, "remarks of this kind")
+    say_some([f"nothing is known of {one}" for one in gone["unknown"]], REMARKS, "such targets")
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in gone["counts"].items()) or "nothing"
+    say(f"would forget: {counts}; nothing was changed" if is_dry else f"forgotten: {counts}")
+    if gone["unknown"]:
         raise typer.Exit(DONE_IN_PART if records else 1)

@@ -16,17 +16,22 @@ from ipmicra.cli.options import (
     JsonOption,
     TableOption,
     chosen,
+    connection_of,
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_records, print_table, say, say_some
 
 if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import Connection
     from ipmicra.app.locate.locate import LocatedTarget
 
 LONGEST_SHOWN = 80
 """Characters of a target in tables and messages."""
 MOST_FINDINGS = 20
 """Findings that are shown."""
+
+DEGREES = ("target", "city", "country", "latitude", "longitude", "radius_km")
+"""Columns of places that a coordinator found."""
 
 HeuristicsOption = Annotated[
     str | None,
@@ -96,6 +101,10 @@ def locate(
         truth=truth,
     )
     home = home_of(context, hierarchy=hierarchy_file)
+    connection = connection_of(context, home, ("targets", "offline"), is_asked=False)
+    if connection is not None:
+        _locate_remotely(connection, targets, print_format, is_offline=offline)
+        return
     hierarchy = home.open_hierarchy_if_any()
     run = LocateRun(options, hierarchy)
     located = run.locate(targets)
@@ -111,6 +120,27 @@ def locate(
     else:
         _print(located, print_format)
     _exit(located)
+
+
+def _locate_remotely(
+    connection: Connection, targets: list[str], print_format: Format, *, is_offline: bool
+) -> None:
+    found: list[dict[str, Any]] = []
+    connection.each_target(f"/v1/locate?offline={str(is_offline).lower()}", targets, found.append)
+    if print_format is Format.TABLE:
+        print_table("", (*DEGREES, "heuristic"), [_flat_row(one) for one in found])
+    elif print_format in {Format.CSV, Format.PARQUET}:
+        print_records([_flat(one) for one in found], print_format)
+    else:
+        print_records(found, print_format)
+    unread = sum(one["address"] is None and not one["votes"] and bool(one["findings"]) for one in found)
+    if unread:
+        raise typer.Exit(DONE_IN_PART if unread < len(found) else 1)
+
+
+def _flat_row(one: dict[str, Any]) -> tuple[Any, ...]:
+    place = one["location"] or {}
+    return _short(one["target"]), *(place.get(name) for name in DEGREES[1:]), one["heuristic"]
 
 
 def _exit(located: list[LocatedTarget]) -> None:

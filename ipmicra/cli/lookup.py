@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.cli.options import Format, FormatOption, HierarchyOption, JsonOption, chosen, home_of
+from ipmicra.cli.options import (
+    Format,
+    FormatOption,
+    HierarchyOption,
+    JsonOption,
+    chosen,
+    connection_of,
+    home_of,
+)
 from ipmicra.cli.output import DONE_IN_PART, RecordStream, print_table, say
 
 if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import Connection
     from ipmicra.app.describe.hierarchy import LineageDescriber
     from ipmicra.app.lookup.lookup import Answer, Found, Rendered
     from ipmicra.model.subnet import Subnet
 
+TABLE_COLUMNS = ("subnet", "netname", "organisation", "registry", "country", "status")
 NESTED = {Format.JSON, Format.JSONL}
 """Formats that show the lineage of a target; others show its narrowest subnet."""
 
@@ -40,7 +50,14 @@ def lookup(
     from ipmicra.app.lookup.lookup import look_up, look_up_lines
 
     print_format = chosen(output_format, as_json)
-    with home_of(context, hierarchy=hierarchy_file).open_hierarchy() as hierarchy:
+    home = home_of(context, hierarchy=hierarchy_file)
+    connection = connection_of(context, home, ("targets",), is_asked=False)
+    if connection is not None:
+        found, missing = _look_up_remotely(connection, targets, print_format)
+        if missing:
+            raise typer.Exit(DONE_IN_PART if found else 1)
+        return
+    with home.open_hierarchy() as hierarchy:
         if print_format is Format.TABLE:
             found, missing = _print_tables(look_up(hierarchy, targets), hierarchy.subnets)
         else:
@@ -48,6 +65,38 @@ def lookup(
             found, missing = _print_stream(answers, LineageDescriber(hierarchy), print_format)
     if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
+
+
+def _look_up_remotely(connection: Connection, targets: list[str], print_format: Format) -> tuple[int, int]:
+    """Print what a coordinator finds; return how many were found, and how many are missing."""
+    counts = [0, 0]
+    columns = ("target", "address", "lineage")
+    with RecordStream(columns, [0] * len(columns), print_format) as stream:
+
+        def show(one: dict[str, Any]) -> None:
+            counts["problem" in one] += 1
+            if "problem" in one:
+                say(f"{one['target']}: {one['problem']}")
+            elif print_format is Format.TABLE:
+                rows = [_row_of(subnet) for subnet in one["lineage"]]
+                print_table(f"{one['target']} ({one['address']})", TABLE_COLUMNS, rows)
+                typer.echo()
+            else:
+                stream.add(one)
+
+        if print_format not in {*NESTED, Format.TABLE}:
+            raise typer.BadParameter(
+                f"a coordinator's look-ups are printed as table, json or jsonl, not {print_format}"
+            )
+        connection.each_target("/v1/lookup", targets, show)
+    return counts[0], counts[1]
+
+
+def _row_of(subnet: dict[str, Any]) -> tuple[Any, ...]:
+    holder = subnet["organisation"] or {}
+    label = "  " * subnet["depth"] + (subnet["prefix"] or f"{subnet['first']} - {subnet['last']}")
+    named = holder.get("name") or holder.get("handle")
+    return label, subnet["netname"], named, subnet["registry"], subnet["country"], subnet["status"]
 
 
 def _print_tables(
@@ -96,8 +145,7 @@ def _print_stream(
 def _print_lineage(found: Found, lineage: list[Subnet]) -> None:
     text, address = found.seed.text, found.seed.range_text
     title = text if text == address else f"{text} ({address})"
-    columns = ("subnet", "netname", "organisation", "registry", "country", "status")
-    print_table(title, columns, [_row(subnet) for subnet in lineage])
+    print_table(title, TABLE_COLUMNS, [_row(subnet) for subnet in lineage])
     typer.echo()
 
 

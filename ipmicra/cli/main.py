@@ -15,6 +15,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator, MutableMapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -27,7 +28,16 @@ from ipmicra.app.home import find_home
 from ipmicra.app.log import is_debugging, log_traceback, set_up_logging
 from ipmicra.cli.examples import FIRST_STEPS, examples_of
 from ipmicra.cli.extras import missing_extra
-from ipmicra.cli.options import HomeOption, LogFormat, LogFormatOption, LogLevel, LogLevelOption
+from ipmicra.cli.options import (
+    CoordinatorAuthorityOption,
+    CoordinatorOption,
+    CoordinatorTokenOption,
+    HomeOption,
+    LogFormat,
+    LogFormatOption,
+    LogLevel,
+    LogLevelOption,
+)
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -47,6 +57,18 @@ HALF_DONE = {
 """What an interrupted command leaves, and what to do next."""
 _leaves_at_once = False
 """Whether a batch of `delegate` has ended: a kill while Python tidies up must not make it look unfinished."""
+CONNECTING = {"assign", "crawler", "delegate", "explain", "forget", "locate", "lookup"}
+"""Commands that a coordinator can answer."""
+NOT_CONNECTING = {
+    "agent": "an agent listens, or joins with a token; coordinators call it by its --agent-url",
+    "probe": "it probes from here, through agents of a home; coordinators probe when asked for owners",
+    "rules": "rules are a file of the coordinator's home: read them there",
+    "serve": "it is the coordinator",
+    "token": "tokens are made and revoked on the coordinator's machine, in its home",
+    "report": "a report reads a store of this machine: run it beside the coordinator",
+}
+"""Why others cannot be."""
+ON_THIS_MACHINE = "it works on files of this machine, which a coordinator does not see"
 OTHERWISE = "nothing was left half-written; run the same command again"
 
 
@@ -211,6 +233,9 @@ def common(
     home: HomeOption = None,
     log_level: LogLevelOption = None,
     log_format: LogFormatOption = LogFormat.TEXT,
+    coordinator: CoordinatorOption = None,
+    coordinator_token: CoordinatorTokenOption = None,
+    coordinator_ca: CoordinatorAuthorityOption = None,
     show_version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -219,7 +244,15 @@ def common(
     # Agents and coordinators have no output but their log.
     usual = LogLevel.INFO if context.invoked_subcommand in {"agent", "serve"} else LogLevel.WARNING
     set_up_logging((log_level or usual).value, is_json=log_format is LogFormat.JSON)
-    context.obj = find_home(home)
+    if coordinator is not None and context.invoked_subcommand not in CONNECTING:
+        reason = NOT_CONNECTING.get(context.invoked_subcommand or "", ON_THIS_MACHINE)
+        raise typer.BadParameter(f"{context.invoked_subcommand}: {reason}", param_hint="--coordinator")
+    context.obj = replace(
+        find_home(home),
+        coordinator=coordinator,
+        coordinator_token=coordinator_token,
+        coordinator_authority=coordinator_ca,
+    )
 
 
 def run() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ipmicra.app.home import Home
+
+if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import Connection
 
 
 class Format(StrEnum):
@@ -57,6 +61,29 @@ HomeOption = Annotated[
     typer.Option(
         "--home", metavar="DIR", envvar="IPMICRA_HOME", help="Folder with hierarchy.ipm and state.db."
     ),
+]
+CoordinatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--coordinator",
+        metavar="URL",
+        envvar="IPMICRA_COORDINATOR",
+        help="Ask a running coordinator; default: the one that holds the home folder, if one does.",
+        show_default=False,
+    ),
+]
+CoordinatorTokenOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--coordinator-token",
+        metavar="FILE",
+        help="Token for it; default: IPMICRA_COORDINATOR_TOKEN, then operator.token in the home folder.",
+        show_default=False,
+    ),
+]
+CoordinatorAuthorityOption = Annotated[
+    Path | None,
+    typer.Option("--coordinator-ca", metavar="FILE", help="CA that signed its certificate."),
 ]
 HierarchyOption = Annotated[
     Path | None,
@@ -153,3 +180,38 @@ def home_of(
     """Return the home folder of the command line, with the files that were named instead of its own."""
     home: Home = context.obj
     return home.using(store=store, hierarchy=hierarchy, rules=rules)
+
+
+def connection_of(
+    context: typer.Context, home: Home, takes: Sequence[str], *, is_asked: bool = True
+) -> Connection | None:
+    """Return the coordinator that is to answer instead of the home; None if there is none.
+
+    Options beyond those that it `takes` are refused, because they are settled where it runs. `is_asked` is
+    false for commands that need no coordinator unless one is named.
+    """
+    if home.coordinator is None and not is_asked:
+        return None
+    from ipmicra.app.connect.commands import find_connection
+
+    found = find_connection(home)
+    if found is None:
+        return None
+    allowed = {*takes, "output_format", "as_json"}
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE" and name not in allowed:
+            option = "--" + name.removesuffix("_file").replace("_", "-")
+            raise typer.BadParameter(
+                f"{found.who} answers this by its own options: leave this one out", param_hint=option
+            )
+    return found
+
+
+def refuse_connection(context: typer.Context, home: Home, reason: str) -> None:
+    """Refuse a command that no coordinator can answer, if one is named or holds the home."""
+    from ipmicra.app.connect.commands import find_connection
+
+    found = find_connection(home)
+    if found is not None:
+        raise typer.BadParameter(f"{found.who} cannot do this: {reason}", ctx=context)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
@@ -22,6 +22,9 @@ from ipmicra.edge.store.ports import StorePort
 from ipmicra.errors import InputError, IpmicraError
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
+
+if TYPE_CHECKING:
+    from ipmicra.app.connect.client import RemoteDelegator
 
 
 class Delegator:
@@ -90,6 +93,16 @@ class Delegator:
             made = cls(store_held, opened, options, clock)
             made._held = stack.pop_all()
         return made
+
+    @staticmethod
+    def connect(url: str, token: str | None = None, *, authority: Path | None = None) -> RemoteDelegator:
+        """Ask a running coordinator instead: the same verbs, and those of owners; use as `async with`.
+
+        `authority` is the certificate to trust, of its CA or its own; by default those of the system.
+        """
+        from ipmicra.app.connect.client import RemoteDelegator
+
+        return RemoteDelegator(url, token, authority=authority)
 
     async def __aenter__(self) -> Self:
         """Get ready."""

@@ -139,13 +139,19 @@ class Batches:
 
     # --- what clients do
 
-    def start(self, seeds: list[str], budget: int | None, words: str) -> dict[str, Any]:
-        """Start a batch; it is kept before this returns."""
+    def start(
+        self, seeds: list[str], budget: int | None, words: str, key: str | None = None
+    ) -> dict[str, Any]:
+        """Start a batch; it is kept before this returns. With a key that was used before, return that one."""
+        full_key = f"{KEY} {key or uuid.uuid4().hex}"
+        for record in self._deciding.store.batches.all() if key else ():
+            if record.key == full_key:
+                return self.describe(record.id)
         if len(self._unfinished()) >= self.config.waiting + self.config.running:
             raise RefusedError("busy", f"{len(self._unfinished())} batches are under way or wait")
         store, now_s = self._deciding.store, self._deciding.clock()
         with store.transaction():
-            record = store.batches.begin(f"{KEY} {uuid.uuid4().hex}", words, now_s)
+            record = store.batches.begin(full_key, words, now_s)
             store.budget.open(budget_name(record.id), budget)
             self._save(record.id, {"seeds": seeds, "budget": budget})
         one = self._batches[record.id] = RunningBatch(record, seeds, budget)

@@ -288,12 +288,7 @@ class Coordinator:
             return found
 
         found = await (self.reader.read(forget) if dry_run else self._exclusively(forget))
-        return {
-            "dropped": [one.record() for one in found.dropped],
-            "kept": found.kept,
-            "unknown": found.unknown,
-            "counts": dict(found.counts),
-        }
+        return found.record()
 
     async def _exclusively(self, function: Callable[[StorePort], T]) -> T:
         """Run a function that changes answers, beside the loop, while no session is open."""

@@ -208,6 +208,27 @@ class Owners:
             for task in under_way:
                 task.cancel()
 
+    async def decisions(
+        self, texts: Sequence[str]
+    ) -> AsyncIterator[list[tuple[str, Decision | RefusedError]]]:
+        """Return the delegation of each text, in order; nothing is assigned."""
+        for start in range(0, len(texts), self.config.part * self.config.parts):
+            part = texts[start : start + self.config.part * self.config.parts]
+            yield list(zip(part, await asyncio.gather(*map(self._delegated_to, part)), strict=True))
+
+    async def _delegated_to(self, text: str) -> Decision | RefusedError:
+        if self._deciding.pending >= self.config.waiting:
+            return RefusedError("busy", f"{self.config.waiting:,} hosts wait for a decision")
+        try:
+            async with asyncio.timeout(self.config.deadline_s):
+                site = await self._resolved(text)
+                return site if isinstance(site, RefusedError) else await self._deciding.ask(site)
+        except NotDecidedError as error:
+            return RefusedError("nobody", str(error))
+        except TimeoutError:
+            trouble = self._deciding.trouble or f"no decision within {self.config.deadline_s:g} s"
+            return RefusedError("not-ready", f"{text[:200]}: {trouble}")
+
     async def _answers(self, asked: Sequence[Asked]) -> list[bytes | RefusedError]:
         """Return the owners of some hosts, in order."""
         found: dict[Asked, bytes | RefusedError] = {}

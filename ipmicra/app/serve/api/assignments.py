@@ -68,14 +68,14 @@ def _read_part(after: str, crawler: str | None, store: StorePort) -> list[Assign
 async def assign(call: Call) -> Response:
     """Assign hosts by `balance`, as `ipmicra assign` does."""
     kinds = {"hosts": list, "evenness": float, "is_kept": bool, "every_s": float}
-    wanted = _checked(call, await call.json(), kinds)
+    wanted = _checked(call, await call.json(call.limits.body_bytes), kinds)
     return call.answer(await call.coordinator.assign(**wanted))
 
 
 async def forget(call: Call) -> Response:
     """Forget answers, so that they are found anew."""
     kinds = {"targets": list, "policy": str, "samples": bool, "dry_run": bool}
-    wanted = _checked(call, await call.json(), kinds)
+    wanted = _checked(call, await call.json(call.limits.body_bytes), kinds)
     return call.answer(await call.coordinator.forget(**wanted))
 
 

@@ -24,12 +24,12 @@ _PART = 1_000
 async def start_batch(call: Call) -> Response:
     """Start a batch."""
     budget = call.number("probe_budget", -1, 0, _LARGEST)
-    words = call.text_or_none("words") or "a batch"
+    words, key = call.text_or_none("words") or "a batch", call.text_or_none("key")
     asked = await read_hosts(call)
     if any(one.vantage for one in asked):
         raise RefusedError("bad-input", "a batch delegates subnets, which have no vantage")
     seeds = [one.text for one in asked]
-    made = call.coordinator.batches.start(seeds, None if budget < 0 else budget, words[:200])
+    made = call.coordinator.batches.start(seeds, None if budget < 0 else budget, words[:200], key)
     return call.answer(made, ACCEPTED)
 
 

@@ -103,9 +103,9 @@ class Call:
             raise RefusedError("bad-media", f"{given[:100]!r} is not taken here")
         return True
 
-    async def json(self) -> dict[str, Any]:
+    async def json(self, most: int | None = None) -> dict[str, Any]:
         """Return a body that is a JSON object."""
-        body = await read_body(self.request, self.limits.json_bytes, self.limits.body_s)
+        body = await read_body(self.request, most or self.limits.json_bytes, self.limits.body_s)
         try:
             found = json.loads(body)
         except (ValueError, RecursionError) as error:

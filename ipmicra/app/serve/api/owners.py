@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Iterable
 
 from starlette.responses import Response
 
+from ipmicra.app.describe.delegation import describe_decision
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.problem import describe_problem
 from ipmicra.app.serve.owners import Asked
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.model.delegation import Decision
 from ipmicra.model.foreign_text import json_text
 
 
@@ -63,7 +65,29 @@ def _from_json(lines: Iterable[str]) -> Iterable[Asked]:
         yield Asked(host, vantage or None)
 
 
+async def delegate(call: Call) -> Response:
+    """Answer with the decision for each host of a list, in order."""
+    asked = await read_hosts(call)
+    if any(one.vantage for one in asked):
+        raise RefusedError("bad-input", "subnets are delegated, and have no vantage")
+    return call.stream(_decisions(call, [one.text for one in asked]))
+
+
+async def _decisions(call: Call, texts: list[str]) -> AsyncIterator[bytes]:
+    async for part in call.coordinator.owners.decisions(texts):
+        lines = [
+            _problem_line(Asked(text), one) if isinstance(one, RefusedError) else _decision_line(one)
+            for text, one in part
+        ]
+        yield b"\n".join(lines) + b"\n"
+
+
+def _decision_line(decision: Decision) -> bytes:
+    return json_text(describe_decision(decision)).encode()
+
+
 RESOURCES = (
+    Resource("POST", "/v1/delegate", delegate, is_stream=True),
     Resource("GET", "/v1/owner", owner),
     Resource("POST", "/v1/owners", owners, is_stream=True),
 )
