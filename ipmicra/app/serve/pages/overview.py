@@ -15,6 +15,8 @@ SILENT = "silent"
 WORDS = {"unreachable": SILENT}
 """States that are stored by another word than people read."""
 LONGEST = 120
+CALLS_OUT = "callout:"
+"""Begins the URL of an agent that only calls out."""
 
 Described = Mapping[str, Any]
 """A crawler or batch as the API describes it."""
@@ -31,14 +33,15 @@ class Live:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glimpse:
-    """What is known of a coordinator at a moment."""
+    """What is known of a coordinator at a moment; equal to the one before if nothing is to be shown anew."""
 
-    now_s: float
-    health: Described
+    software: str
+    up: str
+    """How long it runs."""
     readiness: Described
     crawlers: Sequence[Described]
     batches: Sequence[Described]
-    seen_s: Mapping[str, float]
+    seen: Mapping[str, str]
     """When agents that call out were last heard of."""
     news: Sequence[News]
     numbers: Mapping[str, int]
@@ -78,10 +81,7 @@ def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
         (
             "coordinator",
             "ready" if is_ready else "not ready",
-            str(
-                ready.get("trouble")
-                or f"up {ago(float(glimpse.health['up_s']))}; ipmicra {glimpse.health['ipmicra']}"
-            ),
+            str(ready.get("trouble") or f"up {glimpse.up}; ipmicra {glimpse.software}"),
             "good" if is_ready else "bad",
         ),
         (
@@ -105,13 +105,13 @@ def _fleet(glimpse: Glimpse) -> Table:
     for one in glimpse.crawlers:
         name, state = str(one["name"]), word_of(str(one["state"]))
         number = glimpse.numbers.get(name)
-        seen_s = glimpse.seen_s.get(name)
+        seen = glimpse.seen.get(name)
         place = ", ".join(str(one[key]) for key in ("city", "country") if one.get(key))
         cells = (
             Cell(name, crawler=number),
             Cell(state, kind={"joined": "good", SILENT: "bad"}.get(state, "")),
-            text_cell(None if seen_s is None else f"{ago(glimpse.now_s - seen_s)} ago"),
-            text_cell(_agent(one, seen_s)),
+            text_cell(seen),
+            text_cell(_agent(one)),
             text_cell(place),
             number_cell(one.get("sites")),
             number_cell(one.get("pages")),
@@ -124,10 +124,9 @@ def _fleet(glimpse: Glimpse) -> Table:
     return Table(name="fleet", title="Crawlers", caption=caption, heads=heads, rows=tuple(rows))
 
 
-def _agent(one: Described, seen_s: float | None) -> str:
-    if one.get("agent_url"):
-        return "listens"
-    return "calls out" if seen_s is not None else "none"
+def _agent(one: Described) -> str:
+    url = str(one.get("agent_url") or "")
+    return "calls out" if url.startswith(CALLS_OUT) else "listens" if url else "none"
 
 
 def _batches(batches: Sequence[Described]) -> Table:

@@ -20,7 +20,7 @@ from ipmicra.app.serve.pages.browse_page import registries, shown_level
 from ipmicra.app.serve.pages.browsing import PAGE, registry_counts, registry_level, subnet_level
 from ipmicra.app.serve.pages.drawing import Drawings, Drawn
 from ipmicra.app.serve.pages.news import RecentEvents
-from ipmicra.app.serve.pages.overview import Glimpse, Live, live
+from ipmicra.app.serve.pages.overview import Glimpse, ago, live
 from ipmicra.app.serve.pages.policy import HEADERS, is_own_form
 from ipmicra.app.serve.pages.sessions import COOKIE, LIFETIME_S, Session, Sessions, is_form_of
 from ipmicra.app.serve.pages.stream import Changes
@@ -49,7 +49,9 @@ class Pages:
         self._drawings = Drawings(coordinator.reader)
         self._numbers: dict[str, int] = {}
         self._events = RecentEvents()
-        self._changes = Changes(lambda: _templates().get_template("live.html").render(live=self._live()))
+        self._changes = Changes(self._parts)
+        self._glimpsed: Glimpse | None = None
+        self._rendered: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         """Hear of events."""
@@ -136,26 +138,38 @@ class Pages:
             "overview.html",
             session=session,
             at="overview",
-            live=self._live(),
+            live=live(self._glimpse()),
             drawn=drawn,
             legend=_legend(drawn, loads),
         )
 
-    def _live(self) -> Live:
+    async def _parts(self) -> dict[str, str]:
+        """Render what changes, part by part, beside the event loop; not at all if nothing did."""
+        glimpse = self._glimpse()
+        if glimpse != self._glimpsed:
+            self._rendered = await self._coordinator.reader.run(lambda: _rendered(glimpse))
+            self._glimpsed = glimpse
+        return self._rendered
+
+    def _glimpse(self) -> Glimpse:
         coordinator = self._coordinator
-        store = coordinator.deciding.store
-        return live(
-            Glimpse(
-                now_s=coordinator.clock(),
-                health=coordinator.health(),
-                readiness=coordinator.readiness(),
-                crawlers=coordinator.crawlers(),
-                batches=self._batches(),
-                seen_s={one.crawler: one.seen_s for one in store.agents.all()},
-                news=self._events.newest(SHOWN_EVENTS),
-                numbers=self._numbers,
-            )
+        health = coordinator.health()
+        return Glimpse(
+            software=str(health["ipmicra"]),
+            up=ago(float(health["up_s"])),
+            readiness=coordinator.readiness(),
+            crawlers=coordinator.crawlers(),
+            batches=self._batches(),
+            seen=self._seen(),
+            news=self._events.newest(SHOWN_EVENTS),
+            numbers=self._numbers,
         )
+
+    def _seen(self) -> dict[str, str]:
+        """Say when agents that call out were last heard of."""
+        now_s = self._coordinator.clock()
+        agents = self._coordinator.deciding.store.agents.all()
+        return {one.crawler: f"{ago(now_s - one.seen_s)} ago" for one in agents}
 
     def _batches(self) -> list[dict[str, Any]]:
         """Describe the last batches, newest first."""
@@ -268,6 +282,14 @@ def _templates() -> Environment:
     # Files are kept by browsers as long as their address does not change.
     made.globals["tag"] = hashlib.sha256("".join(_static().values()).encode()).hexdigest()[:12]
     return made
+
+
+def _rendered(glimpse: Glimpse) -> dict[str, str]:
+    parts: Any = _templates().get_template("live.html").module
+    shown = live(glimpse)
+    return {"tiles": str(parts.show_tiles(shown.tiles))} | {
+        table.name: str(parts.show_section(table)) for table in shown.tables
+    }
 
 
 def _page(template: str, status: int = 200, **shown: Any) -> Response:  # noqa: ANN401 - for the template

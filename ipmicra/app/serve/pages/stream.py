@@ -1,4 +1,4 @@
-"""Changes as server-sent events: rendered once for everybody who looks, and sent when something differs.
+"""Changes as server-sent events: rendered once for everybody who looks, and sent part by part as they differ.
 
 While nobody looks, nothing is rendered. A stream ends when the coordinator stops or the session does; the
 browser then asks again by itself.
@@ -7,7 +7,7 @@ browser then asks again by itself.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from ipmicra.model.foreign_text import json_text
@@ -26,15 +26,18 @@ class StreamConfig:
 
 
 class Changes:
-    """Sends what `render` returns, whenever it is something else."""
+    """Sends the parts that `render` returns, by name, whenever they are something else."""
 
-    def __init__(self, render: Callable[[], str], config: StreamConfig | None = None) -> None:
+    def __init__(
+        self, render: Callable[[], Awaitable[dict[str, str]]], config: StreamConfig | None = None
+    ) -> None:
         """Nobody looks yet."""
         self._render, self.config = render, config or StreamConfig()
         self.looking = 0
         """Streams that are open."""
         self._at_s = -1.0
-        self._html = ""
+        self._parts: dict[str, str] = {}
+        self._lock = asyncio.Lock()
 
     @property
     def is_full(self) -> bool:
@@ -44,14 +47,16 @@ class Changes:
     async def stream(self, goes_on: Callable[[], bool]) -> AsyncIterator[bytes]:
         """Yield events as long as a condition holds."""
         self.looking += 1
-        sent, quiet = "", 0
+        sent: dict[str, str] = {}
+        quiet = 0
         try:
             yield b"retry: 2000\n\n"
             while goes_on():
-                html = self._current()
-                if html != sent:
-                    sent, quiet = html, 0
-                    yield f"event: live\ndata: {json_text(html)}\n\n".encode()
+                parts = await self._current()
+                changed = [html for name, html in parts.items() if sent.get(name) != html]
+                if changed:
+                    sent, quiet = parts, 0
+                    yield f"event: live\ndata: {json_text(''.join(changed))}\n\n".encode()
                 elif quiet >= self.config.quiet_ticks:
                     quiet = 0
                     yield b": still here\n\n"
@@ -60,9 +65,10 @@ class Changes:
         finally:
             self.looking -= 1
 
-    def _current(self) -> str:
+    async def _current(self) -> dict[str, str]:
         """Render, unless somebody else's stream did so a moment ago."""
-        now_s = asyncio.get_running_loop().time()
-        if now_s - self._at_s >= self.config.tick_s / 2:
-            self._html, self._at_s = self._render(), now_s
-        return self._html
+        async with self._lock:
+            now_s = asyncio.get_running_loop().time()
+            if now_s - self._at_s >= self.config.tick_s / 2:
+                self._parts, self._at_s = await self._render(), now_s
+            return self._parts
