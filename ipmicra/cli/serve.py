@@ -60,6 +60,15 @@ def serve(
     ca: AuthorityOption = None,
     client_cert: CertificateOption = None,
     client_key: KeyOption = None,
+    node_lease: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.5,
+            max=3_600,
+            help="How long a crawl's node may work without an answer; after twice that its sites move.",
+        ),
+    ] = 15.0,
     rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
@@ -71,8 +80,10 @@ def serve(
     SIGTERM, and logs to standard error.
     """
     need_service()
+    from ipmicra.app.crawl.mailboxes import MailboxConfig
     from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config
+    from ipmicra.app.serve.coordinator import CoordinatorConfig
     from ipmicra.app.serve.run import ServeOptions, run_coordinator, server_settings
 
     options = DelegateOptions(
@@ -83,5 +94,12 @@ def serve(
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
-    server = server_settings(listen, tls_cert, tls_key)
-    run_coordinator(ServeOptions(home=home, server=server, delegating=options, public_url=public_url))
+    run_coordinator(
+        ServeOptions(
+            home=home,
+            server=server_settings(listen, tls_cert, tls_key),
+            delegating=options,
+            config=CoordinatorConfig(mailboxes=MailboxConfig(lease_s=node_lease)),
+            public_url=public_url,
+        )
+    )

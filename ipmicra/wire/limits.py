@@ -39,6 +39,14 @@ class WireLimits:
     """Longest time for all names of a request."""
     max_ttl_s: float = 604_800.0
     """No answer is kept for longer than a week (RFC 8767, 4)."""
+    max_exchange_bytes: int = 8_000_000
+    """What a node says or hears at once; 500 links take about 100 kB."""
+    max_links: int = 2_000
+    """Links in one message, or what was finished, given up or observed."""
+    max_url: int = 8_192
+    """Characters of a URL; servers refuse longer ones."""
+    max_extra: int = 16_384
+    """Characters of what a link carries beside its URL."""
 
 
 LIMITS = WireLimits()

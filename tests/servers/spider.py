@@ -26,7 +26,7 @@ class LinkSpider(scrapy.Spider):
             yield response.follow(link, self.parse)
 
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "ADDONS": {"ipmicra.scrapy.Addon": 100},
     "LOG_LEVEL": "INFO",
     "TELNETCONSOLE_ENABLED": False,
@@ -39,8 +39,14 @@ SETTINGS = {
 def main() -> None:
     """Run a node with the settings and start URLs that the environment has."""
     from scrapy.crawler import AsyncCrawlerProcess
+    from scrapy.settings import default_settings as defaults
 
     given = json.loads(os.environ["NODE"])
+    # Delays as they are set, not varied by half; the setting has another name in older versions.
+    jitter = (
+        "DOWNLOAD_DELAY_JITTER" if hasattr(defaults, "DOWNLOAD_DELAY_JITTER") else "RANDOMIZE_DOWNLOAD_DELAY"
+    )
+    SETTINGS[jitter] = 0
     process = AsyncCrawlerProcess(SETTINGS | given["settings"])
     process.crawl(LinkSpider, starts=" ".join(given["starts"]))
     process.start()

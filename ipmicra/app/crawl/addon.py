@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import difflib
+import os
+from pathlib import Path
 from typing import Self
 
 from scrapy.crawler import Crawler as ScrapyCrawler
+from scrapy.dupefilters import BaseDupeFilter
 from scrapy.settings import BaseSettings
 
 from ipmicra.app.crawl.owners import read_owners
-from ipmicra.app.crawl.settings import NodeSettings, read_settings
+from ipmicra.app.crawl.settings import NodeSettings, read_settings, read_token
 from ipmicra.edge.scrapy.assigned_node import AssignedNode
 from ipmicra.edge.scrapy.attached import attach
+from ipmicra.edge.scrapy.config import NodeConfig
+from ipmicra.edge.scrapy.courier import Address, Line
+from ipmicra.edge.scrapy.exchanging_node import ExchangingNode
 from ipmicra.edge.scrapy.extension import NodeExtension
 from ipmicra.edge.scrapy.fence import FENCE_ORDER, OwnSitesFence
+from ipmicra.edge.scrapy.journal import Journal
 from ipmicra.edge.scrapy.ports import Node
-from ipmicra.edge.scrapy.scheduler import Scheduler
+from ipmicra.edge.scrapy.scheduler import DeliveredScheduler, Scheduler
 from ipmicra.errors import InputError, IpmicraError
+from ipmicra.wire.links import JoinRequest, is_name
 
 _PRIORITY = "addon"
 
@@ -40,20 +48,43 @@ class Addon:
             SystemExit: A setting is wrong; the sentence says which, and nothing has been requested.
         """
         try:
-            node = self._node(read_settings(_own_settings(settings)))
+            given = read_settings(_own_settings(settings))
+            node = self._assigned(given) if given.assignments else self._exchanging(given, settings)
         except (IpmicraError, OSError) as error:
             raise SystemExit(f"ipmicra: {error}") from error
         attach(self._crawler, node)
-        settings.set("SCHEDULER", Scheduler, _PRIORITY)
+        settings.set("SCHEDULER", Scheduler if given.assignments else DeliveredScheduler, _PRIORITY)
+        if given.coordinator:
+            settings.set("DUPEFILTER_CLASS", BaseDupeFilter, _PRIORITY)  # the ledger knows what was seen
         settings["DOWNLOADER_MIDDLEWARES"].set(OwnSitesFence, FENCE_ORDER, _PRIORITY)
         settings["EXTENSIONS"].set(NodeExtension, 0, _PRIORITY)
 
-    def _node(self, given: NodeSettings) -> Node:
+    def _assigned(self, given: NodeSettings) -> Node:
+        """Make a node that knows its sites from a file."""
         assert given.assignments is not None  # noqa: S101 - the settings have been checked
         owners = read_owners(given.assignments)
         if given.crawler not in owners.crawlers:
             raise InputError(_no_such_crawler(given, owners.crawlers))
         return AssignedNode(self._crawler, given.crawler, owners, given.mode, given.unknown_hosts)
+
+    def _exchanging(self, given: NodeSettings, settings: BaseSettings) -> Node:
+        """Make a node that has joined a crawl."""
+        assert given.coordinator is not None  # noqa: S101 - the settings have been checked
+        crawl = given.crawl or self._crawler.spidercls.name
+        if not is_name(crawl):
+            raise InputError(
+                f"{crawl!r} cannot name a crawl: set IPMICRA_CRAWL to letters, digits, `-` and `_`"
+            )
+        address = Address(
+            url=given.coordinator,
+            crawl=crawl,
+            token=read_token(given, os.environ),
+            ca=None if given.ca is None else str(given.ca),
+        )
+        folder = settings.get("JOBDIR")
+        journal = Journal(Path(folder) if folder else None)
+        me = JoinRequest(node=given.node, crawler=given.crawler, run=journal.run)
+        return ExchangingNode(self._crawler, me, Line(address), journal, NodeConfig())
 
 
 def _own_settings(settings: BaseSettings) -> dict[str, object]:

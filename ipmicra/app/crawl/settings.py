@@ -24,6 +24,12 @@ class NodeSettings:
     assignments: Path | None
     """A file of assignments; None if a coordinator is asked."""
     mode: Mode
+    coordinator: str | None = None
+    """URL of the coordinator; None if there is a file."""
+    crawl: str = ""
+    """Name of the crawl; empty for that of the spider."""
+    token_file: Path | None = None
+    ca: Path | None = None
     unknown_hosts: Path | None = None
     """Where to write hosts that the file does not name."""
 
@@ -34,32 +40,61 @@ def read_settings(given: Mapping[str, object]) -> NodeSettings:
     A setting that starts with `IPMICRA_` and is not known is refused: a mistyped one would be ignored.
     """
     unknown = sorted(name for name in given if name not in KNOWN)
+    if "IPMICRA_TOKEN" in unknown:
+        raise InputError(
+            "IPMICRA_TOKEN must not be a setting, for Scrapy logs settings: "
+            "put it into the environment, or name a file by IPMICRA_TOKEN_FILE"
+        )
     if unknown:
         raise InputError(f"no setting is called {unknown[0]}: there are {', '.join(KNOWN)}")
     crawler = _name(given, "IPMICRA_CRAWLER")
     if not crawler:
         raise InputError("IPMICRA_CRAWLER is not set: name the crawler that this node downloads for")
-    assignments = _text(given, "IPMICRA_ASSIGNMENTS")
-    if not assignments:
-        raise InputError("IPMICRA_ASSIGNMENTS is not set: name the file that `ipmicra delegate` has written")
-    unknown_hosts = _text(given, "IPMICRA_UNKNOWN_HOSTS")
+    assignments, coordinator = _text(given, "IPMICRA_ASSIGNMENTS"), _text(given, "IPMICRA_COORDINATOR")
+    if bool(assignments) == bool(coordinator):
+        raise InputError(
+            f"{'both' if assignments else 'neither'} of IPMICRA_COORDINATOR and IPMICRA_ASSIGNMENTS are set: "
+            "set the URL of the coordinator, or the file that `ipmicra delegate` has written"
+        )
+    if coordinator and not coordinator.startswith(("http://", "https://")):
+        raise InputError(f"IPMICRA_COORDINATOR = {coordinator!r} is no URL: use https://HOST:PORT")
     return NodeSettings(
         crawler=crawler,
         node=_name(given, "IPMICRA_NODE") or crawler,
-        assignments=Path(assignments),
-        mode=_mode(given),
-        unknown_hosts=Path(unknown_hosts) if unknown_hosts else None,
+        assignments=_path(given, "IPMICRA_ASSIGNMENTS"),
+        mode=_mode(given, has_coordinator=bool(coordinator)),
+        unknown_hosts=_path(given, "IPMICRA_UNKNOWN_HOSTS"),
+        coordinator=coordinator or None,
+        crawl=_name(given, "IPMICRA_CRAWL"),
+        token_file=_path(given, "IPMICRA_TOKEN_FILE"),
+        ca=_path(given, "IPMICRA_CA"),
     )
 
 
 KNOWN = (
     "IPMICRA_ASSIGNMENTS",
+    "IPMICRA_CA",
+    "IPMICRA_COORDINATOR",
+    "IPMICRA_CRAWL",
     "IPMICRA_CRAWLER",
     "IPMICRA_MODE",
     "IPMICRA_NODE",
+    "IPMICRA_TOKEN_FILE",
     "IPMICRA_UNKNOWN_HOSTS",
 )
-"""All settings, by name."""
+"""All settings, by name. The token is none of them: Scrapy logs settings."""
+
+
+def read_token(settings: NodeSettings, environment: Mapping[str, str]) -> str | None:
+    """Return the token for the coordinator: of the file that the settings name, or of `IPMICRA_TOKEN`."""
+    if settings.token_file is not None:
+        return settings.token_file.read_text(encoding="utf-8").strip()
+    return environment.get("IPMICRA_TOKEN") or None
+
+
+def _path(given: Mapping[str, object], name: str) -> Path | None:
+    value = _text(given, name)
+    return Path(value) if value else None
 
 
 def _text(given: Mapping[str, object], name: str) -> str:
@@ -74,9 +109,13 @@ def _name(given: Mapping[str, object], name: str) -> str:
     return value
 
 
-def _mode(given: Mapping[str, object]) -> Mode:
-    value = _text(given, "IPMICRA_MODE") or Mode.DROP.value
-    allowed = (Mode.DROP, Mode.CROSS_OVER)
+def _mode(given: Mapping[str, object], *, has_coordinator: bool) -> Mode:
+    """Read the mode: a coordinator exchanges links, a file cannot."""
+    allowed = (Mode.EXCHANGE,) if has_coordinator else (Mode.DROP, Mode.CROSS_OVER)
+    value = _text(given, "IPMICRA_MODE") or allowed[0].value
     if value not in allowed:
-        raise InputError(f"IPMICRA_MODE = {value!r} is none of {', '.join(allowed)}")
+        having = "a coordinator" if has_coordinator else "a file of assignments"
+        raise InputError(
+            f"IPMICRA_MODE = {value!r} is not possible with {having}: use {' or '.join(allowed)}"
+        )
     return Mode(value)

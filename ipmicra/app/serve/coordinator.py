@@ -19,6 +19,8 @@ from typing import Any, Self, TypeVar
 from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
+from ipmicra.app.crawl.mailboxes import MailboxConfig
+from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
 from ipmicra.app.describe.delegation import describe_explanation
@@ -39,6 +41,7 @@ from ipmicra.app.serve.membership import AgentDesk, Membership
 from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.shares import OwnerShares
 from ipmicra.edge.coordinator.access import Access
 from ipmicra.edge.coordinator.switchboard import Switchboard
 from ipmicra.edge.dns.bulk import resolve_seeds
@@ -54,6 +57,8 @@ events = EventLog("coordinator")
 T = TypeVar("T")
 HANDED_OVER = 1_000
 """Assignments of a crawler that left which are looked at together."""
+CRAWLS = "crawls.db"
+"""The file of running crawls, in the home folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,7 @@ class CoordinatorConfig:
 
     owners: OwnersConfig = field(default_factory=OwnersConfig)
     batches: BatchesConfig = field(default_factory=BatchesConfig)
+    mailboxes: MailboxConfig = field(default_factory=MailboxConfig)
 
 
 class Coordinator:
@@ -87,6 +93,7 @@ class Coordinator:
         self.access: Access
         self._tasks: set[asyncio.Task[None]] = set()
         self.agents: AgentDesk
+        self.post: Post
         self._stack = AsyncExitStack()
 
     # --- opening and closing
@@ -114,6 +121,10 @@ class Coordinator:
             stack.push_async_callback(self.deciding.close)
             self.batches.resume()
             stack.push_async_callback(self.batches.close)
+            shares = OwnerShares(self.owners, self.deciding)
+            self.post = await stack.enter_async_context(
+                Post(self.home.folder / CRAWLS, shares, self.config.mailboxes)
+            )
             self._stack = stack.pop_all()
         return self
 
@@ -131,6 +142,7 @@ class Coordinator:
         """Take nothing new: the server is about to stop; polls that are held are answered."""
         self.is_stopping = True
         self.switchboard.close()
+        self.post.stop()
 
     def _agent_desk(self) -> AgentDesk:
         """Make what answers agents that call out."""

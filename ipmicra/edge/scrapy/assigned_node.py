@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler as ScrapyCrawler
 from ipmicra.assign.balance.pieces import COMMON_PATHS, directory_of, path_of
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.scrapy.ports import OwnerSource, Queue
-from ipmicra.edge.scrapy.requests import SLOT, host_of, key_of, link_of, request_of
+from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, key_of, link_of, request_of
 from ipmicra.errors import InputError
 from ipmicra.model.link import Share
 from ipmicra.partition.exchange.exchange import Crawl, ExchangeConfig, Found, Idle, Mode, UrlExchange
@@ -44,6 +44,7 @@ class AssignedNode:
     def open(self, queue: Queue) -> None:
         """Start with a queue."""
         self._queue = queue
+        self._added = headers_of(self._crawler.settings)
 
     def take(self, request: Request) -> bool:
         """Queue a request for an own site; put the others where the mode says."""
@@ -130,7 +131,7 @@ class AssignedNode:
         assert self._crawler.request_fingerprinter is not None  # noqa: S101 - made before the spider opens
         key = key_of(request, self._crawler.request_fingerprinter)
         try:
-            link = link_of(request, key, self._spider)
+            link = link_of(request, key, self._spider, self._added)
         except InputError as error:
             self._count("unsendable")
             events.warning("link_unsendable", "{problem}", problem=str(error))

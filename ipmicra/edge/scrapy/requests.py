@@ -1,7 +1,8 @@
 """Requests of Scrapy as links, and back.
 
 A link carries what another node needs to make the same request: method, callback by name, headers, body,
-cookies, meta, arguments. What only the sender has (a proxy, a download slot, timings) stays there.
+cookies, meta, arguments. What only the sender has (a proxy, a download slot, timings) stays there, and so do
+headers that its downloader middlewares add: a redirected request has them, and the receiver adds its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 from typing import Any
 
 from scrapy import Request, Spider
+from scrapy.http.headers import Headers as ScrapyHeaders
+from scrapy.settings import BaseSettings
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
@@ -24,6 +27,7 @@ _LOCAL = frozenset(
     "ftp_password bindaddress dont_obey_robotstxt".split()
 )
 """Keys of meta that mean nothing elsewhere, or must not be decided by another node."""
+_OWN_HEADERS = frozenset({b"Accept-Encoding", b"Cookie", b"Proxy-Authorization"})
 _TRAVELLING = ("callback", "errback", "cb_kwargs", "flags", "cookies", "encoding")
 _DEFAULTS = {"encoding": "utf-8", "method": "GET"}
 
@@ -41,8 +45,18 @@ def key_of(request: Request, fingerprinter: RequestFingerprinterProtocol) -> int
     return int.from_bytes(fingerprinter.fingerprint(request)[:8], "big", signed=True) or 1
 
 
-def link_of(request: Request, key: int, spider: Spider) -> Link:
-    """Make a link of a request.
+Headers = dict[bytes, list[bytes]]
+
+
+def headers_of(settings: BaseSettings) -> Headers:
+    """Return the headers that every request of a node gets."""
+    agent = settings.get("USER_AGENT")
+    given = dict(settings.getdict("DEFAULT_REQUEST_HEADERS")) | ({"User-Agent": agent} if agent else {})
+    return dict(ScrapyHeaders({name: value for name, value in given.items() if value is not None}))
+
+
+def link_of(request: Request, key: int, spider: Spider, added: Headers) -> Link:
+    """Make a link of a request; headers that are `added` to every request are left out.
 
     Raises:
         InputError: It cannot travel: its callback is no method of the spider, or its meta is no JSON.
@@ -54,8 +68,9 @@ def link_of(request: Request, key: int, spider: Spider) -> Link:
             extra["method"] = content["method"]
         if content["body"]:
             extra["body"] = base64.b64encode(content["body"]).decode()
-        if content["headers"]:
-            extra["headers"] = _texts_of(content["headers"])
+        headers = {name: value for name, value in content["headers"].items() if value != added.get(name)}
+        if headers.keys() - _OWN_HEADERS:
+            extra["headers"] = _texts_of(headers)
         meta = {name: value for name, value in content["meta"].items() if _travels(name)}
         if meta:
             extra["meta"] = meta
@@ -80,10 +95,11 @@ def _travels(name: object) -> bool:
     return isinstance(name, str) and name not in _LOCAL and not name.startswith(("_", "ipmicra"))
 
 
-def _texts_of(headers: dict[bytes, list[bytes]]) -> dict[str, list[str]]:
+def _texts_of(headers: Headers) -> dict[str, list[str]]:
     return {
         name.decode("latin-1"): [value.decode("latin-1") for value in values]
         for name, values in headers.items()
+        if name not in _OWN_HEADERS
     }
 
 

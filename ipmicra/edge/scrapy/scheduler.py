@@ -35,3 +35,15 @@ class Scheduler(ScrapyScheduler):
             if request is None or self._node.may_start(request):
                 return request
         return None
+
+
+class DeliveredScheduler(Scheduler):
+    """The same where the coordinator keeps the queue: what it delivered is kept in memory only.
+
+    A queue on disk would come back after a restart beside the same links, delivered again.
+    """
+
+    def open(self, spider: Spider) -> Deferred[None] | None:
+        """Open queues in memory."""
+        self.dqdir = None
+        return super().open(spider)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ipmicra.model.link import Link
 from ipmicra.partition.exchange.exchange import (
+    Action,
     Crawl,
     ExchangeConfig,
     ExchangeTally,
@@ -145,12 +146,12 @@ def _crawl_some(
         _act(node, node.exchange.handle(Found(links=links), now_s), nodes, now_s)
 
 
-def _act(node: _Node, actions: list[Crawl | Send], nodes: dict[str, _Node], now_s: float) -> None:
+def _act(node: _Node, actions: list[Action], nodes: dict[str, _Node], now_s: float) -> None:
     """Carry out actions; batches arrive immediately."""
     for action in actions:
         if isinstance(action, Crawl):
             node.queue.extend(action.links)
-        else:
+        elif isinstance(action, Send):
             receiver = nodes[action.receiver]
             _act(receiver, receiver.exchange.handle(Received(links=action.links), now_s), nodes, now_s)
             _act(node, node.exchange.handle(Arrived(receiver=action.receiver), now_s), nodes, now_s)

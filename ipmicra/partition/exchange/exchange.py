@@ -3,6 +3,10 @@
 A crawler reports the links it found; the component answers which to crawl and which batches to send. It
 neither sends nor waits: its caller does, and reports what became of each batch. A batch that could not be
 delivered is kept, and sent again at the first tick after a pause.
+
+Where a crawl has a ledger (a coordinator that knows every link and decides who fetches it), the ledger is the
+one receiver, and hears of finished links too, in the order in which things happened. What waits can be kept
+on disk (`is_durable`): each entry is in a `Keep` before it is in a `Send`, and comes back by `Restored`.
 """
 
 from __future__ import annotations
@@ -41,6 +45,10 @@ class ExchangeConfig:
     """A link waits no longer than this for its batch to fill; one interval of the check."""
     retry_after_s: float = 30.0
     """Pause before a batch is sent again to a receiver that was down. Ours."""
+    is_durable: bool = False
+    """Whether the caller keeps what waits on disk, and so wants to hear of it in a `Keep`. Ours."""
+    most_waiting: int = 20_000
+    """Entries that may wait for all receivers together before nothing more should be crawled. Ours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +63,23 @@ class Received:
     """Event: a batch came from another crawler."""
 
     links: Sequence[Link]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """Event: links that were delivered here are fetched or given up, and all links on them were found."""
+
+    receiver: str
+    """Who delivered them."""
+    numbers: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """Event: these entries were kept when the process ended."""
+
+    receiver: str
+    entries: Sequence[Entry]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +119,25 @@ class Send:
 
     receiver: str
     links: tuple[Link, ...]
+    finished: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        """Count the entries."""
+        return len(self.links) + len(self.finished)
 
 
-Event: TypeAlias = Found | Received | Tick | Idle | Delivered | Failed
-Action: TypeAlias = Crawl | Send
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keep:
+    """Action: keep these entries on disk, behind those that are there, until they are delivered."""
+
+    receiver: str
+    entries: tuple[Entry, ...]
+
+
+Entry: TypeAlias = Link | int
+"""What waits for a receiver: a link, or the number of one that is finished."""
+Event: TypeAlias = Found | Received | Finished | Restored | Tick | Idle | Delivered | Failed
+Action: TypeAlias = Crawl | Send | Keep
 
 
 @dataclass(slots=True)
@@ -122,10 +162,10 @@ class ExchangeTally:
 class _Outbox:
     """Links that wait for one receiver."""
 
-    waiting: deque[Link] = field(default_factory=deque)
+    waiting: deque[Entry] = field(default_factory=deque)
     oldest_s: float = 0.0
     """When the first of the waiting links came."""
-    under_way: tuple[Link, ...] = ()
+    under_way: tuple[Entry, ...] = ()
     """The batch that was sent and not reported on yet."""
     down_until_s: float = 0.0
 
@@ -147,6 +187,7 @@ class UrlExchange:
         self._visited = Fingerprints() if visited is None else visited
         self._outboxes: dict[str, _Outbox] = {}
         self._reserve: list[Link] = []
+        self._to_keep: dict[str, list[Entry]] = {}
         self.tally = ExchangeTally()
 
     def __repr__(self) -> str:
@@ -158,16 +199,26 @@ class UrlExchange:
         """Links that have not been delivered yet."""
         return sum(len(box.waiting) + len(box.under_way) for box in self._outboxes.values())
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nothing more should be crawled."""
+        return self.pending >= self._config.most_waiting
+
     def handle(self, event: Event, now_s: float) -> list[Action]:
         """Handle an event at a time in seconds, on any monotonic clock; return the actions to carry out."""
         match event:
             case Found(links=links):
-                return self._crawl(self._sort_out(links, now_s)) + self._batches(now_s)
+                return self._crawl(self._sort_out(links, now_s)) + self._kept() + self._batches(now_s)
             case Received(links=links):
                 return self._crawl([link for link in links if self._is_new(link)])
             case Idle():
                 reserve, self._reserve = self._reserve, []
                 return self._crawl(reserve)
+            case Finished(receiver=receiver, numbers=numbers):
+                self._queue(receiver, numbers, now_s)
+                return self._kept() + self._batches(now_s)
+            case Restored(receiver=receiver, entries=entries):
+                self._restore(receiver, entries, now_s)
             case Delivered(receiver=receiver):
                 self._delivered(receiver)
             case Failed(receiver=receiver):
@@ -192,7 +243,7 @@ class UrlExchange:
         return own
 
     def _is_new(self, link: Link) -> bool:
-        is_new = self._visited.add(link.url)
+        is_new = self._visited.add(str(link.key) if link.key else link.url)
         self.tally.repeated += not is_new
         return is_new
 
@@ -202,9 +253,26 @@ class UrlExchange:
         elif self._config.mode is Mode.CROSS_OVER:
             self._reserve.append(link)
         else:
-            box = self._outboxes.setdefault(owner, _Outbox())
-            box.oldest_s = box.oldest_s if box.waiting else now_s
-            box.waiting.append(link)
+            self._queue(owner, (link,), now_s)
+
+    def _queue(self, receiver: str, entries: Sequence[Entry], now_s: float) -> None:
+        box = self._outboxes.setdefault(receiver, _Outbox())
+        box.oldest_s = box.oldest_s if box.waiting else now_s
+        box.waiting.extend(entries)
+        if self._config.is_durable:
+            self._to_keep.setdefault(receiver, []).extend(entries)
+
+    def _restore(self, receiver: str, entries: Sequence[Entry], now_s: float) -> None:
+        for entry in entries:
+            if isinstance(entry, Link):
+                self._is_new(entry)
+        box = self._outboxes.setdefault(receiver, _Outbox())
+        box.oldest_s = now_s
+        box.waiting.extendleft(reversed(entries))
+
+    def _kept(self) -> list[Action]:
+        kept, self._to_keep = self._to_keep, {}
+        return [Keep(receiver=receiver, entries=tuple(entries)) for receiver, entries in kept.items()]
 
     def _batches(self, now_s: float) -> list[Action]:
         """Send batches that are full or have waited long enough, one per receiver."""
@@ -216,13 +284,19 @@ class UrlExchange:
             if is_due and not box.under_way and now_s >= box.down_until_s:
                 count = min(len(box.waiting), self._config.batch_urls)
                 box.under_way = tuple(box.waiting.popleft() for _ in range(count))
-                actions.append(Send(receiver=receiver, links=box.under_way))
+                actions.append(
+                    Send(
+                        receiver=receiver,
+                        links=tuple([one for one in box.under_way if isinstance(one, Link)]),
+                        finished=tuple([one for one in box.under_way if isinstance(one, int)]),
+                    )
+                )
         return actions
 
     def _delivered(self, receiver: str) -> None:
         box = self._outboxes.get(receiver)
         if box is not None and box.under_way:
-            self.tally.sent += len(box.under_way)
+            self.tally.sent += sum(isinstance(one, Link) for one in box.under_way)
             self.tally.batches += 1
             box.under_way = ()
 

@@ -139,8 +139,8 @@ WRONG = [
     ({"IPMICRA_CRAWLER": ""}, "IPMICRA_CRAWLER is not set"),
     ({"IPMICRA_CRAWLER": "a b"}, "'a b' is no name"),
     ({"IPMICRA_ASSIGNMENTS": "/no/such/file"}, "/no/such/file"),
-    ({"IPMICRA_ASSIGNMENTS": ""}, "IPMICRA_ASSIGNMENTS is not set"),
-    ({"IPMICRA_MODE": "swap"}, "IPMICRA_MODE = 'swap' is none of"),
+    ({"IPMICRA_ASSIGNMENTS": ""}, "neither of IPMICRA_COORDINATOR and IPMICRA_ASSIGNMENTS are set"),
+    ({"IPMICRA_MODE": "exchange"}, "'exchange' is not possible with a file of assignments"),
     ({"IPMICRA_CRAWLERS": "fra"}, "no setting is called IPMICRA_CRAWLERS"),
 ]
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ipmicra.app.serve.api import agents, assignments, batches, crawlers, health, owners, sites
+from ipmicra.app.serve.api import agents, assignments, batches, crawlers, crawls, health, owners, sites
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.described import parameters_of
 from ipmicra.app.serve.api.limits import ApiLimits
@@ -39,6 +39,7 @@ RESOURCES: tuple[Resource, ...] = (
     *batches.RESOURCES,
     *assignments.RESOURCES,
     *agents.RESOURCES,
+    *crawls.RESOURCES,
 )
 """Everything under `/v1`; a test compares it with `openapi.json`."""
 IDENTITY = "ipmicra_identity"

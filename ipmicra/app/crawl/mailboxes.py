@@ -1,0 +1,384 @@
+"""Mailboxes of running crawls: who fetches which link, and when a crawl is at its end.
+
+Theory of operation
+-------------------
+The ledger has every link of a crawl (see `edge/crawls/ledger.py`); this module decides which node gets which.
+It never waits, and belongs to one thread.
+
+*Blocks.* The links of one crawler in one slot (an address block whose hosts share polite delays) form a
+block, and a block has one holder at a time: a node of its crawler, chosen by rendezvous hashing, so that few
+blocks move when nodes come and go. A crawler whose nodes have all left or died is stood in for by the others
+until one returns. A crawler that never had a node keeps its links waiting: it may just not be started yet.
+
+*Hand-over.* When another node should hold a block, its holder is told to give it up, finishes what is in
+flight, discards the rest and says so; only then does the block get its new holder, who waits for one polite
+delay before the first request. A holder that does not answer is not asked: it may not start downloads once
+its lease has run out, and the block moves after twice that time.
+
+*Sessions.* A node that joins gets a session, and what an earlier process of the same name held waits again.
+Messages of sessions that have ended are refused, so a node that was taken for dead starts anew.
+
+*The end.* A page is finished only together with, or after, the links that were found on it. So the crawl is
+at its end if and only if no link is unfinished and every node that takes part has said, since it was last
+given anything, that it has nothing to do. No message can be under way at that moment that would change this:
+whatever a node has to say keeps it from being idle.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl
+from ipmicra.assign.balance.pieces import directory_of
+from ipmicra.edge.crawls.ledger import CrawlRow, Ledger, NodeRow
+from ipmicra.edge.log import EventLog
+from ipmicra.errors import InputError, IpmicraError
+from ipmicra.model.link import Link, Share
+from ipmicra.wire.links import (
+    CrawlState,
+    DeliveredLink,
+    ExchangeAnswer,
+    ExchangeRequest,
+    JoinAnswer,
+    JoinRequest,
+)
+
+events = EventLog("crawl")
+
+
+class UnknownSessionError(InputError):
+    """A message of a session that has ended or never was; its node must join again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailboxConfig:
+    """Numbers of the exchange."""
+
+    lease_s: float = 15.0
+    """A node that got no answer for so long starts no downloads."""
+    silent_leases: float = 2.0
+    """A node that was not heard of for so many leases is dead."""
+    most_links: int = 500
+    """Links in one answer."""
+    ask_again_s: float = 1.0
+    """Pause before owners that nobody could tell are asked for again."""
+    most_per_slot: int = 200
+    """Links of one slot that a node holds: a slow site must not fill its room."""
+
+
+class Mailboxes:
+    """All crawls of a coordinator."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        config: MailboxConfig | None = None,
+        *,
+        ticks: Callable[[], float],
+        clock: Callable[[], float],
+    ) -> None:
+        """Go on with what the ledger has; `ticks` is monotonic, `clock` tells the time of day."""
+        self._ledger, self._config = ledger, config or MailboxConfig()
+        self._ticks, self._clock = ticks, clock
+        self._crawls = {row.name: self._restored(row) for row in ledger.crawls()}
+
+    def _restored(self, row: CrawlRow) -> RunningCrawl:
+        """Rebuild what is only kept in memory; every node is taken to have been heard of just now."""
+        crawl = RunningCrawl(
+            row=row, holders=self._ledger.holders(row.id), shares=self._ledger.shares(row.id)
+        )
+        for node in self._ledger.nodes(row.id):
+            crawl.crawlers.add(node.crawler)
+            if node.is_there:
+                crawl.nodes[node.node] = NodeState(row=node, seen_s=self._ticks())
+        for number, name, slot, delivery in self._ledger.held(row.id):
+            if name in crawl.nodes:
+                node_state = crawl.nodes[name]
+                crawl.held[number] = (name, slot)
+                node_state.held[slot] += 1
+                node_state.delivery = max(node_state.delivery, delivery)
+        crawl.unrouted = dict.fromkeys(self._ledger.unrouted(row.id))
+        crawl.homeless = dict.fromkeys(self._ledger.waiting_blocks(row.id))
+        self._settle(crawl)
+        return crawl
+
+    # --- who takes part
+
+    def join(self, name: str, request: JoinRequest) -> JoinAnswer:
+        """Let a node take part in a crawl; one that has ended begins anew unless the node was part of it."""
+        crawl = self._crawls.get(name)
+        lease_s = self._config.lease_s
+        if (
+            crawl is not None
+            and request.run is not None
+            and request.run < crawl.row.run + (crawl.row.state is CrawlState.ENDED)
+        ):
+            return JoinAnswer(run=request.run, session="ended", lease_s=lease_s, state=CrawlState.ENDED)
+        if crawl is None or crawl.row.state is CrawlState.ENDED:
+            crawl = self._crawls[name] = RunningCrawl(row=self._ledger.begin(name, self._clock()))
+        session = secrets.token_hex(16)
+        row = NodeRow(node=request.node, crawler=request.crawler, session=session, is_there=True)
+        crawl.forget_held(request.node)
+        self._ledger.put_node(crawl.row.id, row)
+        crawl.nodes[request.node] = NodeState(row=row, seen_s=self._ticks())
+        crawl.crawlers.add(request.crawler)
+        for block, holder in crawl.holders.items():
+            if holder == request.node:
+                crawl.nodes[request.node].ready[block] = None
+        self._settle(crawl)
+        events.info("node_joined", "{node} of {crawler} joined crawl {crawl}", **_names(crawl, row))
+        return JoinAnswer(run=crawl.row.run, session=session, lease_s=lease_s)
+
+    def bury(self) -> list[str]:
+        """Take nodes that were not heard of for long out of their crawls; return their names."""
+        latest_s = self._ticks() - self._config.lease_s * self._config.silent_leases
+        dead = [
+            (crawl, node)
+            for crawl in self._crawls.values()
+            for node in crawl.nodes.values()
+            if node.seen_s < latest_s
+        ]
+        for crawl, node in dead:
+            events.warning(
+                "node_silent", "{node} of {crawler} is silent in crawl {crawl}", **_names(crawl, node.row)
+            )
+            self._remove(crawl, node)
+            self._end_if_done(crawl)
+        return [node.row.node for _, node in dead]
+
+    def _remove(self, crawl: RunningCrawl, node: NodeState) -> None:
+        crawl.forget_held(node.row.node)
+        del crawl.nodes[node.row.node]
+        self._ledger.put_node(crawl.row.id, replace(node.row, is_there=False))
+        crawl.homeless |= node.ready
+        for block, holder in crawl.holders.items():
+            if holder == node.row.node:
+                crawl.homeless[block] = None
+        self._settle(crawl)
+
+    # --- what nodes say
+
+    def exchange(self, name: str, request: ExchangeRequest) -> ExchangeAnswer:
+        """Take what a node says and answer with what it is to do.
+
+        Raises:
+            UnknownSessionError: Its session is over: it must join again.
+        """
+        crawl, node = self._session(name, request.session)
+        node.seen_s = self._ticks()
+        try:
+            links = self._exchanged(crawl, node, request)
+        except IpmicraError:
+            self._crawls[name] = self._restored(crawl.row)  # nothing was written: what is in memory is wrong
+            raise
+        node.is_idle = node.is_idle and not links
+        self._end_if_done(crawl)
+        return ExchangeAnswer(
+            delivery=node.delivery,
+            links=tuple(links),
+            lost=tuple(node.lost)[: self._config.most_links],
+            state=crawl.row.state,
+            absent=tuple(crawl.absent),
+        )
+
+    def _exchanged(
+        self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest
+    ) -> list[DeliveredLink]:
+        """Write what a node says in one transaction; return the links that it is to fetch."""
+        with self._ledger.transaction():
+            self._add(crawl, request.links)
+            self._ledger.finish(crawl.row.id, request.done)
+            for number in request.done:
+                holder, slot = crawl.held.pop(number, ("", ""))
+                if holder in crawl.nodes:
+                    crawl.nodes[holder].held[slot] -= 1
+            for slot in request.released:
+                self._release(crawl, node, slot)
+            node.is_idle = request.is_idle and not request.links
+            if request.is_leaving:
+                events.info("node_left", "{node} of {crawler} left crawl {crawl}", **_names(crawl, node.row))
+                self._remove(crawl, node)
+                return []
+            return self._links_for(crawl, node, request)
+
+    def _session(self, name: str, session: str) -> tuple[RunningCrawl, NodeState]:
+        crawl = self._crawls.get(name)
+        for node in crawl.nodes.values() if crawl else ():
+            if crawl and node.row.session == session:
+                return crawl, node
+        raise UnknownSessionError(f"crawl {name!r} knows no such session: join it (again)")
+
+    def _add(self, crawl: RunningCrawl, links: Iterable[Link]) -> None:
+        rows: list[tuple[Link, Share | None]] = []
+        blocks: dict[Block, None] = {}
+        for link in links:
+            shares = crawl.shares.get(link.host)
+            if shares is None:
+                crawl.unrouted[link.host] = None
+                rows.append((link, None))
+                continue
+            for share in shares_of_url(shares, link.url):
+                rows.append((link, share))
+                blocks[share.crawler, share.slot] = None
+        self._ledger.add(crawl.row.id, rows)
+        for block in blocks:
+            self._note_waiting(crawl, block)
+
+    def _links_for(
+        self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest
+    ) -> list[DeliveredLink]:
+        if request.received < node.delivery:
+            again = self._ledger.delivered(crawl.row.id, node.row.node, request.received)
+            if again:
+                return [replace(one, is_moved=True) for one in again]
+        room = min(request.room, self._config.most_links)
+        links: list[DeliveredLink] = []
+        for block in list(node.ready):
+            if len(links) >= room:
+                break
+            fair = max(5, room // len(node.ready))
+            most = min(fair, room - len(links), self._config.most_per_slot - node.held[block[1]])
+            if most <= 0 or block[1] in node.lost:
+                continue
+            found = self._ledger.deliver(crawl.row.id, block, node.row.node, node.delivery + 1, most)
+            del node.ready[block]
+            if len(found) == most:
+                node.ready[block] = None  # there may be more: at the end of the row
+            if found:
+                is_moved = crawl.sessions.get(block, "") != node.row.session and block in crawl.holders
+                crawl.sessions[block] = node.row.session
+                links += [replace(one, is_moved=is_moved) for one in found]
+        for one in links:
+            crawl.held[one.number] = (node.row.node, one.slot)
+            node.held[one.slot] += 1
+        node.delivery += bool(links)
+        return links
+
+    def _end_if_done(self, crawl: RunningCrawl) -> None:
+        if (
+            crawl.row.state is CrawlState.RUNNING
+            and crawl.nodes
+            and all(node.is_idle for node in crawl.nodes.values())
+            and not self._ledger.has_unfinished(crawl.row.id)
+        ):
+            self._ledger.end(crawl.row.id, self._clock())
+            crawl.row = replace(crawl.row, state=CrawlState.ENDED)
+            events.info("crawl_ended", "crawl {crawl} has ended", crawl=crawl.row.name)
+
+    # --- who holds what
+
+    def _note_waiting(self, crawl: RunningCrawl, block: Block) -> None:
+        holder = crawl.nodes.get(crawl.holders.get(block, ""))
+        if holder is None:
+            crawl.homeless[block] = None
+            self._settle_block(crawl, block)
+        else:
+            holder.ready[block] = None
+
+    def _settle(self, crawl: RunningCrawl) -> None:
+        """Give homeless blocks a holder, and have those given up that another node should hold."""
+        with self._ledger.transaction():
+            for block in list(crawl.homeless):
+                self._settle_block(crawl, block)
+        for block, holder in crawl.holders.items():
+            node = crawl.nodes.get(holder)
+            if node is not None and crawl.best(block) != holder:
+                node.lost[block[1]] = None
+
+    def _settle_block(self, crawl: RunningCrawl, block: Block) -> None:
+        best = crawl.best(block)
+        if best is None:
+            return
+        crawl.homeless.pop(block, None)
+        crawl.nodes[best].ready[block] = None
+        if crawl.holders.get(block) != best:
+            if block not in crawl.holders:
+                crawl.sessions[block] = crawl.nodes[best].row.session  # nobody was there before
+            crawl.holders[block] = best
+            self._ledger.put_holders(crawl.row.id, [(*block, best)])
+
+    def _release(self, crawl: RunningCrawl, node: NodeState, slot: str) -> None:
+        """Let the blocks of a slot that a node gave up move to whom they belong."""
+        if slot not in node.lost:
+            return
+        del node.lost[slot]
+        self._ledger.take_back(crawl.row.id, node.row.node, slot)
+        crawl.forget_held(node.row.node, slot)
+        del node.held[slot]
+        for block in [one for one, holder in crawl.holders.items() if holder == node.row.node]:
+            if block[1] == slot:
+                node.ready.pop(block, None)
+                self._settle_block(crawl, block)
+
+    # --- who owns what
+
+    def questions(self) -> dict[str, list[str]]:
+        """Return the hosts whose owners are to be asked for, by crawl; each host once."""
+        asked = {name: list(crawl.unrouted) for name, crawl in self._crawls.items() if crawl.unrouted}
+        for crawl in self._crawls.values():
+            crawl.unrouted = {}
+        return asked
+
+    def routed(self, name: str, answers: Mapping[str, tuple[Share, ...] | str]) -> None:
+        """Take owners of hosts; a text says why a host cannot have one, and its links are given up."""
+        crawl = self._crawls[name]
+        with self._ledger.transaction():
+            for host, answer in answers.items():
+                if isinstance(answer, str):
+                    events.warning("host_refused", "{host}: {reason}", host=host, reason=answer)
+                    self._ledger.refuse(crawl.row.id, host)
+                    continue
+                crawl.shares[host] = answer
+                self._ledger.put_shares(crawl.row.id, host, answer)
+                self._add(crawl, self._ledger.take_unrouted(crawl.row.id, host))
+        self._end_if_done(crawl)
+
+    def ask_again(self, name: str, hosts: Iterable[str]) -> None:
+        """Ask for the owners of hosts again, later: nobody could answer."""
+        self._crawls[name].unrouted |= dict.fromkeys(hosts)
+
+    # --- how it is
+
+    def status(self, name: str) -> dict[str, Any] | None:
+        """Describe a crawl; None if there is none of that name."""
+        crawl = self._crawls.get(name)
+        if crawl is None:
+            return None
+        now_s = self._ticks()
+        counts = self._ledger.counts(crawl.row.id)
+        return {
+            "crawl": name,
+            "run": crawl.row.run,
+            "state": crawl.row.state.value,
+            "links": {state.name.lower(): number for state, number in counts.items()},
+            "nodes": [
+                {
+                    "node": node.row.node,
+                    "crawler": node.row.crawler,
+                    "is_idle": node.is_idle,
+                    "held": node.held.total(),
+                    "silent_s": round(now_s - node.seen_s, 1),
+                }
+                for node in crawl.nodes.values()
+            ],
+            "absent": crawl.absent,
+        }
+
+    def names(self) -> list[str]:
+        """Return the names of all crawls."""
+        return sorted(self._crawls)
+
+
+def shares_of_url(shares: tuple[Share, ...], url: str) -> list[Share]:
+    """Return the shares that a URL belongs to: one per vantage."""
+    if not any(share.filters for share in shares):
+        return list(shares)
+    directory = directory_of(url)
+    return [share for share in shares if share.admits(directory)]
+
+
+def _names(crawl: RunningCrawl, row: NodeRow) -> dict[str, str]:
+    return {"node": row.node, "crawler": row.crawler, "crawl": crawl.row.name}

@@ -1,0 +1,172 @@
+"""The mailboxes as a coordinator runs them: in a thread of their own, with owners asked for beside.
+
+All that touches the ledger runs in one thread, so the event loop never waits for the disk, and messages are
+taken one after the other. Hosts that nobody was asked about are handed to `shares_of_many` in batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeVar
+
+from ipmicra.app.crawl.mailboxes import MailboxConfig, Mailboxes
+from ipmicra.edge.crawls.ledger import Ledger
+from ipmicra.edge.log import EventLog
+from ipmicra.errors import InputError, IpmicraError
+from ipmicra.model.link import Share
+from ipmicra.wire.links import CrawlState, ExchangeAnswer, ExchangeRequest, JoinAnswer, JoinRequest
+
+T = TypeVar("T")
+BATCH = 500
+"""Hosts that are asked about at a time."""
+events = EventLog("crawl")
+
+
+class ShareSource(Protocol):
+    """Knows who owns hosts, or finds out."""
+
+    def crawlers(self) -> Sequence[str]:
+        """Return the crawlers that may have nodes."""
+
+    async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
+        """Return the shares of each host, or the reason for which it can have none.
+
+        A host that is missing in the answer is asked about again later.
+        """
+
+
+class Post:
+    """The mailboxes of a coordinator; use as an asynchronous context."""
+
+    def __init__(self, path: Path, owners: ShareSource, config: MailboxConfig | None = None) -> None:
+        """Keep links in a file; nothing is opened yet."""
+        self._path, self._owners = path, owners
+        self._config = config or MailboxConfig()
+        self._thread = ThreadPoolExecutor(1, "mailboxes")
+        self._is_stopping = False
+        self._tasks: list[asyncio.Task[None]] = []
+        self._changed = asyncio.Event()
+        self._asked = asyncio.Event()
+
+    async def __aenter__(self) -> Self:
+        """Open the file and start to look after the nodes."""
+        self._ledger = await self._run(lambda: Ledger(self._path))
+        self._boxes = await self._run(
+            lambda: Mailboxes(self._ledger, self._config, ticks=time.monotonic, clock=time.time)
+        )
+        self._tasks = [asyncio.create_task(self._ask()), asyncio.create_task(self._look_after())]
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        """Answer those who wait, and close the file."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._run(self._ledger.close)
+        self._thread.shutdown()
+
+    def stop(self) -> None:
+        """Answer those who wait."""
+        self._is_stopping = True
+        self._wake()
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    # --- what nodes ask
+
+    async def join(self, crawl: str, request: JoinRequest) -> JoinAnswer:
+        """Let a node take part.
+
+        Raises:
+            InputError: It downloads for a crawler that is not known.
+        """
+        known = self._owners.crawlers()
+        if request.crawler not in known:
+            names = ", ".join(sorted(known)[:10]) or "none"
+            raise InputError(f"no crawler is called {request.crawler!r}: there are {names}")
+        answer = await self._run(lambda: self._boxes.join(crawl, request))
+        self._wake()
+        return answer
+
+    async def exchange(self, crawl: str, request: ExchangeRequest) -> ExchangeAnswer:
+        """Take what a node says; wait until there is something to answer, as long as it allows."""
+        deadline_s = time.monotonic() + request.wait_s
+        answer = await self._run(lambda: self._boxes.exchange(crawl, request))
+        if request.links or request.done or request.released or request.is_leaving or request.is_idle:
+            self._wake()
+        later = ExchangeRequest(
+            session=request.session, received=request.received, room=request.room, is_idle=request.is_idle
+        )
+        while (
+            not _says_something(answer)
+            and not self._is_stopping
+            and (left_s := deadline_s - time.monotonic()) > 0
+        ):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._next_change()), left_s)
+            answer = await self._run(lambda: self._boxes.exchange(crawl, later))
+        return answer
+
+    async def status(self, crawl: str) -> dict[str, Any] | None:
+        """Describe a crawl; None if there is none of that name."""
+        return await self._run(lambda: self._boxes.status(crawl))
+
+    async def crawls(self) -> list[dict[str, Any]]:
+        """Describe all crawls."""
+
+        def describe() -> list[dict[str, Any]]:
+            return [status for name in self._boxes.names() if (status := self._boxes.status(name))]
+
+        return await self._run(describe)
+
+    # --- what happens beside
+
+    def _wake(self) -> None:
+        self._asked.set()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _next_change(self) -> None:
+        await self._changed.wait()
+
+    async def _ask(self) -> None:
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            questions = await self._run(self._boxes.questions)
+            for crawl, hosts in questions.items():
+                for start in range(0, len(hosts), BATCH):
+                    await self._ask_about(crawl, hosts[start : start + BATCH])
+
+    async def _ask_about(self, crawl: str, hosts: list[str]) -> None:
+        try:
+            answers = await self._owners.shares_of_many(hosts)
+        except IpmicraError as error:
+            events.warning(
+                "owners_unknown", "owners of {hosts} hosts: {error}", hosts=len(hosts), error=error
+            )
+            answers = {}
+        missing = [host for host in hosts if host not in answers]
+        await self._run(lambda: self._boxes.routed(crawl, answers))
+        if missing:
+            await self._run(lambda: self._boxes.ask_again(crawl, missing))
+            await asyncio.sleep(self._config.ask_again_s)
+            self._asked.set()
+        self._wake()
+
+    async def _look_after(self) -> None:
+        while True:
+            self._asked.set()  # a crawl that goes on after a restart has hosts to ask about
+            await asyncio.sleep(self._config.lease_s / 4)
+            if await self._run(self._boxes.bury):
+                self._wake()
+
+
+def _says_something(answer: ExchangeAnswer) -> bool:
+    return bool(answer.links or answer.lost) or answer.state is not CrawlState.RUNNING

@@ -1,0 +1,71 @@
+"""A running crawl as the mailboxes see it: its nodes, who holds which block, whose links wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ipmicra.edge.crawls.ledger import CrawlRow, NodeRow
+from ipmicra.model.link import Share
+from ipmicra.partition.hashing import hash_one
+
+Block = tuple[str, str]
+"""Crawler and slot."""
+
+
+@dataclass(slots=True)
+class NodeState:
+    """A node that takes part in a crawl."""
+
+    row: NodeRow
+    seen_s: float
+    is_idle: bool = False
+    delivery: int = 0
+    held: Counter[str] = field(default_factory=Counter)
+    """Links that it holds, by slot."""
+    lost: dict[str, None] = field(default_factory=dict)
+    """Slots that it is told to give up."""
+    ready: dict[Block, None] = field(default_factory=dict)
+    """Its blocks in which links may wait, the one served longest ago first."""
+
+
+@dataclass(slots=True)
+class RunningCrawl:
+    """What is kept in memory of a crawl; all of it follows from the ledger."""
+
+    row: CrawlRow
+    nodes: dict[str, NodeState] = field(default_factory=dict)
+    """Those that take part now."""
+    crawlers: set[str] = field(default_factory=set)
+    """Those that have or had a node."""
+    holders: dict[Block, str] = field(default_factory=dict)
+    sessions: dict[Block, str] = field(default_factory=dict)
+    """The session that was last given links of a block."""
+    homeless: dict[Block, None] = field(default_factory=dict)
+    """Blocks with links but without a holder."""
+    shares: dict[str, tuple[Share, ...]] = field(default_factory=dict)
+    unrouted: dict[str, None] = field(default_factory=dict)
+    """Hosts whose owners are to be asked for."""
+    held: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Node and slot of links that are held, by number."""
+
+    def best(self, block: Block) -> str | None:
+        """Return the node that should hold a block; None if its crawler has not been there yet."""
+        crawler, slot = block
+        names = [name for name, node in self.nodes.items() if node.row.crawler == crawler]
+        if not names and crawler in self.crawlers:
+            names = list(self.nodes)
+        return max(names, key=lambda name: hash_one(f"{name} {slot}"), default=None)
+
+    def forget_held(self, node: str, slot: str | None = None) -> None:
+        """Forget what a node holds, all of it or that of a slot."""
+        self.held = {
+            number: (holder, at)
+            for number, (holder, at) in self.held.items()
+            if holder != node or (slot is not None and at != slot)
+        }
+
+    @property
+    def absent(self) -> list[str]:
+        """Crawlers that own links and have no node."""
+        return sorted({crawler for crawler, _ in self.homeless})

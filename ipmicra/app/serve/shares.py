@@ -1,0 +1,63 @@
+"""Who owns hosts, as the mailboxes of crawls want to know it: per site, vantage and piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ipmicra.app.crawl.owners import block_of
+from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.owners import Asked, Owners
+from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.model.address import read_address
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.link import Share
+
+_FINAL = frozenset({"bad-input", "unresolved"})
+"""Refusals that asking again does not change."""
+
+
+class OwnerShares:
+    """Asks the coordinator's owners."""
+
+    def __init__(self, owners: Owners, deciding: Deciding) -> None:
+        """Ask owners, and the store that they decide in."""
+        self._owners, self._deciding = owners, deciding
+
+    def crawlers(self) -> list[str]:
+        """Return the crawlers that may have nodes."""
+        members = self._deciding.store.crawlers.all()
+        return [one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT]
+
+    async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
+        """Return the shares of hosts; what nobody can tell now is left out."""
+        found: dict[str, tuple[Share, ...] | str] = {}
+        at = 0
+        async for answers in self._owners.many([Asked(host) for host in hosts]):
+            for answer in answers:
+                share = self._shares(hosts[at], answer)
+                if share is not None:
+                    found[hosts[at]] = share
+                at += 1
+        return found
+
+    def _shares(self, host: str, answer: bytes | RefusedError) -> tuple[Share, ...] | str | None:
+        if isinstance(answer, RefusedError) and answer.kind.name != "vantage-needed":
+            return answer.detail if answer.kind.name in _FINAL else None
+        content = {} if isinstance(answer, RefusedError) else json.loads(answer)
+        subnet = content.get("subnet") or ""
+        held = [one for one in self._deciding.store.assignments.of(host) if one.crawler is not None]
+        if held:
+            return tuple(_share(one, subnet) for one in held)
+        slot = block_of(read_address(content["address"]), subnet)
+        return (Share(crawler=content["crawler"], slot=slot),)
+
+
+def _share(one: Assignment, subnet: str) -> Share:
+    return Share(
+        crawler=one.crawler or "",
+        slot=block_of(one.address, subnet),
+        vantage=one.vantage,
+        filters=one.filters if one.of > 1 else (),
+    )

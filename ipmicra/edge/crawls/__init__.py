@@ -1,0 +1,1 @@
+"""The durable side of running crawls on a coordinator: every link, until it is fetched."""

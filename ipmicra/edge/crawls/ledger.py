@@ -1,0 +1,302 @@
+"""The ledger of crawls: one SQLite file with every link that is known, who is to fetch it, and whether it is.
+
+Theory of operation
+-------------------
+A link is one row per vantage. Its life is
+
+    UNROUTED ─ owner found ─▶ WAITING ─ delivered ─▶ HELD ─ fetched ─▶ DONE
+        │                        ▲                     │
+        └─ no owner ─▶ REFUSED   └─ node left or died ─┘
+
+and it is unfinished in every state but DONE and REFUSED. A node reports links in the order in which it found
+them, and a page as done only after all links on it: so a page that is DONE here has all its links here, and
+a crawl is at its end exactly if no link is unfinished and no node has anything to say. Rows of finished links
+stay until the next run: they are what makes each URL fetched once.
+
+Everything that one message changes is one transaction, and every change may be repeated. Commits wait for the
+disk (`synchronous = FULL`): a node forgets what was acknowledged.
+
+The file is none of the store's: it takes thousands of writes per second, is of no use once the crawl is over,
+and belongs to the one coordinator that the crawl's nodes talk to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+from ipmicra.edge.store.connection import ConnectionConfig
+from ipmicra.edge.store.sqlite import SqliteConnection
+from ipmicra.errors import StoreError
+from ipmicra.model.link import Link, Share
+from ipmicra.wire.links import CrawlState, DeliveredLink
+
+SCHEMA = 1
+"""Version of the tables; a file of another version is refused."""
+
+
+class LinkState(IntEnum):
+    """Where a link is; numbers are stored."""
+
+    WAITING = 0
+    HELD = 1
+    DONE = 2
+    UNROUTED = 3
+    REFUSED = 4
+
+
+_TABLES = """
+CREATE TABLE crawls (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, run INTEGER NOT NULL, state TEXT NOT NULL,
+    started_s FLOAT NOT NULL, ended_s FLOAT);
+CREATE TABLE nodes (
+    crawl INTEGER NOT NULL, node TEXT NOT NULL, crawler TEXT NOT NULL, session TEXT NOT NULL,
+    is_there INTEGER NOT NULL, PRIMARY KEY (crawl, node));
+CREATE TABLE blocks (
+    crawl INTEGER NOT NULL, crawler TEXT NOT NULL, slot TEXT NOT NULL, node TEXT NOT NULL,
+    PRIMARY KEY (crawl, crawler, slot)) WITHOUT ROWID;
+CREATE TABLE hosts (
+    crawl INTEGER NOT NULL, host TEXT NOT NULL, vantage TEXT NOT NULL, crawler TEXT NOT NULL,
+    slot TEXT NOT NULL, filters TEXT NOT NULL);
+CREATE INDEX hosts_by_name ON hosts (crawl, host);
+CREATE TABLE links (
+    number INTEGER PRIMARY KEY, crawl INTEGER NOT NULL, key INTEGER NOT NULL, vantage TEXT NOT NULL,
+    crawler TEXT NOT NULL, slot TEXT NOT NULL, host TEXT NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
+    priority INTEGER NOT NULL, extra TEXT NOT NULL, state INTEGER NOT NULL,
+    node TEXT NOT NULL DEFAULT '', delivery INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX links_once ON links (crawl, key, vantage);
+CREATE INDEX links_waiting ON links (crawl, crawler, slot, priority DESC, number) WHERE state = 0;
+CREATE INDEX links_held ON links (crawl, node, slot) WHERE state = 1;
+CREATE INDEX links_unrouted ON links (crawl, host) WHERE state = 3;
+"""
+_ADD = (
+    "INSERT OR IGNORE INTO links "
+    "(crawl, vantage, crawler, slot, state, key, host, url, depth, priority, extra) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_LINK = "number, slot, key, url, host, depth, priority, extra"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRow:
+    """One crawl."""
+
+    id: int
+    name: str
+    run: int
+    state: CrawlState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """One node of a crawl."""
+
+    node: str
+    crawler: str
+    session: str
+    is_there: bool
+
+
+class Ledger:
+    """The file; belongs to one thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file, made if it is missing."""
+        self._connection = SqliteConnection(str(path), ConnectionConfig(synchronous="FULL"))
+        self._raw = self._connection.raw
+        (version,) = self._raw.execute("PRAGMA user_version").fetchone()
+        if version not in {0, SCHEMA}:
+            self.close()
+            raise StoreError(str(path), f"it was written by another version of ipmicra ({version})")
+        if not version:
+            with self.transaction():
+                for statement in _TABLES.split(";"):
+                    self._raw.execute(statement)
+                self._raw.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Do all or nothing."""
+        return self._connection.transaction()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # --- crawls and nodes
+
+    def crawls(self) -> list[CrawlRow]:
+        """Return all crawls."""
+        rows = self._raw.execute("SELECT id, name, run, state FROM crawls ORDER BY name")
+        return [CrawlRow(id=row[0], name=row[1], run=row[2], state=CrawlState(row[3])) for row in rows]
+
+    def begin(self, name: str, now_s: float) -> CrawlRow:
+        """Start a crawl, or the next run of one that has ended: its links are forgotten."""
+        with self.transaction():
+            self._raw.execute(
+                "INSERT INTO crawls (name, run, state, started_s) VALUES (?, 1, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET run = run + 1, state = excluded.state, "
+                "started_s = excluded.started_s, ended_s = NULL",
+                (name, CrawlState.RUNNING, now_s),
+            )
+            (crawl,) = [row for row in self.crawls() if row.name == name]
+            for table in ("links", "nodes", "blocks", "hosts"):
+                self._raw.execute(f"DELETE FROM {table} WHERE crawl = ?", (crawl.id,))  # noqa: S608
+        return crawl
+
+    def end(self, crawl: int, now_s: float) -> None:
+        """Note the end of a crawl."""
+        sql = "UPDATE crawls SET state = ?, ended_s = ? WHERE id = ?"
+        self._connection.execute(sql, (CrawlState.ENDED, now_s, crawl))
+
+    def nodes(self, crawl: int) -> list[NodeRow]:
+        """Return the nodes of a crawl."""
+        sql = "SELECT node, crawler, session, is_there FROM nodes WHERE crawl = ? ORDER BY node"
+        return [
+            NodeRow(node=row[0], crawler=row[1], session=row[2], is_there=bool(row[3]))
+            for row in self._raw.execute(sql, (crawl,))
+        ]
+
+    def put_node(self, crawl: int, row: NodeRow) -> None:
+        """Write that a node joined, or left; what it held waits again."""
+        with self.transaction():
+            self._raw.execute(
+                "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?)",
+                (crawl, row.node, row.crawler, row.session, row.is_there),
+            )
+            self.take_back(crawl, row.node)
+
+    def take_back(self, crawl: int, node: str, slot: str | None = None) -> None:
+        """Let what a node held wait again, all of it or that of a slot."""
+        where = "crawl = ? AND node = ? AND state = 1" + ("" if slot is None else " AND slot = ?")
+        sql = f"UPDATE links SET state = 0, node = '' WHERE {where}"  # noqa: S608
+        self._connection.execute(sql, (crawl, node) if slot is None else (crawl, node, slot))
+
+    def holders(self, crawl: int) -> dict[tuple[str, str], str]:
+        """Return the node of each block, by crawler and slot."""
+        sql = "SELECT crawler, slot, node FROM blocks WHERE crawl = ?"
+        return {(row[0], row[1]): row[2] for row in self._raw.execute(sql, (crawl,))}
+
+    def put_holders(self, crawl: int, holders: Iterable[tuple[str, str, str]]) -> None:
+        """Write the nodes of blocks: crawler, slot and node of each."""
+        sql = "INSERT OR REPLACE INTO blocks VALUES (?, ?, ?, ?)"
+        self._connection.execute_many(sql, [(crawl, *one) for one in holders])
+
+    # --- links
+
+    def add(self, crawl: int, rows: Iterable[tuple[Link, Share | None]]) -> None:
+        """Add links, each with a share that it belongs to or None; those that are known change nothing."""
+        self._raw.executemany(
+            _ADD, [(crawl, *_belonging(link, share), *_fields(link)) for link, share in rows]
+        )
+
+    def finish(self, crawl: int, numbers: Iterable[int]) -> None:
+        """Note that links are fetched or given up."""
+        sql = "UPDATE links SET state = 2, node = '' WHERE number = ? AND crawl = ?"
+        self._raw.executemany(sql, [(number, crawl) for number in numbers])
+
+    def deliver(
+        self, crawl: int, block: tuple[str, str], node: str, delivery: int, most: int
+    ) -> list[DeliveredLink]:
+        """Hand waiting links of a block to a node, the most important first."""
+        sql = (
+            f"SELECT {_LINK} FROM links WHERE crawl = ? AND crawler = ? AND slot = ? AND state = 0 "  # noqa: S608
+            "ORDER BY priority DESC, number LIMIT ?"
+        )
+        found = [_delivered(row) for row in self._raw.execute(sql, (crawl, *block, most))]
+        sql = "UPDATE links SET state = 1, node = ?, delivery = ? WHERE number = ?"
+        self._raw.executemany(sql, [(node, delivery, one.number) for one in found])
+        return found
+
+    def delivered(self, crawl: int, node: str, after: int) -> list[DeliveredLink]:
+        """Return what a node holds and has not received: what was delivered after a number."""
+        sql = f"SELECT {_LINK} FROM links WHERE crawl = ? AND node = ? AND state = 1 AND delivery > ?"  # noqa: S608
+        return [_delivered(row) for row in self._raw.execute(sql, (crawl, node, after))]
+
+    def held(self, crawl: int) -> list[tuple[int, str, str, int]]:
+        """Return what nodes hold: number, node, slot and delivery of each link."""
+        sql = "SELECT number, node, slot, delivery FROM links WHERE crawl = ? AND state = 1"
+        return self._raw.execute(sql, (crawl,)).fetchall()
+
+    def waiting_blocks(self, crawl: int) -> list[tuple[str, str]]:
+        """Return the blocks in which links wait."""
+        sql = "SELECT DISTINCT crawler, slot FROM links WHERE crawl = ? AND state = 0"
+        return [(row[0], row[1]) for row in self._raw.execute(sql, (crawl,))]
+
+    def has_unfinished(self, crawl: int) -> bool:
+        """Return whether any link is not fetched yet."""
+        for state in (LinkState.WAITING, LinkState.HELD, LinkState.UNROUTED):
+            # One question per state: each has an index of its own.
+            sql = f"SELECT 1 FROM links WHERE crawl = ? AND state = {int(state)} LIMIT 1"  # noqa: S608
+            if self._raw.execute(sql, (crawl,)).fetchone():
+                return True
+        return False
+
+    def counts(self, crawl: int) -> dict[LinkState, int]:
+        """Count links by state."""
+        sql = "SELECT state, COUNT(*) FROM links WHERE crawl = ? GROUP BY state"
+        return {LinkState(row[0]): row[1] for row in self._raw.execute(sql, (crawl,))}
+
+    # --- owners
+
+    def shares(self, crawl: int) -> dict[str, tuple[Share, ...]]:
+        """Return the shares of all hosts whose owners are known."""
+        sql = "SELECT host, vantage, crawler, slot, filters FROM hosts WHERE crawl = ?"
+        found: dict[str, tuple[Share, ...]] = {}
+        for host, vantage, crawler, slot, filters in self._raw.execute(sql, (crawl,)):
+            share = Share(crawler=crawler, slot=slot, vantage=vantage, filters=tuple(filters.split()))
+            found[host] = (*found.get(host, ()), share)
+        return found
+
+    def unrouted(self, crawl: int) -> list[str]:
+        """Return the hosts of links whose owners are not known."""
+        sql = "SELECT DISTINCT host FROM links WHERE crawl = ? AND state = 3"
+        return [row[0] for row in self._raw.execute(sql, (crawl,))]
+
+    def put_shares(self, crawl: int, host: str, shares: Sequence[Share]) -> None:
+        """Write who owns a host."""
+        self._raw.execute("DELETE FROM hosts WHERE crawl = ? AND host = ?", (crawl, host))
+        self._raw.executemany(
+            "INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?)",
+            [(crawl, host, one.vantage, one.crawler, one.slot, " ".join(one.filters)) for one in shares],
+        )
+
+    def take_unrouted(self, crawl: int, host: str) -> list[Link]:
+        """Remove the links of a host that wait for its owners, to be added again."""
+        sql = f"SELECT {_LINK} FROM links WHERE crawl = ? AND host = ? AND state = 3"  # noqa: S608
+        found = [_delivered(row).link for row in self._raw.execute(sql, (crawl, host))]
+        self._raw.execute("DELETE FROM links WHERE crawl = ? AND host = ? AND state = 3", (crawl, host))
+        return found
+
+    def refuse(self, crawl: int, host: str) -> None:
+        """Give up the links of a host that nobody can own."""
+        self._raw.execute(
+            "UPDATE links SET state = 4 WHERE crawl = ? AND host = ? AND state = 3", (crawl, host)
+        )
+
+    def reroute(self, crawl: int, host: str, share: Share) -> None:
+        """Let waiting links of a host belong to another crawler or slot."""
+        self._raw.execute(
+            "UPDATE links SET crawler = ?, slot = ? "
+            "WHERE crawl = ? AND host = ? AND vantage = ? AND state = 0",
+            (share.crawler, share.slot, crawl, host, share.vantage),
+        )
+
+
+def _belonging(link: Link, share: Share | None) -> tuple[str, str, str, int]:
+    """Return vantage, crawler, slot and state of a new link."""
+    if share is None:
+        return "", "", link.host, LinkState.UNROUTED
+    return share.vantage, share.crawler, share.slot, LinkState.WAITING
+
+
+def _fields(link: Link) -> tuple[int, str, str, int, int, str]:
+    return link.key, link.host, link.url, link.depth, link.priority, link.extra
+
+
+def _delivered(row: tuple[int, str, int, str, str, int, int, str]) -> DeliveredLink:
+    number, slot, key, url, host, depth, priority, extra = row
+    link = Link(url=url, host=host, depth=depth, priority=priority, key=key, extra=extra)
+    return DeliveredLink(number=number, slot=slot, link=link)

@@ -1,0 +1,400 @@
+"""A node that exchanges links with the others through its coordinator.
+
+Theory of operation
+-------------------
+The coordinator's ledger is the truth: it knows every link, who owns its site, and whether it is fetched. The
+node sends each new link there, whatever its site, and fetches what it is delivered. It keeps little itself:
+
+- the links that were delivered and are not finished (`held_links.py`); what is finished is looked up at every
+  tick.
+- the outbox of `UrlExchange`, journalled on disk: links and numbers of finished links in the order in which
+  they came up. Links of a page are sent before, or together with, the number that finishes the page.
+
+So the process may die at any point: what it did not report is delivered again, to it or to another.
+
+*Leases.* If no answer came for `lease_s`, downloads stop until one comes: the sites may be another node's.
+
+*Polite hand-over.* The first request to a slot that another process held waits for one polite delay. A slot
+that is to be given up is released once nothing of it is in progress.
+"""
+
+from __future__ import annotations
+
+import time
+
+from scrapy import Request, Spider
+from scrapy.core.engine import ExecutionEngine
+from scrapy.crawler import Crawler as ScrapyCrawler
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.request import RequestFingerprinterProtocol
+
+from ipmicra.edge.log import EventLog
+from ipmicra.edge.scrapy.config import NodeConfig
+from ipmicra.edge.scrapy.courier import Courier, Line, Outcome, SessionEndedError
+from ipmicra.edge.scrapy.held_links import NUMBER, HeldLinks
+from ipmicra.edge.scrapy.journal import Journal
+from ipmicra.edge.scrapy.observing import Observer
+from ipmicra.edge.scrapy.ports import Queue
+from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, key_of, link_of, request_of
+from ipmicra.errors import InputError, IpmicraError
+from ipmicra.partition.exchange.exchange import (
+    Action,
+    Delivered,
+    Failed,
+    Finished,
+    Found,
+    Keep,
+    Restored,
+    Send,
+    Tick,
+    UrlExchange,
+)
+from ipmicra.wire.links import (
+    CrawlState,
+    DeliveredLink,
+    ExchangeAnswer,
+    ExchangeRequest,
+    JoinAnswer,
+    JoinRequest,
+)
+
+LEDGER = "ledger"
+"""The one receiver of the exchange."""
+events = EventLog("scrapy")
+
+
+class ExchangingNode:
+    """Fetches what the coordinator delivers, and reports every link."""
+
+    def __init__(
+        self, crawler: ScrapyCrawler, me: JoinRequest, line: Line, journal: Journal, config: NodeConfig
+    ) -> None:
+        """Take part in a crawl: joins at once, so that wrong settings show before the first request."""
+        self._crawler, self._me, self._line, self._journal, self._config = crawler, me, line, journal, config
+        self._exchange = UrlExchange(me.node, lambda _host: LEDGER, config.exchange)
+        self._observer = Observer()
+        self._held = HeldLinks()
+        self._held_back: list[tuple[float, Request]] = []
+        self._batch: Send | None = None  # to be sent as soon as the courier is free
+        self._under_way: Send | None = None
+        self._delivery = self._unsaid = 0
+        self._is_injecting = self._is_closing = False
+        self._absent: tuple[str, ...] = ()
+        self._joined(line.join(me))
+        self._courier = Courier(line).start()
+
+    def _joined(self, answer: JoinAnswer) -> None:
+        """Start a session: what was delivered in another one is void."""
+        if self._journal.run not in {None, answer.run}:
+            self._journal.clear()
+        self._journal.run = answer.run
+        self._session, self._lease_s = answer.session, answer.lease_s
+        self._is_ended = answer.state is CrawlState.ENDED
+        self._heard_s = time.monotonic()
+        self._held.void()
+        self._held_back = []
+        self._delivery = 0
+        self._sent_s = 0.0
+
+    # --- for the scheduler
+
+    def open(self, queue: Queue) -> None:
+        """Start with a queue, and with what the journal has."""
+        self._queue = queue
+        self._added = headers_of(self._crawler.settings)
+        entries = self._journal.entries()
+        self._unsaid = len(entries)
+        if entries:
+            self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
+        self._delay_s = 1.5 * self._crawler.settings.getfloat("DOWNLOAD_DELAY")  # Scrapy varies it by half
+        signals = self._crawler.signals
+        self._observer.connect(signals)
+
+    def take(self, request: Request) -> bool:
+        """Report a request as a link, unless it was delivered or repeats one that was."""
+        host = host_of(request)
+        if host is None or self._is_injecting:
+            return self._queue.push(request)
+        key = key_of(request, self._fingerprinter)
+        if self._held.retries(request, key):
+            return self._queue.push(request)
+        slot = self._held.slot_of(host)
+        if slot is not None and request.dont_filter and not request.meta.get("is_start_request"):
+            request.meta[SLOT] = slot
+            return self._queue.push(request)
+        try:
+            link = link_of(request, key, self._spider, self._added)
+        except InputError as error:
+            return self._keep_here(request, slot, error)
+        before = self._exchange.tally.foreign
+        self._act(self._exchange.handle(Found(links=[link]), time.monotonic()))
+        is_new = self._exchange.tally.foreign > before
+        self._count("links" if is_new else "repeated")
+        return is_new
+
+    def _keep_here(self, request: Request, slot: str | None, error: InputError) -> bool:
+        """Fetch what cannot travel, if its site is ours."""
+        if slot is not None:
+            request.meta[SLOT] = slot
+            return self._queue.push(request)
+        self._count("unsendable")
+        events.warning("link_unsendable", "{problem}", problem=str(error))
+        return False
+
+    def has_room(self) -> bool:
+        """Return whether downloads may start: the lease holds, and not too much waits to be said."""
+        return not self._exchange.is_full and time.monotonic() - self._heard_s < self._lease_s
+
+    def may_start(self, request: Request) -> bool:
+        """Return whether a request is still ours; remember it until it is finished."""
+        may = self._held.start(request)
+        if not may:
+            self._count("discarded")
+        return may
+
+    # --- for the fence
+
+    async def admits(self, request: Request) -> bool:
+        """Return whether a request goes to a site that was delivered here; set its slot."""
+        host = host_of(request)
+        if host is None:
+            return True
+        slot = self._held.slot_of(host)
+        if slot is not None:
+            request.meta[SLOT] = slot
+        elif request.meta.get(NUMBER) not in self._held:
+            self._count("refused")
+            return False
+        return True
+
+    # --- for the extension
+
+    def tick(self) -> None:
+        """Finish, release, send, receive."""
+        now_s = time.monotonic()
+        self._finish(now_s)
+        self._let_go(now_s)
+        outcome = self._courier.collect()
+        if outcome is not None:
+            self._hear(outcome, now_s)
+        self._act(self._exchange.handle(Tick(), now_s))
+        if not self._courier.is_busy and not self._is_ended:
+            self._speak(now_s)
+
+    def is_waiting(self) -> bool:
+        """Return whether the crawl goes on somewhere."""
+        return not self._is_ended
+
+    def close(self) -> None:
+        """Say what is left and goodbye, if there is time; the journal has it otherwise."""
+        now_s = time.monotonic()
+        self._is_closing = True
+        self._finish(now_s)
+        if self._courier.is_busy:
+            outcome = self._courier.collect(self._config.leave_s)
+            if outcome is not None:
+                self._hear(outcome, now_s)
+        self._courier.stop()
+        try:
+            if not self._courier.is_busy and not self._is_ended:
+                self._say_goodbye(now_s)
+        except IpmicraError as error:
+            events.warning("not_left", "the coordinator was not told of the end: {error}", error=str(error))
+        self._line.close()
+        self._journal.close()
+
+    def _say_goodbye(self, now_s: float) -> None:
+        # All that waits fits into few messages; each is the oldest of what is left.
+        for _ in range(1 + self._exchange.pending // self._config.exchange.batch_urls):
+            actions = self._exchange.handle(Tick(), now_s + self._config.exchange.flush_after_s)
+            self._act(actions)
+            if self._batch is None:
+                break
+            request = self._message(self._batch)
+            self._batch, self._under_way = None, self._batch
+            self._hear(self._line.exchange(request, self._config.leave_s), now_s)
+        last = ExchangeRequest(session=self._session, received=self._delivery, is_leaving=True)
+        self._line.exchange(last, self._config.leave_s)
+
+    # --- what is finished
+
+    def _finish(self, now_s: float) -> None:
+        """Look which requests are no longer in progress, and report links that are finished by that."""
+        finished = self._held.finish(self._in_progress())
+        if finished:
+            self._count("fetched", len(finished))
+            self._act(self._exchange.handle(Finished(receiver=LEDGER, numbers=finished), now_s))
+
+    def _in_progress(self) -> set[Request]:
+        """Return the requests that Scrapy works on; it has no public name for them."""
+        slot = getattr(self._crawler.engine, "_slot", None)
+        return set() if slot is None else slot.inprogress
+
+    def _let_go(self, now_s: float) -> None:
+        """Queue what was held back for politeness' sake and is due."""
+        due = [request for at_s, request in self._held_back if at_s <= now_s]
+        if due:
+            self._held_back = [(at_s, request) for at_s, request in self._held_back if at_s > now_s]
+            for request in due:
+                self._inject(request)
+
+    # --- what is said and heard
+
+    def _act(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, Keep):
+                self._journal.append(action.entries)
+            elif isinstance(action, Send):
+                self._batch = action
+
+    def _speak(self, now_s: float) -> None:
+        """Send the batch that waits; without one, ask for links when it is time to."""
+        if self._batch is not None:
+            self._send(self._message(self._batch))
+            return
+        is_idle = self._is_idle()
+        if is_idle or self._held.to_release() or now_s - self._sent_s >= self._config.poll_s:
+            self._send(self._message(None, is_idle=is_idle))
+
+    def _is_idle(self) -> bool:
+        engine = self._crawler.engine
+        if engine is None:
+            return False
+        return (
+            not self._held.is_busy
+            and self._exchange.pending == 0
+            and getattr(engine, "_slot", None) is not None
+            and engine.spider_is_idle()
+        )
+
+    def _message(self, batch: Send | None, *, is_idle: bool = False) -> ExchangeRequest:
+        released = self._held.to_release()
+        return ExchangeRequest(
+            session=self._session,
+            received=self._delivery,
+            links=batch.links if batch else (),
+            done=batch.finished if batch else (),
+            released=released,
+            room=self._room(),
+            is_idle=is_idle,
+            wait_s=self._config.wait_s if is_idle and not released else 0.0,
+            observed=self._observer.told(),
+        )
+
+    def _room(self) -> int:
+        """Count the links to ask for; none before all is said that an earlier process had finished."""
+        if self._is_closing or self._unsaid > 0:
+            return 0
+        return max(0, self._config.window - len(self._held))
+
+    def _send(self, request: ExchangeRequest) -> None:
+        self._sent_s = time.monotonic()
+        self._batch, self._under_way = None, self._batch
+        self._courier.send(request)
+        self._held.release(request.released)
+
+    def _hear(self, outcome: Outcome, now_s: float) -> None:
+        batch, self._under_way = self._under_way, None
+        if isinstance(outcome, ExchangeAnswer):
+            self._heard_s = now_s
+            self._poke()
+            if batch is not None:
+                self._journal.drop(len(batch))
+                self._unsaid -= len(batch)
+                self._count("sent", len(batch.links))
+                self._act(self._exchange.handle(Delivered(receiver=LEDGER), now_s))
+            self._follow(outcome, now_s)
+            return
+        if batch is not None:
+            self._act(self._exchange.handle(Failed(receiver=LEDGER), now_s))
+        if isinstance(outcome, SessionEndedError):
+            self._join_again()
+        elif isinstance(outcome, InputError):
+            self._give_up(str(outcome))
+        else:
+            self._count("unanswered")
+            self._sent_s = now_s + 1.0  # a pause beyond the usual one
+            events.debug("unanswered", "{error}", error=str(outcome))
+
+    def _follow(self, answer: ExchangeAnswer, now_s: float) -> None:
+        """Do what the coordinator says."""
+        self._held.lose(answer.lost)
+        self._delivery = max(self._delivery, answer.delivery)
+        for one in answer.links:
+            if one.number not in self._held:
+                self._receive(one, answer.delivery, now_s)
+        if answer.absent != self._absent:
+            self._absent = answer.absent
+            if answer.absent:
+                names = ", ".join(answer.absent[:10])
+                events.warning("nodes_absent", "links wait for nodes of {crawlers}", crawlers=names)
+        if answer.state is CrawlState.ENDED and not self._is_ended:
+            self._is_ended = True
+            self._close_spider("finished")
+
+    def _receive(self, one: DeliveredLink, delivery: int, now_s: float) -> None:
+        try:
+            request = request_of(one.link, self._spider)
+        except InputError as error:
+            self._count("unusable")
+            events.warning("link_unusable", "{problem}", problem=str(error))
+            self._act(self._exchange.handle(Finished(receiver=LEDGER, numbers=[one.number]), now_s))
+            return
+        self._count("received")
+        self._held.receive(one, delivery, request)
+        if one.is_moved and self._delay_s:
+            self._held_back.append((now_s + self._delay_s, request))
+        else:
+            self._inject(request)
+
+    def _inject(self, request: Request) -> None:
+        assert self._crawler.engine is not None  # noqa: S101 - the spider is open
+        self._is_injecting = True
+        try:
+            self._crawler.engine.crawl(request)
+        finally:
+            self._is_injecting = False
+
+    def _poke(self) -> None:
+        """Have Scrapy look into its queue again: what kept requests back may be over."""
+        slot = getattr(self._crawler.engine, "_slot", None)
+        if slot is not None and len(self._queue):
+            slot.nextcall.schedule()
+
+    def _join_again(self) -> None:
+        try:
+            self._joined(self._line.join(self._me_again()))
+        except IpmicraError as error:
+            events.warning("not_joined", "{error}", error=str(error))
+            return
+        if self._is_ended:
+            self._close_spider("finished")
+
+    def _me_again(self) -> JoinRequest:
+        return JoinRequest(node=self._me.node, crawler=self._me.crawler, run=self._journal.run)
+
+    def _give_up(self, reason: str) -> None:
+        events.warning("refused", "{reason}", reason=reason)
+        self._is_ended = True
+        self._close_spider("ipmicra: refused by the coordinator")
+
+    def _close_spider(self, reason: str) -> None:
+        engine: ExecutionEngine | None = self._crawler.engine
+        if not self._is_closing and engine is not None and engine.spider is not None:
+            deferred_from_coro(engine.close_spider_async(reason=reason))
+
+    # --- Scrapy's parts
+
+    @property
+    def _spider(self) -> Spider:
+        assert self._crawler.spider is not None  # noqa: S101 - the spider is open
+        return self._crawler.spider
+
+    @property
+    def _fingerprinter(self) -> RequestFingerprinterProtocol:
+        assert self._crawler.request_fingerprinter is not None  # noqa: S101 - made before the spider opens
+        return self._crawler.request_fingerprinter
+
+    def _count(self, what: str, count: int = 1) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(f"ipmicra/{what}", count)

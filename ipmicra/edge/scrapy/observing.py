@@ -1,0 +1,78 @@
+"""What a node observes of hosts while it downloads, to be told to the coordinator now and then."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from scrapy import Request, signals
+from scrapy.http import Response
+from scrapy.signalmanager import SignalManager
+
+from ipmicra.edge.scrapy.requests import host_of
+from ipmicra.wire.links import Observed
+
+EVERY_S = 5.0
+"""How often what was observed is told."""
+MOST = 500
+"""Hosts in one message."""
+REFUSALS = (429, 503)
+
+
+@dataclass(slots=True)
+class _Sight:
+    address: str = ""
+    pages: int = 0
+    received_bytes: int = 0
+    waited_s: float = 0.0
+    first_byte_s: float | None = None
+    refusals: int = 0
+
+
+class Observer:
+    """Sums up by host what Scrapy downloads."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._sights: dict[str, _Sight] = {}
+        self._told_s = time.monotonic()
+
+    def connect(self, manager: SignalManager) -> None:
+        """Listen to what is downloaded."""
+        manager.connect(self.downloaded, signals.response_downloaded)
+
+    def downloaded(self, response: Response, request: Request) -> None:
+        """Take a response into account."""
+        host = host_of(request)
+        if host is None:
+            return
+        sight = self._sights.setdefault(host, _Sight())
+        sight.address = str(response.ip_address or sight.address)
+        sight.pages += 1
+        sight.received_bytes += len(response.body)
+        sight.refusals += response.status in REFUSALS
+        latency_s = request.meta.get("download_latency")
+        if isinstance(latency_s, float):
+            sight.waited_s += latency_s
+            before_s = sight.first_byte_s
+            sight.first_byte_s = latency_s if before_s is None else min(before_s, latency_s)
+
+    def told(self, *, is_last: bool = False) -> tuple[Observed, ...]:
+        """Return what is to be told now, and forget it; nothing if it was told a moment ago."""
+        if not is_last and time.monotonic() - self._told_s < EVERY_S:
+            return ()
+        self._told_s = time.monotonic()
+        hosts = list(self._sights)[:MOST]
+        return tuple([_observed(host, self._sights.pop(host)) for host in hosts])
+
+
+def _observed(host: str, sight: _Sight) -> Observed:
+    return Observed(
+        host=host,
+        address=sight.address,
+        pages=sight.pages,
+        received_bytes=sight.received_bytes,
+        waited_s=sight.waited_s,
+        first_byte_ms=None if sight.first_byte_s is None else 1e3 * sight.first_byte_s,
+        refusals=sight.refusals,
+    )

@@ -1,0 +1,345 @@
+"""Messages between nodes and the mailboxes of their coordinator: links found, links to fetch, who is there.
+
+A node joins a crawl once per process (`JoinRequest`), and from then on sends one `ExchangeRequest` after the
+other: what it found and finished since the last, what it has room for. The answer brings links to fetch and
+the slots that it must give up. Both sides number what they send so that a repeated message changes nothing:
+links are known by their key, fetched links by the number under which they were delivered, and a delivery is
+sent again until the next request names it as received.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ipmicra.errors import MessageError
+from ipmicra.model.link import Link
+from ipmicra.wire import fields
+from ipmicra.wire.limits import LIMITS, VERSION, WireLimits
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_BITS = 1 << 63
+_JOIN = frozenset({"version", "node", "crawler", "run"})
+_JOINED = frozenset({"version", "run", "session", "lease_s", "state"})
+_EXCHANGE = frozenset(
+    "version session received links done released room is_idle is_leaving wait_s observed".split()
+)
+_ANSWER = frozenset({"version", "delivery", "links", "lost", "state", "absent"})
+_OBSERVED = 7
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
+
+
+class CrawlState(StrEnum):
+    """How a crawl is."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+    """Nothing is queued, in flight or in a mailbox anywhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest:
+    """A node wants to take part in a crawl."""
+
+    node: str
+    crawler: str
+    run: int | None = None
+    """The run that it took part in before it was stopped; None if it knows of none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinAnswer:
+    """A node takes part."""
+
+    run: int
+    session: str
+    """Names this process of the node; a later one of the same name ends it."""
+    lease_s: float
+    """A node that got no answer for so long must not start downloads."""
+    state: CrawlState = CrawlState.RUNNING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What a node saw of a host while it downloaded, since it last told."""
+
+    host: str
+    address: str = ""
+    pages: int = 0
+    received_bytes: int = 0
+    waited_s: float = 0.0
+    """Sum of the times to the first byte."""
+    first_byte_ms: float | None = None
+    """Shortest time to the first byte, under load; None if there was no answer."""
+    refusals: int = 0
+    """Answers 429 and 503."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeRequest:
+    """What a node has to say, and what it wants."""
+
+    session: str
+    received: int = 0
+    """Number of the last delivery that arrived."""
+    links: tuple[Link, ...] = ()
+    done: tuple[int, ...] = ()
+    """Numbers of delivered links that are fetched or given up; all links found on them were sent before."""
+    released: tuple[str, ...] = ()
+    """Slots that it was told to give up, and of which nothing is in flight any more."""
+    room: int = 0
+    """Links that it can take."""
+    is_idle: bool = False
+    """Whether it has nothing to do, has nothing to say, and has read all its start URLs."""
+    is_leaving: bool = False
+    wait_s: float = 0.0
+    """How long the answer may wait for something to say."""
+    observed: tuple[Observed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveredLink:
+    """A link that a node is to fetch."""
+
+    number: int
+    link: Link
+    slot: str
+    is_moved: bool = False
+    """Whether another process may just have fetched from this slot: one polite delay must pass first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeAnswer:
+    """What a node is to do."""
+
+    delivery: int
+    """Number of this delivery; the same as before if it brings no links."""
+    links: tuple[DeliveredLink, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Slots that it must give up; repeated until it has."""
+    state: CrawlState = CrawlState.RUNNING
+    absent: tuple[str, ...] = ()
+    """Crawlers that own links and have no node."""
+
+
+# --- joining
+
+
+def encode_join(request: JoinRequest) -> bytes:
+    """Write a request to join as JSON."""
+    content = {"version": VERSION, "node": request.node, "crawler": request.crawler}
+    return _encode(content | ({} if request.run is None else {"run": request.run})).encode()
+
+
+def decode_join(data: bytes, limits: WireLimits = LIMITS) -> JoinRequest:
+    """Read a request to join; anything that is not one is a `MessageError` that says why."""
+    content = fields.read_object(data, limits.max_line_bytes)
+    fields.known_only(content, _JOIN)
+    run = fields.whole(content, "run", 1, _BITS - 1) if content.get("run") is not None else None
+    return JoinRequest(node=name(content, "node"), crawler=name(content, "crawler"), run=run)
+
+
+def encode_joined(answer: JoinAnswer) -> bytes:
+    """Write the answer to a node that joins as JSON."""
+    return _encode(
+        {
+            "version": VERSION,
+            "run": answer.run,
+            "session": answer.session,
+            "lease_s": answer.lease_s,
+            "state": answer.state.value,
+        }
+    ).encode()
+
+
+def decode_joined(data: bytes, limits: WireLimits = LIMITS) -> JoinAnswer:
+    """Read the answer to a node that joins."""
+    content = fields.read_object(data, limits.max_line_bytes)
+    fields.known_only(content, _JOINED)
+    return JoinAnswer(
+        run=fields.whole(content, "run", 1, _BITS - 1),
+        session=name(content, "session"),
+        lease_s=fields.number(content, "lease_s", 0.1, 86_400),
+        state=fields.word(content, "state", CrawlState) or CrawlState.RUNNING,
+    )
+
+
+def name(content: fields.Object, key: str) -> str:
+    """Read the name of a node, crawler, crawl or session."""
+    value = content.get(key)
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise MessageError(f"{key} must have 1 to 64 letters, digits, `-`, `_` or dots")
+    return value
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text can name a node, crawler or crawl."""
+    return _NAME.fullmatch(text) is not None
+
+
+# --- exchanging
+
+
+def encode_exchange(request: ExchangeRequest) -> bytes:
+    """Write what a node has to say as JSON; a link is a list, for it is written thousands of times."""
+    content: dict[str, Any] = {
+        "version": VERSION,
+        "session": request.session,
+        "received": request.received,
+        "links": [_link_fields(link) for link in request.links],
+        "done": request.done,
+        "released": request.released,
+        "room": request.room,
+        "is_idle": request.is_idle,
+        "is_leaving": request.is_leaving,
+        "wait_s": request.wait_s,
+    }
+    if request.observed:
+        content["observed"] = [_observed_fields(one) for one in request.observed]
+    return _encode(content).encode()
+
+
+def decode_exchange(data: bytes, limits: WireLimits = LIMITS) -> ExchangeRequest:
+    """Read what a node has to say; anything else is a `MessageError` that says why."""
+    content = fields.read_object(data, limits.max_exchange_bytes)
+    fields.known_only(content, _EXCHANGE)
+    most = limits.max_links
+    return ExchangeRequest(
+        session=name(content, "session"),
+        received=fields.whole(content, "received", 0, _BITS - 1, default=0),
+        links=tuple([_read_link(one, limits) for one in _list(content, "links", most)]),
+        done=tuple([_number(one) for one in _list(content, "done", most)]),
+        released=tuple([_slot(one) for one in _list(content, "released", most)]),
+        room=fields.whole(content, "room", 0, 1_000_000, default=0),
+        is_idle=fields.flag(content, "is_idle"),
+        is_leaving=fields.flag(content, "is_leaving"),
+        wait_s=fields.number(content, "wait_s", 0, 60, default=0.0),
+        observed=tuple([_read_observed(one) for one in _list(content, "observed", most)]),
+    )
+
+
+def encode_exchanged(answer: ExchangeAnswer) -> bytes:
+    """Write what a node is to do as JSON."""
+    return _encode(
+        {
+            "version": VERSION,
+            "delivery": answer.delivery,
+            "links": [
+                [one.number, one.slot, int(one.is_moved), *_link_fields(one.link)] for one in answer.links
+            ],
+            "lost": answer.lost,
+            "state": answer.state.value,
+            "absent": answer.absent,
+        }
+    ).encode()
+
+
+def decode_exchanged(data: bytes, limits: WireLimits = LIMITS) -> ExchangeAnswer:
+    """Read what a node is to do."""
+    content = fields.read_object(data, limits.max_exchange_bytes)
+    fields.known_only(content, _ANSWER)
+    return ExchangeAnswer(
+        delivery=fields.whole(content, "delivery", 0, _BITS - 1),
+        links=tuple([_read_delivered(one, limits) for one in _list(content, "links", limits.max_links)]),
+        lost=tuple([_slot(one) for one in _list(content, "lost", limits.max_links)]),
+        state=fields.word(content, "state", CrawlState) or CrawlState.RUNNING,
+        absent=tuple([_slot(one) for one in _list(content, "absent", limits.max_links)]),
+    )
+
+
+def _link_fields(link: Link) -> list[Any]:
+    return [link.key, link.url, link.host, link.depth, link.priority, link.extra]
+
+
+def _read_link(content: object, limits: WireLimits) -> Link:
+    match content:
+        case [int(key), str(url), str(host), int(depth), int(priority), str(extra)]:
+            pass
+        case _:
+            raise MessageError("a link must be a list of key, URL, host, depth, priority and extra")
+    if not (-_BITS <= key < _BITS and -_BITS <= priority < _BITS and 0 <= depth < _BITS):
+        raise MessageError("key, depth or priority of a link is out of bounds")
+    if len(url) > limits.max_url or len(extra) > limits.max_extra:
+        raise MessageError(f"a link of {len(url) + len(extra):,} characters is too long")
+    if not url.startswith(("http://", "https://")):
+        raise MessageError("a link must be a URL of http or https")
+    if not fields.is_host_name(host) and not _is_address(host):
+        raise MessageError(f"{host[:80]!r} is no host")
+    return Link(url=url, host=host, depth=depth, priority=priority, key=key, extra=extra)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        return fields.address({"address": host}, "address") is not None
+    except MessageError:
+        return False
+
+
+def _read_delivered(content: object, limits: WireLimits) -> DeliveredLink:
+    if not isinstance(content, list) or len(content) != 9:  # noqa: PLR2004 - three more than a link
+        raise MessageError("a delivered link must be a list of nine")
+    number, slot, moved = content[:3]
+    return DeliveredLink(
+        number=_number(number), slot=_slot(slot), is_moved=bool(moved), link=_read_link(content[3:], limits)
+    )
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or not 0 < value < _BITS:
+        raise MessageError("the number of a link must be a whole number above 0")
+    return value
+
+
+def _slot(value: object) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= 300:  # noqa: PLR2004 - a host has 253
+        raise MessageError("a slot must be a text of at most 300 characters")
+    return value
+
+
+def _list(content: fields.Object, key: str, most: int) -> list[Any]:
+    value = content.get(key, [])
+    if not isinstance(value, list) or len(value) > most:
+        raise MessageError(f"{key} must be a list of at most {most:,}")
+    return value
+
+
+def _observed_fields(one: Observed) -> list[Any]:
+    return [
+        one.host,
+        one.address,
+        one.pages,
+        one.received_bytes,
+        one.waited_s,
+        one.first_byte_ms,
+        one.refusals,
+    ]
+
+
+def _read_observed(content: object) -> Observed:
+    if not isinstance(content, list) or len(content) != _OBSERVED:
+        raise MessageError(f"what was observed must be a list of {_OBSERVED}")
+    host, address, pages, received, waited_s, first_byte_ms, refusals = content
+    given = {
+        "host": host,
+        "address": address or None,
+        "pages": pages,
+        "bytes": received,
+        "waited_s": waited_s,
+        "first_byte_ms": first_byte_ms,
+        "refusals": refusals,
+    }
+    found = fields.address(given, "address")
+    if not isinstance(host, str) or not (fields.is_host_name(host) or _is_address(host)):
+        raise MessageError("an observed host must be a host name")
+    return Observed(
+        host=host,
+        address="" if found is None else str(found),
+        pages=fields.whole(given, "pages", 0, _BITS - 1),
+        received_bytes=fields.whole(given, "bytes", 0, _BITS - 1),
+        waited_s=fields.number(given, "waited_s", 0, 1e9),
+        first_byte_ms=fields.number_or_none(given, "first_byte_ms", 0, 3.6e6),
+        refusals=fields.whole(given, "refusals", 0, _BITS - 1),
+    )

@@ -1,0 +1,237 @@
+"""A crawl of a loopback web by real processes that are killed at random, and what must hold at its end.
+
+Used by the short version in `bin/test` and by `bin/torture crawl`.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from ipmicra.app.serve.place import OPERATOR_TOKEN
+from ipmicra.edge.store.store import Store
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import Crawler
+from tests.delegating_worlds import enrol, hierarchy_of
+from tests.patience import PATIENCE_S
+from tests.servers.coordinator import RunningCoordinator
+from tests.servers.loopback_web import LoopbackWeb, Page, Visit, Web, loopback_web
+from tests.servers.node_process import NodeProcess
+
+CRAWLERS = ("fra", "nyc")
+IN_FLIGHT_S = 2.0
+"""How long before a kill a page may have been fetched without having been reported, on a busy machine; and
+how long after it the web may still hear of a request that was sent before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Hosts with pages that link to each other; two hosts share an address block."""
+
+    hosts: int
+    pages: int
+    """Of each host."""
+
+    @property
+    def names(self) -> list[str]:
+        return [f"h{number}.example" for number in range(self.hosts)]
+
+    def owner(self, host: str) -> str:
+        return CRAWLERS[self.block(host) % len(CRAWLERS)]
+
+    def block(self, host: str) -> int:
+        return int(host.removeprefix("h").partition(".")[0]) // 2
+
+    def page(self, host: str, path: str) -> Page | None:
+        """Return a page: a tree within its host, links across, and now and then a redirect."""
+        if host not in self.names or (not path[1:].isdigit() and path != "/"):
+            return None
+        number, at = int(path[1:] or 0), self.names.index(host)
+        if number >= self.pages:
+            return None
+        across = f"http://{self.names[(at * 3 + number + 1) % self.hosts]}/{number * 5 % self.pages}"
+        if number % 17 == 16:
+            return Page(status=302, location=across)
+        within = (
+            f"/{n}" for n in (2 * number + 1, 2 * number + 2, number * 7 % self.pages) if n < self.pages
+        )
+        return Page(links=(*within, across))
+
+    def reachable(self, starts: Sequence[str]) -> set[str]:
+        """Return every URL that a single node would fetch."""
+        seen, queue = set(starts), deque(starts)
+        while queue:
+            url = queue.popleft()
+            host, path = url.removeprefix("http://").split("/", 1)
+            page = self.page(host, f"/{path}") or Page()
+            for link in [*page.links, *([page.location] if page.location else [])]:
+                found = urljoin(url, link)
+                if found not in seen:
+                    seen.add(found)
+                    queue.append(found)
+        return seen
+
+    def write_home(self, folder: Path) -> None:
+        """Write a coordinator's home: two crawlers, and the sites assigned to them."""
+        hierarchy_of(folder, 2)
+        with Store.open(str(folder / "state.db")) as store:
+            enrol(store, [Crawler(name=name, address=ip_address("198.51.99.1")) for name in CRAWLERS])
+            store.assignments.put_many(
+                Assignment(
+                    host=name,
+                    address=ip_address(f"192.0.{self.block(name)}.{at % 2 + 1}"),
+                    crawler=self.owner(name),
+                    reason="nearest",
+                    backend="balance",
+                    assigned_s=1.0,
+                )
+                for at, name in enumerate(self.names)
+            )
+
+
+@dataclass
+class Crawl:
+    """A running crawl: the web, the mailboxes, a node for each crawler."""
+
+    world: World
+    folder: Path
+    web: LoopbackWeb
+    box: RunningCoordinator
+    settings: dict[str, Any]
+    starts: Sequence[str]
+    nodes: dict[str, NodeProcess] = field(default_factory=dict)
+    kills: list[tuple[float, str]] = field(default_factory=list)
+    """When which node was killed."""
+
+    def start(self, name: str, crawler: str | None = None) -> None:
+        given = {
+            "IPMICRA_COORDINATOR": self.box.url,
+            "IPMICRA_CRAWLER": crawler or name,
+            "IPMICRA_NODE": name,
+            "JOBDIR": str(self.folder / name),
+            **self.settings,
+        }
+        log = self.folder / f"{name}.log"
+        self.nodes[name] = NodeProcess(self.web, name, given, self.starts, log)
+
+    def kill(self, name: str) -> None:
+        self.nodes[name].kill()
+        self.kills.append((time.monotonic(), name))
+
+    def wait(self) -> None:
+        """Wait for the end of all nodes."""
+        deadline_s = time.monotonic() + PATIENCE_S
+        while any(node.process.poll() != 0 for node in self.nodes.values()):
+            assert time.monotonic() < deadline_s, self.report()
+            self.supervise()
+            time.sleep(0.05)
+
+    def supervise(self) -> None:
+        """Start nodes again that could not join because the coordinator was down, as an init system does."""
+        for node in list(self.nodes.values()):
+            if node.process.poll() not in {None, 0}:
+                self.start(node.name)
+
+    def report(self) -> str:
+        logs = "\n".join(f"== {node.name}\n{node.text[-3000:]}" for node in self.nodes.values())
+        return f"{self.box.get('/v1/crawls').text}\n{self.box.log()[-3000:]}\n{logs}"
+
+    # --- what must hold
+
+    def check(self) -> None:
+        """Check that every page was fetched, hardly one twice, each by its owner, and politely."""
+        truth = self.world.reachable(self.starts)
+        visited = Counter(self.web.urls())
+        assert visited.keys() == truth, f"{len(truth - visited.keys())} pages missed\n{self.report()}"
+        self.check_twice()
+        foreign = [visit for visit in self.web.visits if self.world.owner(visit.host) != visit.who]
+        assert foreign == []
+        self.check_delays()
+
+    def check_twice(self) -> None:
+        """Check that only what was in flight when its node was killed was fetched twice."""
+        by_url: dict[str, list[Visit]] = defaultdict(list)
+        for visit in self.web.visits:
+            by_url[visit.url].append(visit)
+        for url, visits in by_url.items():
+            for first in visits[:-1]:
+                assert any(
+                    first.who == name and abs(at_s - first.at_s) < IN_FLIGHT_S for at_s, name in self.kills
+                ), f"{url} was fetched twice without need: {visits}, {self.kills}"
+
+    def check_delays(self) -> None:
+        """Check that the requests to a block keep their distance, whoever sends them."""
+        delay_s = self.settings.get("DOWNLOAD_DELAY", 0.0)
+        if not delay_s:
+            return
+        last: dict[int, Visit] = {}
+        for visit in self.web.visits:
+            block = self.world.block(visit.host)
+            if block in last:
+                gap_s = visit.at_s - last[block].at_s
+                # A page arrives late on a busy machine, and so seems nearer to the next one.
+                assert gap_s > 0.5 * delay_s, f"{gap_s:.3f} s between {last[block]} and {visit}"
+            last[block] = visit
+
+
+@contextmanager
+def crawl_of(
+    world: World,
+    folder: Path,
+    settings: dict[str, Any] | None = None,
+    web: Web | None = None,
+    lease_s: float = 15.0,
+) -> Iterator[Crawl]:
+    """Start a web and a coordinator; end whatever runs at the end."""
+    home = folder / "home"
+    home.mkdir()
+    world.write_home(home)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ("--listen", f"127.0.0.1:{port}", "--node-lease", str(lease_s), "--location", "none")
+    with (
+        loopback_web(web or world.page) as site,
+        RunningCoordinator(home, *words, token="0123456789abcdef") as box,
+    ):
+        starts = ["http://h0.example/", "http://h2.example/"]
+        given = {"IPMICRA_TOKEN_FILE": str(home / OPERATOR_TOKEN)} | (settings or {})
+        crawl = Crawl(world, folder, site, box, given, starts)
+        try:
+            yield crawl
+        finally:
+            for node in crawl.nodes.values():
+                node.kill()
+
+
+def torture(crawl: Crawl, seed: int, kills: int, pause_s: float) -> None:
+    """Kill nodes, the coordinator, or both, at seeded random points, and start them again."""
+    rng = random.Random(seed)
+    for name in CRAWLERS:
+        crawl.start(name)
+    for _ in range(kills):
+        until_s = time.monotonic() + rng.uniform(0.5, 1.5) * pause_s
+        while time.monotonic() < until_s:
+            crawl.supervise()
+            time.sleep(0.1)
+        victims = rng.choice([["fra"], ["nyc"], ["box"], ["fra", "nyc"], ["fra", "box"], ["nyc", "box"]])
+        victims = [name for name in victims if name == "box" or crawl.nodes[name].process.poll() is None]
+        for name in victims:
+            crawl.box.kill() if name == "box" else crawl.kill(name)
+        time.sleep(rng.uniform(0.0, 0.5))
+        if "box" in victims:
+            crawl.box.start()
+        for name in victims:
+            if name != "box":
+                crawl.start(name)
+    crawl.wait()
+    crawl.check()

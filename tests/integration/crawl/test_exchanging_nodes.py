@@ -1,0 +1,181 @@
+"""Two nodes and a coordinator, all real: links are handed over, and the end is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.crawl_faults import World, crawl_of
+from tests.patience import wait_until
+from tests.servers.loopback_web import Page
+
+WORLD = World(hosts=8, pages=20)
+
+
+def test_two_nodes_fetch_every_page_once_each_its_own(tmp_path: Path) -> None:
+    with crawl_of(WORLD, tmp_path) as crawl:
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        crawl.wait()
+        crawl.check()
+        assert len(crawl.web.urls()) == len(set(crawl.web.urls()))
+        status = crawl.box.get("/v1/crawls/links").json()
+        assert status["state"] == "ended"
+        assert status["links"] == {"done": len(crawl.web.urls())}
+        # A node of a job that is over does not begin anew; one without a job does.
+        visits = len(crawl.web.visits)
+        crawl.start("fra")
+        crawl.wait()
+        assert len(crawl.web.visits) == visits
+
+
+def test_links_wait_for_a_node_that_is_not_started_yet(tmp_path: Path) -> None:
+    """No link is lost because its owner is not listening, and the crawl does not end without it."""
+    with crawl_of(WORLD, tmp_path) as crawl:
+        crawl.start("fra")
+        wait_until(lambda: "links wait for nodes of nyc" in crawl.nodes["fra"].text, "links for nyc")
+
+        def fra_is_idle() -> bool:
+            nodes = crawl.box.get("/v1/crawls/links").json()["nodes"]
+            return bool(nodes) and all(node["is_idle"] for node in nodes)
+
+        wait_until(fra_is_idle, "fra has nothing to do")
+        assert crawl.nodes["fra"].process.poll() is None
+        crawl.start("nyc")
+        crawl.wait()
+        crawl.check()
+
+
+def test_sites_of_a_dead_node_move_and_come_back_with_it(tmp_path: Path) -> None:
+    """The delay of a block holds across the hand-over, and unfinished links are known to its new holder."""
+    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.2}, lease_s=1.0) as crawl:
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
+        crawl.kill("fra")
+
+        def nyc_at_fra() -> int:
+            return sum(v.who == "nyc" and WORLD.owner(v.host) == "fra" for v in crawl.web.visits)
+
+        wait_until(lambda: nyc_at_fra() > 3, "nyc stands in")
+        crawl.start("fra")
+        crawl.wait()
+        assert set(crawl.web.urls()) == WORLD.reachable(crawl.starts)
+        crawl.check_twice()
+        crawl.check_delays()
+        assert not [v for v in crawl.web.visits if v.who == "fra" and WORLD.owner(v.host) != "fra"]
+
+
+def test_second_node_of_a_crawler_takes_its_share(tmp_path: Path) -> None:
+    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.15}) as crawl:
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
+        crawl.start("fra-2", crawler="fra")
+        crawl.wait()
+        assert set(crawl.web.urls()) == WORLD.reachable(crawl.starts)
+        assert len(crawl.web.urls()) == len(set(crawl.web.urls()))
+        assert crawl.web.urls("fra-2")
+        crawl.check_delays()
+
+
+def test_interrupted_crawl_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Ctrl-C says goodbye: what a node held goes to the others, or waits for its return."""
+    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.1}) as crawl:
+        crawl.start("fra")
+        wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
+        crawl.nodes["fra"].process.send_signal(2)
+        assert crawl.nodes["fra"].wait() == 0
+        assert crawl.box.get("/v1/crawls/links").json()["nodes"] == []
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        crawl.wait()
+        crawl.check()
+        assert len(crawl.web.urls()) == len(set(crawl.web.urls()))
+
+
+def test_awkward_webs_are_crawled_to_the_end(tmp_path: Path) -> None:
+    """Redirects round about, a host that vanishes, slow drips, robots.txt, retries and odd names."""
+    tries: list[str] = []
+
+    def web(host: str, path: str) -> Page | None:
+        if path == "/robots.txt":
+            return Page(text="User-agent: *\nDisallow: /private\n")
+        if path == "/" and host == "h0.example":
+            names = (
+                "/chain",
+                "/drip",
+                "/private",
+                "/again",
+                "/loop",
+                "http://h3.example:8080/x",
+                "http://bücher.example/",
+            )
+            return Page(links=(*names, "http://h2.example/", "mailto:a@b.example", "ftp://h0.example/"))
+        if path == "/chain":
+            return Page(status=302, location="http://h2.example/chain2")
+        if path == "/chain2":
+            return Page(status=301, location="http://h4.example/chain3")
+        if path == "/loop":
+            return Page(status=302, location="http://h2.example/loop2")
+        if path == "/loop2":
+            return Page(status=302, location="http://h0.example/loop")
+        if path == "/again":
+            tries.append(path)
+            return Page(status=503) if len(tries) < 2 else Page(links=("/after-again",))
+        return Page(drip_s=0.005) if path == "/drip" else Page()
+
+    with crawl_of(WORLD, tmp_path, {"ROBOTSTXT_OBEY": True}, web=web) as crawl:
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        crawl.wait()
+        urls = crawl.web.urls()
+        found = {url.removeprefix("http://") for url in urls}
+        assert {
+            "h4.example/chain3",
+            "h0.example/drip",
+            "h0.example/after-again",
+            "h3.example:8080/x",
+        } <= found
+        assert "h0.example/private" not in found
+        assert not [url for url in urls if "cher" in url]  # nobody owns it, and its name does not resolve
+        assert len(urls) - 1 == len(set(urls))  # one retry
+        foreign = [v for v in crawl.web.visits if WORLD.owner(v.host.partition(":")[0]) != v.who]
+        assert foreign == []
+
+
+WRONG = [
+    ({"IPMICRA_CRAWLER": "frra"}, "no crawler is called 'frra': there are fra, nyc"),
+    ({"IPMICRA_COORDINATOR": "http://127.0.0.1:9"}, "no coordinator answers at http://127.0.0.1:9"),
+    ({"IPMICRA_COORDINATOR": "127.0.0.1:9"}, "'127.0.0.1:9' is no URL"),
+    ({"IPMICRA_TOKEN_FILE": "/dev/null"}, "refuses the token"),
+    ({"IPMICRA_MODE": "drop"}, "IPMICRA_MODE = 'drop' is not possible with a coordinator"),
+    ({"IPMICRA_TOKEN": "ipm_secret"}, "IPMICRA_TOKEN must not be a setting"),
+    ({"IPMICRA_CRAWL": "a b"}, "'a b' is no name"),
+]
+
+
+def test_wrong_settings_are_named_before_the_first_request(tmp_path: Path) -> None:
+    from scrapy.settings import Settings
+    from scrapy.utils.test import get_crawler
+
+    from ipmicra.scrapy import Addon
+    from tests.servers.spider import LinkSpider
+
+    with crawl_of(WORLD, tmp_path) as crawl:
+        right = {"IPMICRA_COORDINATOR": crawl.box.url, "IPMICRA_CRAWLER": "fra"} | crawl.settings
+        for wrong, sentence in WRONG:
+            with pytest.raises(SystemExit, match=sentence) as refusal:
+                Addon(get_crawler(LinkSpider)).update_settings(Settings(right | wrong))
+            assert "ipm_secret" not in str(refusal.value)
+        assert crawl.web.visits == []
+        answer = requests.post(
+            f"{crawl.box.url}/v1/crawls/links/join",
+            json={"version": 99, "node": "a", "crawler": "fra"},
+            headers={"Authorization": f"Bearer {crawl.box.token}"},
+            timeout=10,
+        )
+        assert answer.status_code == 400
+        assert "version 99" not in answer.text or "not known here" in answer.text
