@@ -32,6 +32,7 @@ from ipmicra.model.address import range_text
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
+    from ipmicra.app.connect.commands import Connection
     from ipmicra.app.fleet.fleet import Fleet
 
 crawler = typer.Typer(
@@ -93,12 +94,8 @@ def add(
         "connections": connections,
     }
     home = home_of(context, store=store, hierarchy=hierarchy_file)
-    connection = connection_of(context, home, (*fields, "label", "replace"))
-    if connection is not None:
-        from ipmicra.app.connect.commands import add_crawler
-
-        made = add_crawler(connection, fields, label or (), is_replacing=replace)
-        _print([made], print_format, is_one=True)
+    if connection := connection_of(context, home, (*fields, "label", "replace")):
+        _add_remotely(connection, fields, label or [], print_format, is_replacing=replace)
         return
     with Fleet.open(home) as fleet:
         member = fleet.add_fields(fields, label or (), replaces=replace)
@@ -108,6 +105,20 @@ def add(
     if member.first is None:
         say(f"{name}: no subnet is known to contain {address}; build a hierarchy, then add it with --replace")
     _print([describe_member(member)], print_format, is_one=True)
+
+
+def _add_remotely(
+    connection: Connection,
+    fields: dict[str, Any],
+    labels: list[str],
+    print_format: Format,
+    *,
+    is_replacing: bool,
+) -> None:
+    from ipmicra.app.connect.commands import add_crawler
+
+    made = add_crawler(connection, fields, labels, is_replacing=is_replacing)
+    _print([made], print_format, is_one=True)
 
 
 @crawler.command(name="list")

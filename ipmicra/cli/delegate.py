@@ -44,7 +44,7 @@ from ipmicra.cli.output import (
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
-    from ipmicra.app.connect.commands import BatchRun
+    from ipmicra.app.connect.commands import Connection
     from ipmicra.app.delegate.batch import BatchReport, DelegateRun
     from ipmicra.app.delegate.options import DelegateOptions
 
@@ -189,17 +189,16 @@ def delegate(
     where it stopped: no probe is sent twice, and none is lost.
     """
     need_service()
-    from ipmicra.app.connect.commands import BatchRun
     from ipmicra.app.delegate.batch import DelegateRun
     from ipmicra.app.probe import agent_access, probe_config
 
     print_format = chosen(output_format, as_json)
     deciding = _deciding(policy, threshold_ms, probe_price_ms, nearest, is_beyond=beyond_organisation)
-    renewing = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
-    tables, geofeeds = tuple(table or ()), tuple(geofeed or ())
-    locating = replace(renewing, location=location, tables=tables, geofeeds=geofeeds, anycast=anycast)
+    deciding = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
     options = replace(
-        locating,
+        replace(deciding, location=location, anycast=anycast),
+        tables=tuple(table or ()),
+        geofeeds=tuple(geofeed or ()),
         probe_budget=probe_budget,
         grafts=graft,
         resolve_at=resolve_at,
@@ -208,12 +207,13 @@ def delegate(
         access=agent_access(token_file, ca, client_cert, client_key),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
-    connection = None if dry_run and not home.coordinator else connection_of(context, home, TAKEN)
-    if connection is not None:
-        _run_remotely(BatchRun(connection, seeds, probe_budget), print_format)
-        return
-    run = DelegateRun(home=home, words=seeds, options=options)
-    _plan(run, print_format) if dry_run else _run(run, print_format, report)
+    if connection := connection_of(context, home, TAKEN, is_asked=not dry_run):
+        return _run_remotely(connection, seeds, probe_budget, print_format)
+    return _do(DelegateRun(home=home, words=seeds, options=options), print_format, report, is_dry=dry_run)
+
+
+def _do(run: DelegateRun, print_format: Format, report: Path | None, *, is_dry: bool) -> None:
+    _plan(run, print_format) if is_dry else _run(run, print_format, report)
 
 
 def _deciding(
@@ -274,7 +274,10 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
         raise typer.Exit(DONE_IN_PART if report.sites else 1)
 
 
-def _run_remotely(run: BatchRun, print_format: Format) -> None:
+def _run_remotely(connection: Connection, seeds: list[str], budget: int | None, print_format: Format) -> None:
+    from ipmicra.app.connect.commands import BatchRun
+
+    run = BatchRun(connection, seeds, budget)
     columns = COLUMNS if print_format is Format.TABLE else (*COLUMNS, *ORIGIN_COLUMNS)
     with RecordStream(columns, WIDTHS, print_format) as stream, progress_bar() as show:
 

@@ -49,6 +49,9 @@ CrawlersOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Crawlers of --samples: CSV of name, address, latitude, longitude."),
 ]
+TablesOption = Annotated[
+    bool, typer.Option("--tables", help="Print hits per heuristic and their agreement instead.")
+]
 TruthOption = Annotated[
     Path | None,
     typer.Option(
@@ -75,10 +78,7 @@ def locate(
     ] = False,
     samples: SamplesOption = None,
     crawlers: CrawlersOption = None,
-    tables: Annotated[
-        bool,
-        typer.Option("--tables", help="Print hits per heuristic and their agreement instead."),
-    ] = False,
+    tables: TablesOption = False,
     truth: TruthOption = None,
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
@@ -101,10 +101,8 @@ def locate(
         truth=truth,
     )
     home = home_of(context, hierarchy=hierarchy_file)
-    connection = connection_of(context, home, ("targets", "offline"), is_asked=False)
-    if connection is not None:
-        _locate_remotely(connection, targets, print_format, is_offline=offline)
-        return
+    if connection := connection_of(context, home, ("targets", "offline"), is_asked=False):
+        return _locate_remotely(connection, targets, print_format, is_offline=offline)
     hierarchy = home.open_hierarchy_if_any()
     run = LocateRun(options, hierarchy)
     located = run.locate(targets)
@@ -119,7 +117,7 @@ def locate(
         _print_tables(located, options.order, print_format)
     else:
         _print(located, print_format)
-    _exit(located)
+    return _exit(located)
 
 
 def _locate_remotely(
