@@ -10,6 +10,7 @@ import pytest
 from ipmicra.edge.store.store import Store
 from tests.patience import wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
+from tests.servers.page_session import page_of, signed_in
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,16 @@ def test_owner_is_found_by_agents_that_have_no_open_port(fleet: CallingFleet) ->
 def test_crawlers_are_listed_with_how_they_are_reached(fleet: CallingFleet) -> None:
     assert {one["agent_url"] for one in fleet.crawlers().values()} == {"callout:c0", "callout:c1"}
     assert "callout:c0" in fleet.cli("crawler", "list")
+
+
+def test_page_and_metrics_tell_of_agents_that_nobody_can_reach(fleet: CallingFleet) -> None:
+    page = page_of(signed_in(fleet.coordinator), fleet.coordinator, "/")
+    rows = [tag.text for tag in page.all("tr") if tag.text.startswith(("c0", "c1"))]
+    assert [row[2:].startswith("joinednowcalls out") for row in rows] == [True, True]
+    text = fleet.coordinator.get("/metrics").text
+    for name in ("ipmicra_agent_seen_timestamp_seconds", "ipmicra_agent_answers_ignored_total"):
+        for crawler in ("c0", "c1"):
+            assert f'{name}{{crawler="{crawler}"}}' in text
 
 
 def test_no_token_is_in_any_log(fleet: CallingFleet) -> None:

@@ -17,6 +17,7 @@ from tests.page_reader import Page
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
+from tests.servers.page_session import page_of, signed_in
 from tests.service.conftest import CRAWLERS, SITES, coordinator_of, prepared
 
 
@@ -28,24 +29,6 @@ def coordinator(
     with coordinator_of(home, internet, "--policy", "everyone") as running:
         running.owners(seeds_of(SITES, internet.port))
         yield running
-
-
-def signed_in(coordinator: RunningCoordinator, token: str | None = None) -> requests.Session:
-    session = requests.Session()
-    answer = session.post(
-        f"{coordinator.url}/signin",
-        data={"token": token or coordinator.token, "next": "/"},
-        allow_redirects=False,
-        timeout=PATIENCE_S,
-    )
-    assert (answer.status_code, answer.headers["location"]) == (303, "/"), answer.text
-    return session
-
-
-def page_of(session: requests.Session, coordinator: RunningCoordinator, path: str) -> Page:
-    answer = session.get(f"{coordinator.url}{path}", timeout=PATIENCE_S)
-    assert answer.status_code == 200, answer.text
-    return Page(answer.text)
 
 
 @pytest.mark.parametrize("path", ["/", "/site?q=a", "/browse?row=1"])

@@ -41,6 +41,7 @@ from ipmicra.app.serve.coordinator import Coordinator
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.delegation import Decision
+from ipmicra.model.membership import state_word
 from ipmicra.model.sample import Sample
 from ipmicra.model.token import Role
 
@@ -213,15 +214,15 @@ class Metrics(Collector):
         coordinator = self._coordinator
         members = coordinator.fleet().members()
         named = {one.crawler.name for one in members[: self._most]}
-        states = Counter(one.crawler.state.value for one in members)
+        states = Counter(one.crawler.state for one in members)
         fleet = GaugeMetricFamily("ipmicra_crawlers", "Crawlers by state", labels=("state",))
         for state in CrawlerState:
-            fleet.add_metric((state.value,), states[state.value])
+            fleet.add_metric((state_word(state),), states[state])
         yield fleet
         is_up = _Shared("ipmicra_crawler_up", "1 if its agent answers", named)
         for one in members:
             if one.crawler.name in named and one.crawler.state is not CrawlerState.LEFT:
-                is_up.add(one.crawler.name, float(one.crawler.state is CrawlerState.JOINED))
+                is_up.add(one.crawler.name, float(one.crawler.state is not CrawlerState.UNREACHABLE))
         sites = _Shared("ipmicra_crawler_sites", "Sites assigned", named)
         for name, (count, _pages) in coordinator.owners.loads().items():
             sites.add(name, count)
@@ -235,9 +236,15 @@ class Metrics(Collector):
             "When an agent that calls out last did",
             labels=("crawler",),
         )
+        ignored = CounterMetricFamily(
+            "ipmicra_agent_answers_ignored", "Answers that came twice, late or unasked", labels=("crawler",)
+        )
+        switchboard, now_s = self._coordinator.switchboard, self._coordinator.clock()
         for agent in self._coordinator.deciding.store.agents.all():
             if agent.crawler in named:
-                seen.add_metric((agent.crawler,), agent.seen_s)
+                is_present = switchboard.is_present(agent.crawler)
+                seen.add_metric((agent.crawler,), now_s if is_present else agent.seen_s)
+                ignored.add_metric((agent.crawler,), switchboard.ignored(agent.crawler))
         waiting = _Shared("ipmicra_agent_orders_waiting", "Probes that wait for room at an agent", named)
         out = _Shared("ipmicra_agent_orders_under_way", "Probes that an agent was asked for", named)
         session = self._coordinator.deciding.session
@@ -245,7 +252,7 @@ class Metrics(Collector):
         for name, (queued, sent) in (probes.load() if probes is not None else {}).items():
             waiting.add(name, queued)
             out.add(name, sent)
-        yield from (seen, waiting.family(), out.family())
+        yield from (seen, ignored, waiting.family(), out.family())
 
     def _samples(self, named: set[str]) -> Iterator[Metric]:
         samples = CounterMetricFamily(

@@ -1,4 +1,4 @@
-"""Files for operators: systemd units, alert rules for Prometheus, a dashboard for Grafana, log rotation.
+"""Files for operators: systemd units, alert rules for Prometheus, a dashboard for Grafana.
 
 `python -m ipmicra.app.serve.packaging` prints the folder.
 """

@@ -9,14 +9,11 @@ from typing import Any
 from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.tables import Cell, Row, Table, name_cell, number_cell, text_cell
 from ipmicra.app.serve.pages.news import News
+from ipmicra.model.crawler import CALLS_OUT
 
 MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
 SILENT = "silent"
-WORDS = {"unreachable": SILENT}
-"""States that are stored by another word than people read."""
 LONGEST = 120
-CALLS_OUT = "callout:"
-"""Begins the URL of an agent that only calls out."""
 
 Described = Mapping[str, Any]
 """A crawler or batch as the API describes it."""
@@ -64,14 +61,9 @@ def ago(seconds: float) -> str:
     return f"{seconds / HOUR_S:.0f} h" if seconds < DAY_S else plural(int(seconds / DAY_S), "day")
 
 
-def word_of(state: str) -> str:
-    """Return the word for a crawler's state that people read."""
-    return WORDS.get(state, state)
-
-
 def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
     ready = glimpse.readiness
-    states = [word_of(str(one["state"])) for one in glimpse.crawlers]
+    states = [str(one["state"]) for one in glimpse.crawlers]
     others = {word: states.count(word) for word in dict.fromkeys(states) if word != "joined"}
     note = ", ".join(f"{count} {word}" for word, count in sorted(others.items())) or "all answer"
     sites = sum(int(one.get("sites") or 0) for one in glimpse.crawlers)
@@ -103,7 +95,7 @@ def _tiles(glimpse: Glimpse) -> list[tuple[str, str, str, str]]:
 def _fleet(glimpse: Glimpse) -> Table:
     rows = []
     for one in glimpse.crawlers:
-        name, state = str(one["name"]), word_of(str(one["state"]))
+        name, state = str(one["name"]), str(one["state"])
         number = glimpse.numbers.get(name)
         seen = glimpse.seen.get(name)
         place = ", ".join(str(one[key]) for key in ("city", "country") if one.get(key))

@@ -167,9 +167,11 @@ class Pages:
 
     def _seen(self) -> dict[str, str]:
         """Say when agents that call out were last heard of."""
-        now_s = self._coordinator.clock()
-        agents = self._coordinator.deciding.store.agents.all()
-        return {one.crawler: f"{ago(now_s - one.seen_s)} ago" for one in agents}
+        now_s, switchboard = self._coordinator.clock(), self._coordinator.switchboard
+        return {
+            one.crawler: "now" if switchboard.is_present(one.crawler) else f"{ago(now_s - one.seen_s)} ago"
+            for one in self._coordinator.deciding.store.agents.all()
+        }
 
     def _batches(self) -> list[dict[str, Any]]:
         """Describe the last batches, newest first."""
