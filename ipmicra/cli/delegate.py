@@ -196,10 +196,9 @@ def delegate(
     deciding = _deciding(policy, threshold_ms, probe_price_ms, nearest, is_beyond=beyond_organisation)
     deciding = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
     options = replace(
-        replace(deciding, location=location, anycast=anycast),
+        replace(deciding, location=location, anycast=anycast, probe_budget=probe_budget),
         tables=tuple(table or ()),
         geofeeds=tuple(geofeed or ()),
-        probe_budget=probe_budget,
         grafts=graft,
         resolve_at=resolve_at,
         near_ms=near_ms,
