@@ -29,30 +29,40 @@ PublicUrl = Annotated[
     typer.Option("--public-url", metavar="URL", help="Where agents elsewhere reach it, for join tokens."),
 ]
 
+Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")]
+PolicyOption = Annotated[
+    str,
+    typer.Option(
+        "--policy",
+        metavar="NAME",
+        autocompletion=one_of(POLICIES),
+        help="predict, paper, geo, everyone, random or hash.",
+    ),
+]
+LocationOption = Annotated[
+    str, typer.Option(metavar="SOURCE", help="Where sites are: locate, dns, none, or a CSV; as of delegate.")
+]
+NodeLease = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.5,
+        max=3_600,
+        help="How long a crawl's node may work without an answer; after twice that its sites move.",
+    ),
+]
+
 
 def serve(
     context: typer.Context,
-    listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")
-    ] = f"127.0.0.1:{DEFAULT_PORT}",
+    listen: Listen = f"127.0.0.1:{DEFAULT_PORT}",
     tls_cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Certificate of the coordinator.")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --tls-cert.")] = None,
     public_url: PublicUrl = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy",
-            metavar="NAME",
-            autocompletion=one_of(POLICIES),
-            help="predict, paper, geo, everyone, random or hash.",
-        ),
-    ] = "predict",
-    location: Annotated[
-        str,
-        typer.Option(metavar="SOURCE", help="Where sites are: locate, dns, none, or a CSV; as of delegate."),
-    ] = "locate",
+    policy: PolicyOption = "predict",
+    location: LocationOption = "locate",
     samples: SamplesOption = 3,
     timeout_ms: TimeoutOption = 2000,
     first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
@@ -60,15 +70,7 @@ def serve(
     ca: AuthorityOption = None,
     client_cert: CertificateOption = None,
     client_key: KeyOption = None,
-    node_lease: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.5,
-            max=3_600,
-            help="How long a crawl's node may work without an answer; after twice that its sites move.",
-        ),
-    ] = 15.0,
+    node_lease: NodeLease = 15.0,
     rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,

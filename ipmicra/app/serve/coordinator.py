@@ -37,6 +37,7 @@ from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.editions import EditionWatch
 from ipmicra.app.serve.membership import AgentDesk, Membership
 from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
 from ipmicra.app.serve.reading import Reader
@@ -121,6 +122,8 @@ class Coordinator:
             stack.push_async_callback(self.deciding.close)
             self.batches.resume()
             stack.push_async_callback(self.batches.close)
+            editions = asyncio.create_task(EditionWatch(self.deciding, self._use_edition).watch())
+            stack.callback(editions.cancel)
             shares = OwnerShares(self.owners, self.deciding)
             self.post = await stack.enter_async_context(
                 Post(self.home.folder / CRAWLS, shares, self.config.mailboxes)
@@ -163,6 +166,11 @@ class Coordinator:
 
     def _authority(self) -> str:
         return self.deciding.store.meta.get(COORDINATOR_AUTHORITY) or ""
+
+    def _use_edition(self, hierarchy: Hierarchy) -> None:
+        """Let rules ask another edition who holds a site."""
+        rules = self.deciding.options.rules
+        self.owners.use_rules(SiteRules(rules, hierarchy) if rules is not None else None)
 
     @property
     def hierarchy(self) -> Hierarchy:

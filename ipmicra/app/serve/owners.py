@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.session import Session
 from ipmicra.app.describe.owner import describe_owner
+from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.deciding import Deciding, NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.delegate.actions import AnsweredMany
@@ -107,6 +108,11 @@ class Owners:
     def recount(self) -> None:
         """Count loads anew and forget rendered answers: assignments or crawlers have changed."""
         self._assigner.count()
+        self.forget()
+
+    def use_rules(self, rules: SiteRules | None) -> None:
+        """Use other rules, or the same with another hierarchy."""
+        self._assigner.rules = rules
         self.forget()
 
     def loads(self) -> dict[str, tuple[int, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -71,9 +72,26 @@ class CoordinatorServer(LimitedServer):
         """Serve a coordinator."""
         super().__init__(config, limiter)
         self.coordinator = coordinator
+        self.is_interrupted = False
+        """Whether it was stopped by Ctrl-C."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at SIGTERM and Ctrl-C; uvicorn would raise them again when it has stopped.
+
+        That would end the process before the coordinator has written what is left.
+        """
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: requests under way are finished, those that wait for something are answered."""
+        self.is_interrupted = sig == signal.SIGINT
         self.coordinator.stop()
         super().handle_exit(sig, frame)
 
@@ -118,6 +136,8 @@ async def _serve(options: ServeOptions) -> None:
                 await server.serve(sockets=[made])
             events.info("coordinator_stops", "the coordinator stops", waiting=coordinator.deciding.pending)
         events.info("coordinator_stopped", "the coordinator has stopped")
+        if server.is_interrupted:
+            raise KeyboardInterrupt
 
 
 @contextmanager
