@@ -52,6 +52,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra token add alice --role operator > alice.token",
         "ipmicra token add fra --role join --url https://c.example.org:8460 \\\n    --cert ca.pem > fra.join",
     ),
+    "store info": ("ipmicra store info",),
+    "store copy": (
+        "ipmicra store copy state.db postgresql://ipmicra@db.example.org/ipmicra",
+        "ipmicra store copy postgresql://me@db.example.org/ipmicra copy.db --replace",
+    ),
+    "store backup": ("ipmicra store backup backups/monday.db",),
+    "store prune": ("ipmicra store prune --dry-run", "ipmicra store prune --sample-days 60 --json"),
     "token list": ("ipmicra token list",),
     "token revoke": ("ipmicra token revoke alice",),
     "crawl": (

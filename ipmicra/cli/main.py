@@ -181,7 +181,7 @@ SECTIONS = {
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
     "Crawling": ("crawl",),
-    "As a service": ("serve",),
+    "As a service": ("serve", "store"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }
 """Commands and groups of commands, in the order in which a newcomer needs them. The module of each in

@@ -160,6 +160,24 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} token add fra --role join --url http://c.example", 2, "clear text"),
         ("--home {home} token add fra --role join --url https://c.example --cert {dump}", 2, "PEM"),
     ],
+    "store info": [
+        ("store info --store {newer}", 1, "newer"),
+        ("--home {empty_folder} store info", 1, "no such store"),
+    ],
+    "store copy": [
+        ("store copy {folder}/none.db {folder}/to.db", 1, "no such store"),
+        ("store copy {newer} {folder}/to.db", 1, "newer"),
+        ("store copy oracle://x {folder}/to.db", 2, "postgresql://USER@HOST/DATABASE"),
+        ("store copy {newer}", 2, "TO"),
+    ],
+    "store backup": [
+        ("--home {home} store backup {dump}", 2, "--replace"),
+        ("--home {empty_folder} store backup {folder}/b.db", 1, "no such store"),
+    ],
+    "store prune": [
+        ("--home {home} store prune --sample-days -1", 2, "-1"),
+        ("--home {empty_folder} store prune", 1, "no such store"),
+    ],
     "token list": [("token list --store {newer}", 1, "newer")],
     "token revoke": [("--home {home} token revoke nobody", 2, "nobody")],
     "probe": [

@@ -17,13 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ipmicra.edge.store.probes import budget_name
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
-
-
-def budget_name(batch: int) -> str:
-    """Return the name of the budget that a batch is charged to."""
-    return f"delegate {batch}"
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations
 from ipmicra.app.delegate.options import AGENTS, DelegateOptions
-from ipmicra.app.delegate.payers import Payers, budget_name
+from ipmicra.app.delegate.payers import Payers
 from ipmicra.app.delegate.place_queue import PlaceQueue
 from ipmicra.app.delegate.probe_queue import Pair, ProbeQueue, asked_pairs
 from ipmicra.app.delegate.restoring import (
@@ -65,6 +65,7 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.store.ports import BatchRecord, StorePort
+from ipmicra.edge.store.probes import budget_name
 from ipmicra.errors import IpmicraError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision

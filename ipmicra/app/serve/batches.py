@@ -29,7 +29,6 @@ from enum import StrEnum
 from typing import Any
 
 from ipmicra.app.delegate.options import EXAMPLES
-from ipmicra.app.delegate.payers import budget_name
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.serve.deciding import Deciding, NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
@@ -37,6 +36,7 @@ from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
 from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import BatchRecord
+from ipmicra.edge.store.probes import budget_name
 from ipmicra.errors import StoreError
 from ipmicra.model.site import Site
 

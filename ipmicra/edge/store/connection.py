@@ -98,6 +98,10 @@ class Connection(ABC):
         """Let transactions leave a mark from now on, if the database needs one: the tables are there."""
 
     @abstractmethod
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Read one state of the store, whatever others write meanwhile; nothing may be written inside."""
+
+    @abstractmethod
     def repeated(self, work: Callable[[], T], *, is_exclusive: bool = True) -> T:
         """Do work in a transaction; again if the database undid it for reasons that pass."""
 

@@ -19,7 +19,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -66,10 +66,9 @@ class LeaseLock(HeldLock):
         own = LeaseTable(store.connection)
         store.connection.guards.append(lambda: own.check(self.lease))
 
-    def release(self) -> None:
-        """Give the lease back, unless something is unsettled."""
-        if self._unsettled is None:
-            self._leases.release(self.lease)
+    def release(self, *, is_failed: bool) -> None:
+        """Give the lease back; what was noted stays if something failed or is unsettled."""
+        self._leases.release(self.lease, keeps_note=is_failed or self._unsettled is not None)
 
 
 @contextmanager
@@ -77,18 +76,21 @@ def leased(url: str, purpose: str, words: str, config: LeaseLockConfig | None = 
     """Hold the lease of a store for a purpose; `StoreBusyError` says who else does, and since when."""
     chosen = config or LeaseLockConfig()
     quick = ConnectionConfig(reconnect_s=chosen.quick_s)
-    with Store.open(url, quick) as store:
+    with Store.open(url, quick, is_copied_into=True) as store:
         lease = _acquired(store, purpose, words, chosen)
         lock = LeaseLock(store.leases, lease)
         stop = threading.Event()
         renewing = threading.Thread(target=_renew, args=(url, lease, chosen, stop), name="lease", daemon=True)
         renewing.start()
+        is_failed = True  # a batch that was ended, but whose command failed, is resumed
         try:
             yield lock
+            is_failed = False
         finally:
             stop.set()
             renewing.join()
-        lock.release()  # not after an error: a batch that was ended, but whose command failed, is resumed
+            with suppress(StoreError) if is_failed else nullcontext():  # the first error tells more
+                lock.release(is_failed=is_failed)
 
 
 def _acquired(store: Store, purpose: str, words: str, config: LeaseLockConfig) -> Lease:

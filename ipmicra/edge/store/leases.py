@@ -40,7 +40,8 @@ _HELD = "WHERE name = ? AND number = ? AND holder = ?"
 _GRANT = "UPDATE leases SET number = number + 1, holder = ?, since_s = ?, expires_s = ? WHERE name = ?"
 _RENEW = f"UPDATE leases SET expires_s = ? {_HELD}"  # noqa: S608 - our own words
 _NOTE = f"UPDATE leases SET note = ? {_HELD}"  # noqa: S608 - our own words
-_RELEASE = f"UPDATE leases SET holder = ?, expires_s = 0, note = '' {_HELD}"  # noqa: S608 - our own words
+_RELEASE = f"UPDATE leases SET holder = ?, expires_s = 0 {_HELD}"  # noqa: S608 - our own words
+_RELEASE_WIPED = _RELEASE.replace("= 0", "= 0, note = ''")
 FREE = ""
 """The holder of a lease that was released."""
 
@@ -101,10 +102,11 @@ class LeaseTable:
             if not self._connection.execute(_NOTE, (text, lease.name, lease.number, lease.holder)):
                 raise LeaseLostError(lease.name)
 
-    def release(self, lease: Lease) -> bool:
-        """Give a lease back and wipe its note; return whether it was still ours."""
+    def release(self, lease: Lease, *, keeps_note: bool = False) -> bool:
+        """Give a lease back and wipe its note unless told otherwise; return whether it was still ours."""
+        sql = _RELEASE if keeps_note else _RELEASE_WIPED
         with self._connection.transaction(is_exclusive=False):
-            return self._connection.execute(_RELEASE, (FREE, lease.name, lease.number, lease.holder)) > 0
+            return self._connection.execute(sql, (FREE, lease.name, lease.number, lease.holder)) > 0
 
     def check(self, lease: Lease) -> None:
         """See, inside a transaction, that a lease is ours until that ends; `LeaseLostError` if it is not."""

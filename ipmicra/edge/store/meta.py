@@ -11,6 +11,8 @@ MIGRATION_TABLE = Table(
     "migrations", {"number": int, "name": str | None, "applied_s": float | None}, key=("number",)
 )
 META = Table("meta", {"key": str, "value": str}, key=("key",))
+COPY_MARK = "copied from"
+"""Key of the source of a copy that is not finished."""
 WRITER = "writer "
 """Beginning of the keys under which connections to PostgreSQL leave the numbers of their transactions."""
 _VALUE = META.shape("value")

@@ -90,6 +90,11 @@ _NOTHING = (None, None, None, None)
 # --- budgets and orders
 
 
+def budget_name(batch: int) -> str:
+    """Return the name of the budget that a batch is charged to."""
+    return f"delegate {batch}"
+
+
 class BudgetTable:
     """Budgets by name, and the orders that were paid from them."""
 

@@ -97,6 +97,16 @@ class SqliteConnection(Connection):
             finally:
                 self._depth = 0
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the file; the write-ahead log keeps it as long as this lasts."""
+        with self.translated():
+            self.raw.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.raw.execute("ROLLBACK")
+
     def repeated(self, work: Callable[[], T], *, is_exclusive: bool = True) -> T:
         """Do work in a transaction; SQLite undoes none for reasons that pass."""
         with self.transaction(is_exclusive=is_exclusive):

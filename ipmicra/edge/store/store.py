@@ -13,7 +13,7 @@ from ipmicra.edge.store.crawlers import CrawlerTable
 from ipmicra.edge.store.delegations import DelegationTable
 from ipmicra.edge.store.grafts import GraftTable
 from ipmicra.edge.store.leases import LeaseTable
-from ipmicra.edge.store.meta import MetaTable
+from ipmicra.edge.store.meta import COPY_MARK, MetaTable
 from ipmicra.edge.store.migrations import migrate
 from ipmicra.edge.store.names import NameTable
 from ipmicra.edge.store.places import connect
@@ -25,6 +25,7 @@ from ipmicra.edge.store.states import StateTable
 from ipmicra.edge.store.subnet_trips import SubnetTripsTable
 from ipmicra.edge.store.tokens import AgentTable, TokenTable
 from ipmicra.edge.store.views import SiteAnswerTable, ViewTable
+from ipmicra.errors import StoreError
 
 T = TypeVar("T")
 
@@ -58,12 +59,17 @@ class Store(StorePort):
         self.leases = LeaseTable(connection)
 
     @classmethod
-    def open(cls, url: str, config: ConnectionConfig | None = None) -> Self:
-        """Open a store, made if it is missing: a path or a URL (`places.py`)."""
+    def open(cls, url: str, config: ConnectionConfig | None = None, *, is_copied_into: bool = False) -> Self:
+        """Open a store, made if it is missing: a path or a URL (`places.py`).
+
+        One that a copy left unfinished is refused, but for those that copy into it.
+        """
         connection = connect(url, config or ConnectionConfig())
         try:
             migrate(connection)
             connection.begin_marking()
+            if not is_copied_into:
+                _refuse_unfinished(connection)
         except BaseException:
             connection.close()
             raise
@@ -93,3 +99,11 @@ class Store(StorePort):
     def __repr__(self) -> str:
         """Name the file or database."""
         return f"<Store {self.connection.path}>"
+
+
+def _refuse_unfinished(connection: Connection) -> None:
+    source = MetaTable(connection).get(COPY_MARK)
+    if source is not None:
+        raise StoreError(
+            connection.path, f"a copy into it was not finished: run `ipmicra store copy {source} …` again"
+        )

@@ -37,12 +37,9 @@ Texts are compared byte by byte (`COLLATE "C"`), as in SQLite.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
-from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -55,32 +52,16 @@ from ipmicra.edge.store.postgres.advice import advice
 from ipmicra.edge.store.postgres.creating import TYPES, column_kind, creating
 from ipmicra.edge.store.postgres.link import Link, Raw
 from ipmicra.edge.store.postgres.place import PostgresPlace
+from ipmicra.edge.store.postgres.words import MARK, UNKNOWN, translate
 from ipmicra.edge.store.schema import ROWID, Row, Table
 from ipmicra.errors import StoreError
 
 T = TypeVar("T")
 _COPIED = {bytes: "bytea", str: "text", float: "float8", int: "int8"}
-_MARK = (
-    "INSERT INTO meta (key, value) VALUES ('{writer}', '{number} {at_s}') "
-    "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-)
-"""What a transaction leaves behind: its number, and when that was, in seconds since 1970."""
-_UNKNOWN = (
-    "the server went away while it kept the last rows, and it is unknown whether it has them: "
-    "run the same command again when it is back, which does no harm"
-)
 _LOCK = 0x69706D69
 """The advisory lock of writers: "ipmi"."""
 _UNDONE = (errors.SerializationFailure, errors.DeadlockDetected)
 """The transaction was undone because of another one: it may be done again."""
-_PLACE = re.compile(r"\?")
-
-
-@lru_cache(maxsize=2048)
-def translate(sql: str) -> bytes:
-    """Number the placeholders: `a = ? AND b = ?` becomes `a = $1 AND b = $2`."""
-    numbers = count(1)
-    return _PLACE.sub(lambda _: f"${next(numbers)}", sql).encode()
 
 
 class _LostError(StoreError):
@@ -101,7 +82,7 @@ class PostgresConnection(Connection):
         self._depth = 0
         self._writer = f"{WRITER}{uuid4().hex}"
         self._number = 0
-        self._is_marking = False
+        self._is_marking = self._is_snapshot = False
         self._readers: list[Raw] = []
         with self.translated():
             self._link = Link(place, config)
@@ -142,7 +123,7 @@ class PostgresConnection(Connection):
         words = self._first_words(is_exclusive=is_exclusive)
         if is_exclusive and self._is_marking:
             self._number += 1
-            words += f"; {_MARK.format(writer=self._writer, number=self._number, at_s=int(time.time()))}"
+            words += f"; {MARK.format(writer=self._writer, number=self._number, at_s=int(time.time()))}"
         for is_last in (False, True):
             raw = self._link.renewed()
             try:
@@ -192,7 +173,7 @@ class PostgresConnection(Connection):
                 return found is not None and found[0].split()[0] == str(self._number)
             except psycopg.Error as error:
                 if time.monotonic() > until_s:
-                    raise StoreError(self.path, _UNKNOWN) from error
+                    raise StoreError(self.path, UNKNOWN) from error
             finally:
                 self._roll_back()
 
@@ -200,6 +181,18 @@ class PostgresConnection(Connection):
         with suppress(psycopg.Error):
             if not self.raw.closed:
                 self.raw.rollback()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of the database, through cursors of the server's on this connection."""
+        with self.translated():
+            self._link.renewed().execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._depth, self._is_snapshot = 1, True
+        try:
+            yield
+        finally:
+            self._depth, self._is_snapshot = 0, False
+            self._roll_back()
 
     def begin_marking(self) -> None:
         """Mark transactions from now on: the tables are there."""
@@ -299,6 +292,8 @@ class PostgresConnection(Connection):
         return self._asked(sql, values)
 
     def _streamed(self, sql: str, values: Sequence[Any]) -> Iterator[Row]:
+        if self._is_snapshot:
+            return self._cursor_rows(self.raw, sql, values)
         return iter(self.rows(sql, values)) if self._depth else self._fetched(sql, values)
 
     def _fetched(self, sql: str, values: Sequence[Any]) -> Iterator[Row]:
@@ -308,16 +303,20 @@ class PostgresConnection(Connection):
             reader = self._link.connect()
         is_done = False
         try:
-            with reader.transaction(), psycopg.RawServerCursor(reader, "rows") as cursor:
-                cursor.itersize = self._config.fetched_rows
-                cursor.execute(translate(sql), values, binary=True)
-                yield from cursor
+            with reader.transaction():
+                yield from self._cursor_rows(reader, sql, values)
             is_done = True
         finally:
             if is_done:
                 self._readers.append(reader)
             else:
                 reader.close()
+
+    def _cursor_rows(self, raw: Raw, sql: str, values: Sequence[Any]) -> Iterator[Row]:
+        with psycopg.RawServerCursor(raw, "rows") as cursor:
+            cursor.itersize = self._config.fetched_rows
+            cursor.execute(translate(sql), values, binary=True)
+            yield from cursor
 
     # --- the schema
 
