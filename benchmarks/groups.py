@@ -144,14 +144,6 @@ GROUPS = {
         home="keeping:measure_keeping",
         typical_s=100,
     ),
-    "postgres": About(
-        title="Keeping rows in PostgreSQL",
-        topic="probe",
-        measures="samples, results and delegations into PostgreSQL, on a server without fsync",
-        beside="a bare `COPY` of the same rows",
-        home="postgres:measure_postgres",
-        typical_s=120,
-    ),
     "delegation": About(
         title="Delegation",
         topic="delegate",
@@ -194,15 +186,6 @@ GROUPS = {
         beside="site hash, pymetis, numpy",
         home="partitioning:measure_partitioning",
         typical_s=80,
-    ),
-    "service": About(
-        title="The coordinator over HTTP",
-        topic="service",
-        measures="owners of held hosts, one at a time and in lists",
-        beside="a bare Starlette route, delegate_many in process",
-        home="service:measure_service",
-        typical_s=60,
-        headline="single owners",
     ),
     "importing": About(
         title="Importing",

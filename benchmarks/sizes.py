@@ -50,8 +50,6 @@ class Sizes:
     """Probes whose round trip is known."""
     names: int
     """Names that are resolved."""
-    owned: int
-    """Held hosts whose owners are asked for over HTTP."""
     kept: int
     """Rows that are written into SQLite."""
     listed: int
@@ -106,7 +104,6 @@ FULL = Sizes(
     at_once=1000,
     accurate=1000,
     names=20_000,
-    owned=20_000,
     kept=200_000,
     listed=400_000,
     world_seeds=20,
@@ -145,7 +142,6 @@ QUICK = Sizes(
     at_once=200,
     accurate=100,
     names=2000,
-    owned=2000,
     kept=10_000,
     listed=10_000,
     world_seeds=1,

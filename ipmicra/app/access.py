@@ -44,6 +44,8 @@ def add_token(store: StorePort, wish: TokenWish, clock: Callable[[], float] = ti
     """Make a token; its text is nowhere but in what this returns."""
     if not NAME.fullmatch(wish.name):
         raise InputError(f"name {wish.name!r}: letters, digits, `.`, `_`, `-`, 64 at most, are a name")
+    if wish.role is Role.PEER:
+        raise InputError("coordinators make their tokens for each other themselves")
     if wish.role is Role.AGENT:
         raise InputError("agents get their token when they join: make a join token with --role join")
     now_s = clock()

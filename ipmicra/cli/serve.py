@@ -26,7 +26,7 @@ from ipmicra.model.sample import Rung
 DEFAULT_PORT = 8460
 PublicUrl = Annotated[
     str | None,
-    typer.Option("--public-url", metavar="URL", help="Where agents elsewhere reach it, for join tokens."),
+    typer.Option("--public-url", metavar="URL", help="Where agents and other coordinators reach it."),
 ]
 
 Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")]
@@ -51,15 +51,32 @@ NodeLease = Annotated[
         help="How long a crawl's node may work without an answer; after twice that its sites move.",
     ),
 ]
+OwnCertificate = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate of the coordinator.")]
+OwnKey = Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --tls-cert.")]
+NameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        help="With PostgreSQL: name among coordinators; default: machine and port.",
+    ),
+]
+LeaseOption = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=1.0,
+        max=600.0,
+        help="With PostgreSQL: how long others wait for a coordinator that says nothing.",
+    ),
+]
 
 
 def serve(
     context: typer.Context,
     listen: Listen = f"127.0.0.1:{DEFAULT_PORT}",
-    tls_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate of the coordinator.")
-    ] = None,
-    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Private key of --tls-cert.")] = None,
+    tls_cert: OwnCertificate = None,
+    tls_key: OwnKey = None,
     public_url: PublicUrl = None,
     policy: PolicyOption = "predict",
     location: LocationOption = "locate",
@@ -74,6 +91,8 @@ def serve(
     rules: RulesOption = None,
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
+    name: NameOption = None,
+    lease_s: LeaseOption = 10.0,
 ) -> None:
     """Run the coordinator, which tells who owns which site.
 
@@ -82,7 +101,7 @@ def serve(
     SIGTERM, and logs to standard error.
     """
     need_service()
-    from ipmicra.app.crawl.mailbox_config import MailboxConfig
+    from ipmicra.app.crawl.mailboxes import MailboxConfig
     from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config
     from ipmicra.app.serve.coordinator import CoordinatorConfig
@@ -103,5 +122,7 @@ def serve(
             delegating=options,
             config=CoordinatorConfig(mailboxes=MailboxConfig(lease_s=node_lease)),
             public_url=public_url,
+            name=name,
+            lease_s=lease_s,
         )
     )

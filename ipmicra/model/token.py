@@ -17,9 +17,11 @@ class Role(StrEnum):
     """Fetch probe orders, hand in results, leave."""
     JOIN = "join"
     """Turn an agent into a member of the fleet, once."""
+    PEER = "peer"
+    """Have a site decided, for another coordinator of the same database; coordinators make their own."""
 
 
-LETTERS = {Role.OPERATOR: "o", Role.CRAWLER: "c", Role.AGENT: "a", Role.JOIN: "j"}
+LETTERS = {Role.OPERATOR: "o", Role.CRAWLER: "c", Role.AGENT: "a", Role.JOIN: "j", Role.PEER: "p"}
 """The letter of each role in the text of a token: `ipm_o_…`."""
 
 

@@ -205,3 +205,34 @@ def test_leases_behave_as_their_slow_twin(kind: str, request: pytest.FixtureRequ
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         Machine, settings=at_most(25, stateful_step_count=25, deadline=None)
     )
+
+
+def test_some_of_many_are_acquired_as_far_as_nobody_holds_them(leases: LeaseTable, clock: Clock) -> None:
+    names = ["a", "b", "c", "d"]
+    held = leases.acquire("b", "one", 10.0)
+    first = leases.acquire_some(names, 2, "two", 10.0)
+    assert [(one.name, one.holder, one.is_ours) for one in first] == [("a", "two", True), ("c", "two", True)]
+    assert [one.name for one in leases.acquire_some(names, 9, "three", 10.0)] == ["d"]
+    for one in (held, *first):
+        leases.check(one)
+    clock.now_s += 10.0
+    (taken,) = leases.acquire_some(names, 1, "three", 10.0)
+    assert (taken.name, taken.number) == ("a", first[0].number + 1)
+    assert [one.name for one in leases.renew_many([held, *first], 10.0)] == ["a"]
+    with pytest.raises(LeaseLostError):
+        leases.check(first[0])
+    leases.check(taken)
+
+
+def test_two_that_ask_at_once_pass_by_each_other_s_rows(postgres_url: str) -> None:
+    from ipmicra.edge.store.connection import ConnectionConfig
+
+    names = ["a", "b", "c", "d"]
+    impatient = ConnectionConfig(busy_s=0.2)
+    with Store.open(postgres_url) as store, Store.open(postgres_url, impatient) as other:
+        store.leases.acquire_some(names, 4, "nobody", 0.0)
+        with store.connection.transaction(is_exclusive=False):
+            ours = store.leases.acquire_some(names, 2, "one", 10.0)
+            theirs = other.leases.acquire_some(names, 4, "two", 10.0)
+        assert [one.name for one in ours] == ["a", "b"]
+        assert [one.name for one in theirs] == ["c", "d"]

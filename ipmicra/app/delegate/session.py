@@ -99,6 +99,8 @@ class Session:
     """Other batches that use the machine, which may not be finished; None if none ever will."""
     is_patient: bool = False
     """Whether to wait for crawlers and agents that are not there, rather than to refuse."""
+    fence: Callable[[WriteQueue], object] = lambda _writes: None
+    """Called first in each transaction that decides: see `WriteQueue.fence`."""
     batch: BatchRecord = field(init=False)
     driver: Driver = field(init=False)
     tree: SubnetTree = field(init=False)
@@ -162,15 +164,13 @@ class Session:
             self.notes.append(f"{', '.join(flagged)}: {FLAGGED}")
         asked = await self._open_desk()
         teach_policy(self.driver, self.store, self.clock() - self._config.lifetime_s, asked)
-        events.info(
-            "batch_begun",
-            "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before",
-            batch=self.batch.id,
-            policy=self.options.policy,
-            crawlers=len(participants.crawlers),
-            resumed=self.resumed,
-            recovered=self.recovered,
-        )
+        counts = {
+            "crawlers": len(participants.crawlers),
+            "resumed": self.resumed,
+            "recovered": self.recovered,
+        }
+        message = "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before"
+        events.info("batch_begun", message, batch=self.batch.id, policy=self.options.policy, **counts)
         self._tasks = [asyncio.create_task(work) for work in (self._keep_writing(), self._keep_looking())]
 
     def _make_tree(self) -> SubnetTree:
@@ -201,6 +201,7 @@ class Session:
                 self.batch.id,
                 self.on_decision,
                 options.driving.explained,
+                fence=self.fence,
                 payers=None if self.shared_with is None else Payers(self.batch.id),
             ),
             config=options.driving,

@@ -44,6 +44,8 @@ class WriteQueue:
     """Called in each transaction: write what must be kept together with the decisions."""
     on_written: Callable[[float], object] = lambda _seconds: None
     """Called with the seconds that each transaction took."""
+    fence: Callable[[WriteQueue], object] = lambda _writes: None
+    """Called first in each transaction: refuses, or drops, what this process may not write."""
     payers: Payers | None = None
     """Set if several batches share the machine."""
 
@@ -108,6 +110,7 @@ class WriteQueue:
                 self.on_decision(decision)
 
     def _write(self, decisions: list[Decision], tables: list[AnsweredMany], now_s: float) -> None:
+        self.fence(self)
         self.store.delegations.end_many(self.ended.items(), now_s)
         self.store.delegations.put_many(self.delegations.values())
         self.store.delegations.put_answered(tables, self.explained)

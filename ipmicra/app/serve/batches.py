@@ -22,7 +22,7 @@ import json
 import uuid
 import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -30,7 +30,8 @@ from typing import Any
 
 from ipmicra.app.delegate.options import EXAMPLES
 from ipmicra.app.describe.texts import time_text
-from ipmicra.app.serve.deciding import Deciding, NotDecidedError
+from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.peers import NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
 from ipmicra.edge.files.seeds import UnresolvedSeed
@@ -110,7 +111,10 @@ class Batches:
         self._slots = asyncio.Semaphore(self.config.running)
         self._stack = AsyncExitStack()
         self._names = NamesOnDemand(deciding.options.dns, self._stack)
+        self._name = "" if deciding.peers is None else deciding.peers.name
+        """Of this coordinator, where several share a database."""
         deciding.batches = self._unfinished
+        deciding.on_gone = self.take_over
 
     # --- the life of all
 
@@ -118,7 +122,7 @@ class Batches:
         """Find the batches that an earlier process left unfinished; comes before the session opens."""
         for record in self._deciding.store.batches.all():
             saved = self._saved(record.id) if record.key.startswith(KEY) and record.ended_s is None else None
-            if saved is not None and "seeds" in saved:
+            if saved is not None and "seeds" in saved and saved.get("runner", "") == self._name:
                 self._batches[record.id] = RunningBatch(record, saved["seeds"], saved["budget"])
 
     def resume(self) -> None:
@@ -126,6 +130,21 @@ class Batches:
         for one in self._batches.values():
             events.info("batch_resumed", "batch {batch} goes on", batch=one.record.id)
             self._begin(one)
+
+    def take_over(self, names: Collection[str]) -> None:
+        """Go on with what other coordinators were running that are gone; if others took over ours, stop."""
+        if self._name in names:
+            for number in self._unfinished():
+                self._tasks.pop(number).cancel()
+                del self._batches[number]
+        for record in self._deciding.store.batches.all():
+            is_open = record.key.startswith(KEY) and record.ended_s is None and record.id not in self._batches
+            saved = self._saved(record.id) if is_open else None
+            if saved is not None and "seeds" in saved and saved.get("runner") in names:
+                self._save(record.id, {**saved, "runner": self._name})
+                one = self._batches[record.id] = RunningBatch(record, saved["seeds"], saved["budget"])
+                events.info("batch_taken_over", "batch {batch} goes on here", batch=record.id)
+                self._begin(one)
 
     async def close(self) -> None:
         """Stop; what is unfinished goes on at the next start."""
@@ -153,7 +172,7 @@ class Batches:
         with store.transaction():
             record = store.batches.begin(full_key, words, now_s)
             store.budget.open(budget_name(record.id), budget)
-            self._save(record.id, {"seeds": seeds, "budget": budget})
+            self._save(record.id, {"seeds": seeds, "budget": budget, "runner": self._name})
         one = self._batches[record.id] = RunningBatch(record, seeds, budget)
         events.info("batch_started", "batch {batch}: {seeds} seeds", batch=record.id, seeds=len(seeds))
         self._begin(one)

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
-from ipmicra.app.crawl.mailbox_config import MailboxConfig
+from ipmicra.app.crawl.mailboxes import MailboxConfig
 from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
@@ -40,6 +40,7 @@ from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.editions import EditionWatch
 from ipmicra.app.serve.membership import AgentDesk, Membership
 from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
+from ipmicra.app.serve.peers import Peers, PeerSettings
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.app.serve.shares import OwnerShares
@@ -56,6 +57,8 @@ from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
 T = TypeVar("T")
+RECOUNT_S = 30.0
+"""How old the loads may be that other coordinators have changed."""
 HANDED_OVER = 1_000
 """Assignments of a crawler that left which are looked at together."""
 CRAWLS = "crawls.db"
@@ -80,14 +83,16 @@ class Coordinator:
         options: DelegateOptions,
         config: CoordinatorConfig | None = None,
         clock: Callable[[], float] = time.time,
+        peer: PeerSettings | None = None,
     ) -> None:
-        """Nothing is opened yet."""
+        """Nothing is opened yet; `peer` is how this one is known to others that share its database."""
         self.home, self.clock, self.config = home, clock, config or CoordinatorConfig()
         self.switchboard = Switchboard()
         reaching = replace(options.access, switchboard=self.switchboard)
-        self.deciding = Deciding(home, replace(options, access=reaching), clock)
+        self.peers = None if peer is None else Peers(peer, home.store, options.access)
+        self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
-        self.started_s = clock()
+        self.started_s = self._counted_s = clock()
         self.is_stopping = False
         self.owners: Owners
         self.batches: Batches
@@ -110,6 +115,8 @@ class Coordinator:
             assigner = IncrementalAssigner(self.deciding.store, ruled, self.clock)
             self.owners = Owners(self.deciding, assigner, self.config.owners)
             stack.push_async_callback(self.owners.close)
+            if self.peers is not None:
+                self.peers.on_change = self._others_wrote
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()
@@ -168,7 +175,9 @@ class Coordinator:
         return self.deciding.store.meta.get(COORDINATOR_AUTHORITY) or ""
 
     def _use_edition(self, hierarchy: Hierarchy) -> None:
-        """Let rules ask another edition who holds a site."""
+        """Let rules ask another edition who holds a site, and sectors follow its subtrees."""
+        if self.peers is not None:
+            self.peers.use(hierarchy)
         rules = self.deciding.options.rules
         self.owners.use_rules(SiteRules(rules, hierarchy) if rules is not None else None)
 
@@ -200,7 +209,16 @@ class Coordinator:
             "trouble": trouble,
             "crawlers_to_ask": 0 if session is None else len(session.driver.machine.roster.usable()),
             "waiting": self.deciding.pending,
+            **({} if self.peers is None else {"coordinators": self.peers.coordinators}),
         }
+
+    def _others_wrote(self) -> None:
+        """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
+        if self.clock() - self._counted_s < RECOUNT_S:
+            self.owners.forget()
+        else:
+            self._counted_s = self.clock()
+            self.owners.recount()
 
     # --- one site
 

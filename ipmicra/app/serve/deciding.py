@@ -16,19 +16,24 @@ are asked for again (`only_repeat`), never sent twice.
 
 Hosts that wait are few (callers limit them), each with the batches that want it (`Payers`) and the futures of
 whoever asked.
+
+Where several coordinators share a database, `peers.py` says which sites are decided here; the others are
+asked about the rest, and what they wrote is read from the database.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
 from ipmicra.app.home import Home
+from ipmicra.app.serve.dealing import Dealt
+from ipmicra.app.serve.peers import MovedError, NotDecidedError, Peers
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.lock import HeldLock
@@ -46,15 +51,6 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
 """Between two attempts to open a session that failed."""
 
 
-class NotDecidedError(IpmicraError):
-    """A site without an answer: there is nobody who could get it, or be asked."""
-
-    def __init__(self, host: str, reason: str) -> None:
-        """Keep the host and the reason."""
-        super().__init__(f"{host}: {reason}")
-        self.host, self.reason = host, reason
-
-
 @dataclass(slots=True)
 class _Waiting:
     """A host that somebody waits for."""
@@ -67,8 +63,15 @@ class _Waiting:
 class Deciding:
     """Holds the store and the hierarchy of a home, and the session that decides with them."""
 
-    def __init__(self, home: Home, options: DelegateOptions, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        home: Home,
+        options: DelegateOptions,
+        clock: Callable[[], float] = time.time,
+        peers: Peers | None = None,
+    ) -> None:
         """Nothing is opened yet."""
+        self.peers = peers
         driving = replace(options.driving, flush_s=FLUSH_S)
         self.home = home
         self.options = replace(
@@ -87,6 +90,12 @@ class Deciding:
         """Called with each session once it is open, before those who wait arrive again."""
         self.batches: Callable[[], list[int]] = list
         """Returns the batches that are not finished."""
+        self.is_to_assign: Callable[[str], bool] = lambda _host: False
+        """Returns whether a host that is being decided is to be assigned, too."""
+        self.on_gone: Callable[[Collection[str]], object] = lambda _names: None
+        """Called with the names of coordinators that are gone, or with our own after others took over."""
+        self._orphans: list[int] = []
+        """Batches of questions that coordinators left open which are gone."""
         self._waiting: dict[str, _Waiting] = {}
         self._held = ExitStack()
         self._lock = asyncio.Lock()
@@ -95,15 +104,20 @@ class Deciding:
     # --- opening and closing
 
     def hold(self) -> None:
-        """Open store and hierarchy; no other process may decide or assign from now on."""
+        """Open store and hierarchy; no command may decide or assign from now on."""
         with ExitStack() as stack:
             self.hierarchy = self.home.open_hierarchy()
-            lock: HeldLock = stack.enter_context(self.home.lock("delegate", WORDS))
-            other = stack.enter_context(self.home.lock("assign", WORDS))
-            store = stack.enter_context(self.home.open_store())
-            lock.protect(store)
-            other.protect(store)
-            lock.settle(store.batches.reopen)
+            if self.peers is not None:
+                store = stack.enter_context(self.home.open_store())
+                self.peers.hold(store, self.hierarchy)
+                stack.callback(self.peers.release)
+            else:
+                lock: HeldLock = stack.enter_context(self.home.lock("delegate", WORDS))
+                other = stack.enter_context(self.home.lock("assign", WORDS))
+                store = stack.enter_context(self.home.open_store())
+                lock.protect(store)
+                other.protect(store)
+                lock.settle(store.batches.reopen)
             self.store = store
             self._held = stack.pop_all()
 
@@ -116,9 +130,14 @@ class Deciding:
             async with self._lock:
                 await self._open()
         self._watch = asyncio.create_task(self._watch_over())
+        if self.peers is not None:
+            self.peers.on_turn = self._follow
+            await self.peers.open()
 
     async def close(self) -> None:
         """Write what is left and let go of everything; whoever still waits hears that."""
+        if self.peers is not None:
+            await self.peers.close()
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
@@ -136,6 +155,10 @@ class Deciding:
         self.hierarchy.close()
 
     async def _open(self) -> None:
+        sectors: frozenset[int] = frozenset()
+        if self.peers is not None:
+            self.peers.check_edition()
+            sectors = self.peers.held
         session = Session(
             self.store,
             self.hierarchy,
@@ -143,22 +166,35 @@ class Deciding:
             self._decided,
             self._gave_up,
             clock=self.clock,
-            key=KEY,
+            key=KEY if self.peers is None else _key_of(self.peers.name),
             words=WORDS,
-            shared_with=self.batches(),
+            shared_with=[*self.batches(), *self._orphans],
             is_patient=True,
         )
+        if self.peers is not None:
+            session.fence = self.peers.fence
+            self.peers.expect(sectors)
         await session.__aenter__()
         session.driver.writes.beside += [make(session) for make in self.beside]
+        if self.peers is not None:
+            self.peers.follow(session)
+            for number in self._orphans:
+                self.store.batches.end(number, self.clock())
+            self._orphans = []
         self.session, self.trouble = session, None
         for call in self.on_open:
             call(session)
         for one in list(self._waiting.values()):
+            if self.peers is not None and not self.peers.is_held(one.site.address):
+                self._end(one.site.host, MovedError(one.site.host))
+                continue
             for batch in one.batches:
                 self._arrive(session, one.site, batch)
 
     async def _close(self) -> None:
         session, self.session = self.session, None
+        if self.peers is not None:
+            self.peers.leave()
         if session is not None:
             session.driver.changed.set()  # `_watch_over` looks again, and finds that this one is over
             try:
@@ -212,6 +248,17 @@ class Deciding:
                         await self._open_patiently()
             await asyncio.sleep(0)
 
+    async def _follow(self, dealt: Dealt) -> None:
+        """Open the session anew for sectors that were gained, and for what those left who are gone."""
+        gone = [*dealt.gone, *([self.peers.name] if dealt.is_evicted and self.peers is not None else [])]
+        async with self.paused():
+            keys = {_key_of(name) for name in dealt.gone}
+            self._orphans = [
+                one.id for one in self.store.batches.all() if one.ended_s is None and one.key in keys
+            ]
+        if gone:
+            self.on_gone(gone)
+
     # --- questions
 
     @property
@@ -224,11 +271,33 @@ class Deciding:
 
         The future has a decision that is written, or `NotDecidedError`.
         """
+        if self.peers is None:
+            return self.ask_here(site, batch)
+        return asyncio.ensure_future(self._ask_anybody(self.peers, site, batch))
+
+    async def _ask_anybody(self, peers: Peers, site: Site, batch: int | None) -> Decision:
+        """Ask whoever decides for a site, again and again while that changes."""
+        while True:
+            if peers.is_ours(site.address):
+                with suppress(MovedError):
+                    return await self.ask_here(site, batch)
+            elif await peers.ask(site, batch, assigns=self.is_to_assign(site.host)):
+                found = self.store.results
+                decision = (
+                    found.latest(site.host) if batch is None else found.of(batch, [site.host]).get(site.host)
+                )
+                if decision is not None:
+                    return decision
+
+    def ask_here(self, site: Site, batch: int | None = None) -> asyncio.Future[Decision]:
+        """Ask our own session, as `ask` does; `MovedError` if the site is another coordinator's by now."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         one = self._waiting.get(site.host)
         is_new = one is None
         if one is None:
             one = self._waiting[site.host] = _Waiting(site)
+            if self.peers is not None:
+                self.peers.begin(site.address)
         one.futures.append(future)
         one.batches.add(batch)
         session = self.session
@@ -254,8 +323,10 @@ class Deciding:
     def _gave_up(self, site: Site, reason: str) -> None:
         self._end(site.host, NotDecidedError(site.host, reason))
 
-    def _end(self, host: str, answer: Decision | NotDecidedError) -> None:
+    def _end(self, host: str, answer: Decision | IpmicraError) -> None:
         one = self._waiting.pop(host, None)
+        if one is not None and self.peers is not None:
+            self.peers.end(one.site.address)
         for future in one.futures if one is not None else ():
             if future.done():
                 continue
@@ -264,3 +335,8 @@ class Deciding:
             else:
                 future.set_exception(answer)
                 future.exception()  # whoever asked may be gone: that is no error
+
+
+def _key_of(name: str) -> str:
+    """Return the key of the batch of questions of one coordinator among several."""
+    return f"{KEY} {name}"

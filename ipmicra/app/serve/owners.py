@@ -26,13 +26,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from itertools import islice
 
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.session import Session
 from ipmicra.app.describe.owner import describe_owner
 from ipmicra.app.rules import SiteRules
-from ipmicra.app.serve.deciding import Deciding, NotDecidedError
+from ipmicra.app.serve.deciding import Deciding
+from ipmicra.app.serve.peers import MovedError, NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
@@ -97,6 +97,7 @@ class Owners:
         self._present: frozenset[str] = frozenset()
         self._stack = AsyncExitStack()
         self._names = NamesOnDemand(deciding.options.dns, self._stack)
+        deciding.is_to_assign = self._to_assign.__contains__
         deciding.beside.append(self._beside)
         deciding.on_open.append(lambda _session: self.recount())
 
@@ -204,7 +205,7 @@ class Owners:
         try:
             while True:
                 while len(under_way) < self.config.parts:
-                    part = list(islice(source, self.config.part))
+                    part = [one for one, _ in zip(source, range(self.config.part), strict=False)]
                     if not part:
                         break
                     under_way.append(asyncio.create_task(self._answers(part)))
@@ -318,6 +319,27 @@ class Owners:
         if is_ruled or asked.vantage is not None:
             return self._unruled(asked, held)
         return owner_by_delegation(decision, self._since_s(decision))
+
+    async def decide_for_peer(self, site: Site, batch: int | None, *, assigns: bool) -> str | None:
+        """Decide a site for another coordinator, which then reads the answer from the store.
+
+        Return why it has no answer; None if it has one.
+        """
+        peers = self._deciding.peers
+        if peers is None or not peers.is_ours(site.address):
+            raise RefusedError("not-ready", f"{site.host} is not decided here")
+        if assigns:
+            self._to_assign[site.host] = site
+        try:
+            async with asyncio.timeout(self.config.deadline_s):
+                await self._deciding.ask_here(site, batch)
+        except NotDecidedError as error:
+            return error.reason
+        except (MovedError, TimeoutError) as error:
+            raise RefusedError("not-ready", f"{site.host} is not decided here yet") from error
+        finally:
+            self._to_assign.pop(site.host, None)
+        return None
 
     def _unruled(self, asked: Asked, held: list[Assignment]) -> RefusedError:
         """Say why rules leave a host without an owner, or without the vantage that was asked for."""

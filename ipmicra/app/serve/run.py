@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -21,10 +22,14 @@ from ipmicra.app.home import Home
 from ipmicra.app.serve.api.app import make_app
 from ipmicra.app.serve.api.limits import ApiLimits
 from ipmicra.app.serve.coordinator import Coordinator, CoordinatorConfig
+from ipmicra.app.serve.dealing import RENEWALS, DealingConfig
 from ipmicra.app.serve.metrics import Metrics
 from ipmicra.app.serve.pages.routes import Pages
+from ipmicra.app.serve.peers import PeersConfig, PeerSettings
 from ipmicra.app.serve.place import OPERATOR_TOKEN, CoordinatorPlace, forget_place, note_place
+from ipmicra.edge.files.crawlers import NAME, read_agent_url
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.store.places import is_postgres
 from ipmicra.edge.web.connection_limits import ConnectionLimiter, ConnectionLimits
 from ipmicra.edge.web.server import (
     LimitedServer,
@@ -55,7 +60,11 @@ class ServeOptions:
     config: CoordinatorConfig = field(default_factory=CoordinatorConfig)
     limits: ApiLimits = field(default_factory=ApiLimits)
     public_url: str | None = None
-    """Where agents elsewhere reach the coordinator; None takes where it listens."""
+    """Where agents and other coordinators reach it; None takes where it listens."""
+    name: str | None = None
+    """Of this coordinator among those that share a database; by default the machine's and the port."""
+    lease_s: float = DealingConfig().lease_s
+    """How long the others wait for it if it says nothing."""
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -114,8 +123,11 @@ def run_coordinator(options: ServeOptions) -> None:
 
 async def _serve(options: ServeOptions) -> None:
     settings = options.server
-    coordinator = Coordinator(options.home, options.delegating, options.config)
     with ExitStack() as stack, listening_or_error(settings.host, settings.port) as made:
+        port = int(made.getsockname()[1])
+        url = url_of(settings.host, port, is_secure=settings.certificate is not None)
+        peer = _peer_settings(options, url, port)
+        coordinator = Coordinator(options.home, options.delegating, options.config, peer=peer)
         async with coordinator:
             _make_operator_token(coordinator)
             metrics = Metrics(coordinator)
@@ -129,8 +141,6 @@ async def _serve(options: ServeOptions) -> None:
             server = CoordinatorServer(config, coordinator, ConnectionLimiter(settings.limits))
             gc.collect()
             gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
-            port = int(made.getsockname()[1])
-            url = url_of(settings.host, port, is_secure=settings.certificate is not None)
             note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
             with _announced(options.home, url, settings):
                 await server.serve(sockets=[made])
@@ -138,6 +148,20 @@ async def _serve(options: ServeOptions) -> None:
         events.info("coordinator_stopped", "the coordinator has stopped")
         if server.is_interrupted:
             raise KeyboardInterrupt
+
+
+def _peer_settings(options: ServeOptions, url: str, port: int) -> PeerSettings | None:
+    """Return how others know this coordinator; None if its store is a file, which is nobody else's."""
+    if not is_postgres(options.home.store):
+        if options.name:
+            raise InputError("--name is for several coordinators on one PostgreSQL store")
+        return None
+    name = options.name or f"{socket.gethostname()}-{port}"
+    if not NAME.fullmatch(name):
+        raise InputError(f"--name {name!r}: letters, digits, `.`, `_`, `-`, 64 at most, are a name")
+    dealing = DealingConfig(lease_s=options.lease_s, renew_s=options.lease_s / RENEWALS)
+    config = PeersConfig(dealing=dealing)
+    return PeerSettings(name=name, url=read_agent_url(options.public_url or url), config=config)
 
 
 @contextmanager
@@ -155,7 +179,7 @@ def _make_operator_token(coordinator: Coordinator) -> None:
     """Make a token for the operator at the first start, in a file that nobody else can read."""
     path = coordinator.home.folder / OPERATOR_TOKEN
     store = coordinator.deciding.store
-    if store.tokens.all():
+    if any(one.role is not Role.PEER for one in store.tokens.all()):
         return
     text = add_token(store, TokenWish(name="operator", role=Role.OPERATOR, valid_hours=87_600.0))
     coordinator.access.refresh()

@@ -82,6 +82,8 @@ class Connection(ABC):
     """What follows a SELECT to keep others from changing its rows until the transaction ends."""
     share_lock: ClassVar[str]
     """The same, but others may look at them in the same way."""
+    skipping_lock: ClassVar[str]
+    """The same as `row_lock`, but rows that somebody else has locked are left out."""
     guards: list[Callable[[], object]]
     """Called first in every transaction that writes; one raises if this process may not write any more."""
 

@@ -23,7 +23,7 @@ A note can be left with a lease. It is wiped when the lease is released, and sta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ipmicra.edge.store.connection import Connection
@@ -69,7 +69,7 @@ class LeaseTable:
     def __init__(self, connection: Connection, clock: Callable[[], float] | None = None) -> None:
         """Use a connection, and its time unless a clock is given."""
         self._connection = connection
-        self._now_s = clock or connection.now_s
+        self.now_s = clock or connection.now_s
 
     def acquire(self, name: str, holder: str, seconds: float) -> Lease:
         """Return a new lease, or the one that somebody still holds: `is_ours` tells which.
@@ -78,7 +78,7 @@ class LeaseTable:
         first one still writes.
         """
         with self._connection.transaction(is_exclusive=False):
-            now_s = self._now_s()
+            now_s = self.now_s()
             is_new = self._connection.execute(
                 LEASES.insert_new, (name, 1, holder, now_s, now_s + seconds, "")
             )
@@ -90,10 +90,48 @@ class LeaseTable:
             self._connection.execute(_GRANT, (holder, now_s, now_s + seconds, name))
             return replace(self._locked(name), is_ours=True)
 
+    def acquire_some(self, names: Sequence[str], most: int, holder: str, seconds: float) -> list[Lease]:
+        """Acquire leases of these names that nobody holds, so many at most; those just being taken are left.
+
+        Two that ask at the same time pass by each other's rows instead of waiting for them.
+        """
+        rest = (
+            f"WHERE name IN ({', '.join('?' * len(names))}) AND (holder = ? OR expires_s <= ?) "
+            f"ORDER BY name LIMIT ? {self._connection.skipping_lock}"
+        )
+        with self._connection.transaction(is_exclusive=False):
+            now_s = self.now_s()
+            # Inserting what is there would wait for whoever is changing it.
+            known = {one.name for one in self.all()}
+            fresh = [(name, 0, FREE, now_s, 0.0, "") for name in names if name not in known]
+            self._connection.execute_many(LEASES.insert_new, fresh)
+            free = self._connection.read(_LEASE, _lease_of, rest, (*names, FREE, now_s, most))
+            for lease in free:
+                self._connection.execute(_GRANT, (holder, now_s, now_s + seconds, lease.name))
+            return [
+                replace(
+                    lease,
+                    number=lease.number + 1,
+                    holder=holder,
+                    since_s=now_s,
+                    expires_s=now_s + seconds,
+                    is_ours=True,
+                )
+                for lease in free
+            ]
+
+    def renew_many(self, leases: Sequence[Lease], seconds: float) -> list[Lease]:
+        """Extend leases from now on; return those that are no longer ours."""
+        with self._connection.transaction(is_exclusive=False):
+            until_s = self.now_s() + seconds
+            values = [(until_s, one.name, one.number, one.holder) for one in sorted(leases, key=_name_of)]
+            renewed = {each[1] for each in values if self._connection.execute(_RENEW, each)}
+        return [one for one in leases if one.name not in renewed]
+
     def renew(self, lease: Lease, seconds: float) -> bool:
         """Extend a lease from now on; return whether it is still ours."""
         with self._connection.transaction(is_exclusive=False):
-            values = (self._now_s() + seconds, lease.name, lease.number, lease.holder)
+            values = (self.now_s() + seconds, lease.name, lease.number, lease.holder)
             return self._connection.execute(_RENEW, values) > 0
 
     def note(self, lease: Lease, text: str) -> None:
@@ -124,6 +162,11 @@ class LeaseTable:
         found = self._connection.read_one(_LEASE, _lease_of, rest, (name,))
         assert found is not None  # noqa: S101 - leases are never deleted
         return found
+
+
+def _name_of(lease: Lease) -> str:
+    """Return what leases are locked in the order of: two that renew at once never wait for each other."""
+    return lease.name
 
 
 def _lease_of(row: Row) -> Lease:

@@ -145,10 +145,6 @@ class BudgetTable:
         """Return the orders that were answered, or whose answers are lost for good, oldest first."""
         return self._orders(name, "IS NOT NULL")
 
-    def recent(self, since_s: float) -> list[OrderRecord]:
-        """Return the orders of all budgets that were reserved from a time on, oldest first."""
-        return self._connection.read(_ORDER, _order_of, "WHERE reserved_s >= ? ORDER BY rowid", (since_s,))
-
     def _orders(self, name: str, condition: str) -> list[OrderRecord]:
         rest = f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
         return self._connection.read(_ORDER, _order_of, rest, (name,))
@@ -215,6 +211,11 @@ class SampleTable:
             _NUMBERED, lambda row: (row[0], _sample_of(row[1:])), rest, (mark, count)
         )
         return (rows[-1][0] if rows else mark), [sample for _, sample in rows]
+
+    def last_mark(self) -> int:
+        """Return the mark after which nothing has come yet."""
+        found = self._connection.row("SELECT coalesce(max(id), 0) FROM samples")
+        return int(found[0]) if found else 0
 
     def in_range(self, bounds: Bounds, count: int) -> list[Sample]:
         """Return samples of addresses in a range, by address, so many at most."""

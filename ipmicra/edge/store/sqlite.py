@@ -40,7 +40,7 @@ _TYPES = {bytes: "BLOB", str: "TEXT", float: "FLOAT", int: "INTEGER"}
 class SqliteConnection(Connection):
     """One thread's connection to a file."""
 
-    row_lock = share_lock = ""  # a transaction has the whole file for itself
+    row_lock = share_lock = skipping_lock = ""  # a transaction has the whole file for itself
 
     def __init__(self, path: str, config: ConnectionConfig) -> None:
         """Open a file, made if it is missing, or `:memory:`."""

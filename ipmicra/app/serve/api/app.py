@@ -18,7 +18,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ipmicra.app.serve.api import agents, assignments, batches, crawlers, crawls, health, owners, sites
+from ipmicra.app.serve.api import (
+    agents,
+    assignments,
+    batches,
+    crawlers,
+    crawls,
+    health,
+    owners,
+    peers,
+    sites,
+)
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.described import parameters_of
 from ipmicra.app.serve.api.limits import ApiLimits
@@ -40,6 +50,7 @@ RESOURCES: tuple[Resource, ...] = (
     *assignments.RESOURCES,
     *agents.RESOURCES,
     *crawls.RESOURCES,
+    *peers.RESOURCES,
 )
 """Everything under `/v1`; a test compares it with `openapi.json`."""
 IDENTITY = "ipmicra_identity"

@@ -71,7 +71,7 @@ class _LostError(StoreError):
 class PostgresConnection(Connection):
     """One thread's connection to a database."""
 
-    row_lock, share_lock = "FOR UPDATE", "FOR SHARE"
+    row_lock, share_lock, skipping_lock = "FOR UPDATE", "FOR SHARE", "FOR UPDATE SKIP LOCKED"
 
     def __init__(self, place: PostgresPlace, config: ConnectionConfig) -> None:
         """Connect; a server that is away is an error at once."""

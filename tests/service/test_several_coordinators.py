@@ -1,0 +1,133 @@
+"""Several coordinators on one PostgreSQL: each site is decided once, whoever is asked, killed or stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+
+from ipmicra.edge.store.store import Store
+from tests.cli.command_line import built_file
+from tests.delegating_worlds import PER_SUBNET, enrol, nearest_of, seeds_of
+from tests.patience import wait_until
+from tests.servers.coordinator import RunningCoordinator
+from tests.servers.internet_process import InternetProcess
+from tests.service.conftest import CRAWLERS, SITES, coordinator_of
+
+LEASE_S = 3.0
+WORDS = ("--policy", "everyone", "--lease-s", str(LEASE_S))
+
+
+def top_level_dump(subnets: int) -> str:
+    """Subnets of eight addresses directly below the root, so that they fall into different sectors."""
+    start = int(IPv4Address("203.0.112.0"))
+    return "".join(
+        f"inetnum: {IPv4Address(start + 8 * i)} - {IPv4Address(start + 8 * i + 7)}\n"
+        f"netname: N{i}\ncountry: GR\nsource: RIPE\n\n"
+        for i in range(subnets)
+    )
+
+
+@pytest.fixture
+def pair(
+    tmp_path: Path, internet: InternetProcess, postgres_url: str
+) -> Iterator[tuple[RunningCoordinator, RunningCoordinator]]:
+    """Two coordinators on one database, each with a home of its own."""
+    with Store.open(postgres_url) as store:
+        enrol(store, internet.fleet())
+    homes = [tmp_path / name for name in ("one", "two")]
+    for home in homes:
+        home.mkdir()
+        built_file(home, top_level_dump(SITES // PER_SUBNET), "hierarchy.ipm")
+    first, second = (
+        coordinator_of(home, internet, *WORDS, "--store", postgres_url, "--name", home.name) for home in homes
+    )
+    with first:
+        (homes[1] / "operator.token").write_text(first.token)
+        with second:
+            wait_until(lambda: sectors(postgres_url) == [32, 32], "the tree is dealt out")
+            yield first, second
+
+
+def sectors(url: str) -> list[int]:
+    """Count the sectors of each holder."""
+    with Store.open(url) as store:
+        held = Counter(one.holder for one in store.leases.all() if one.name.startswith("sector "))
+    return sorted(held.values())
+
+
+def decided_again(url: str) -> int:
+    """Count delegations that another one replaced."""
+    with Store.open(url) as store:
+        found = store.connection.row("SELECT count(*) FROM delegation_history")
+    return int(found[0]) if found else 0
+
+
+def probed(url: str) -> Counter[tuple[str, str]]:
+    """Count the samples of each pair of crawler and address."""
+    with Store.open(url) as store:
+        return Counter((one.crawler, str(one.address)) for one in store.samples.newest(10_000))
+
+
+def test_both_give_the_same_answers_and_each_pair_is_probed_once(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    seeds = seeds_of(SITES, internet.port)
+    with ThreadPoolExecutor(2) as pool:
+        here, there = pool.map(lambda one: one.owners(seeds), pair)
+    expected = [nearest_of(i, CRAWLERS) for i in range(SITES)]
+    assert [one.get("crawler") for one in here] == expected, str(here)
+    assert [one.get("crawler") for one in there] == expected, str(there)
+    counts = probed(postgres_url)
+    assert set(counts.values()) == {1}
+    assert len(counts) == CRAWLERS * SITES
+    assert decided_again(postgres_url) == 0
+    ready = pair[0].get("/v1/ready").json()
+    assert ready["coordinators"] == {"one": pair[0].url, "two": pair[1].url}
+
+
+def test_batch_of_a_killed_coordinator_goes_on_at_the_other(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    killed, other = pair
+    seeds = seeds_of(SITES, internet.port)
+    response = killed.ask("POST", "/v1/batches", data="\n".join(seeds).encode())
+    assert response.status_code == 202, response.text
+    number = response.json()["id"]
+    killed.kill()
+    wait_until(
+        lambda: other.get(f"/v1/batches/{number}").json().get("state") == "done", "the batch at the other"
+    )
+    assert other.get(f"/v1/batches/{number}").json()["sites"] == SITES
+    assert sectors(postgres_url) == [64]
+    assert [one["crawler"] for one in other.owners(seeds)] == [nearest_of(i, CRAWLERS) for i in range(SITES)]
+    assert decided_again(postgres_url) == 0
+
+
+def test_coordinator_that_was_stopped_beyond_its_lease_decides_nothing_twice(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    """It is stopped in the middle of deciding; what it then wants to write is fenced off."""
+    stopped, other = pair
+    seeds = seeds_of(SITES, internet.port)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(stopped.owners, seeds)
+        wait_until(lambda: bool(probed(postgres_url)), "it is deciding")
+        os.kill(stopped.pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: sectors(postgres_url) == [64], "the other takes over")
+            found = other.owners(seeds)
+        finally:
+            os.kill(stopped.pid, signal.SIGCONT)
+        late = asked.result()
+    expected = [nearest_of(i, CRAWLERS) for i in range(SITES)]
+    assert [one.get("crawler") for one in found] == expected, str(found)
+    assert [one.get("crawler") for one in late] == expected, str(late)
+    assert decided_again(postgres_url) == 0
+    wait_until(lambda: sectors(postgres_url) == [32, 32], "the tree is dealt out anew")
