@@ -23,7 +23,7 @@ from ipmicra.cli.output import print_records, print_table, progress_bar, say, sa
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
-    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation, LocationKind
     from ipmicra.lab.evaluate.inputs import WorldSource
 
 FINDINGS_SHOWN = 10
@@ -207,7 +207,7 @@ def evaluate(
     are delegated with the policy's own probes, and do not count. With a file of your own measurements as
     WORLD the table shows what each policy would save you.
     """
-    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, read_location
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions
     from ipmicra.lab.evaluate.inputs import WorldSource
 
     print_format = chosen(output_format, as_json)
@@ -216,10 +216,6 @@ def evaluate(
             raise InputError("--load replays no policy: leave out --policy and --report")
         source = WorldSource(world=world, crawlers=crawlers, sites=sites, resolves=resolve)
         return _run_load(source, evenness or (), plot, print_format)
-    try:
-        kind = read_location(location) if location else None
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--location") from error
     options = EvaluateOptions(
         world=world,
         hierarchy=home_of(context, hierarchy=hierarchy_file).hierarchy_if_any,
@@ -227,7 +223,7 @@ def evaluate(
         sites=sites,
         resolves=resolve,
         policies=policies or (),
-        location=kind,
+        location=_location_of(location),
         tables=tuple(table or ()),
         train=train,
         seeds=seeds,
@@ -239,6 +235,15 @@ def evaluate(
         is_reported=report is not None,
     )
     return _run(options, plot, report, print_format)
+
+
+def _location_of(word: str | None) -> LocationKind | None:
+    from ipmicra.lab.evaluate.evaluate import read_location
+
+    try:
+        return read_location(word) if word else None
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--location") from error
 
 
 def _run_load(source: WorldSource, levels: Sequence[float], plot: Path | None, print_format: Format) -> None:

@@ -164,13 +164,10 @@ class Session:
             self.notes.append(f"{', '.join(flagged)}: {FLAGGED}")
         asked = await self._open_desk()
         teach_policy(self.driver, self.store, self.clock() - self._config.lifetime_s, asked)
-        counts = {
-            "crawlers": len(participants.crawlers),
-            "resumed": self.resumed,
-            "recovered": self.recovered,
-        }
+        counts = {"batch": self.batch.id, "resumed": self.resumed, "recovered": self.recovered}
+        fields = {**counts, "policy": self.options.policy, "crawlers": len(participants.crawlers)}
         message = "batch {batch}: {policy}, {crawlers} crawlers, {resumed} sites done before"
-        events.info("batch_begun", message, batch=self.batch.id, policy=self.options.policy, **counts)
+        events.info("batch_begun", message, **fields)
         self._tasks = [asyncio.create_task(work) for work in (self._keep_writing(), self._keep_looking())]
 
     def _make_tree(self) -> SubnetTree:
