@@ -23,7 +23,7 @@ from ipmicra.cli.output import print_records, print_table, progress_bar, say, sa
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
-    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation, LocationKind
+    from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
     from ipmicra.lab.evaluate.inputs import WorldSource
 
 FINDINGS_SHOWN = 10
@@ -237,7 +237,7 @@ def evaluate(
     return _run(options, plot, report, print_format)
 
 
-def _location_of(word: str | None) -> LocationKind | None:
+def _location_of(word: str | None) -> Any:  # noqa: ANN401 - a noun of the replay, which commands do not import
     from ipmicra.lab.evaluate.evaluate import read_location
 
     try:
