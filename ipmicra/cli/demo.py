@@ -14,18 +14,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.extras import need_service
-from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
+from ipmicra.cli.extras import need_scrapy, need_service
+from ipmicra.cli.options import Format, JsonOption
 from ipmicra.cli.output import print_object, print_table, progress_bar, say
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ipmicra.lab.crawls.measured import MeasuredCrawl, ModelledCrawl
     from ipmicra.lab.demo.run import Demo, DemoFiles, DemoResult
 
 COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs hash")
 """Short, so that the table fits a terminal of 80 columns."""
+
+WORLD = (
+    "The world: crawlers in cities of six continents, sites where the holders of the sample dumps have their",
+    "seats, a tenth of them elsewhere. It is wide on purpose: most sites are far from most crawlers, as for",
+    "a fleet that serves the whole Web. In a fleet of one city nearness would be worth nothing.",
+)
+
+CRAWL_COLUMNS = (
+    *("policy", "pages/s", "model", "differs", "mean RTT", "vs hash", "foreign links", "twice", "forbidden"),
+)
+CRAWL_LEGEND = (
+    "pages/s, mean RTT: measured; model: by the download equation with the round trips, page size, line rate",
+    "and wait of the same web. foreign links: found, and left to their owners; twice: pages that were served",
+    "more than once; forbidden: requests against robots.txt.",
+)
+BUSY = 0.8
+"""Share of the processors from which on a crawl is limited by them."""
 
 LEGEND = (
     "optimal: sites with their nearest crawler; busiest: pages of the busiest crawler, the mean is 1;",
@@ -50,6 +68,12 @@ FolderOption = Annotated[
 KeepOption = Annotated[
     bool, typer.Option("--keep", help="Keep agents and servers running until Ctrl-C, to try commands.")
 ]
+CrawlOption = Annotated[
+    bool, typer.Option("--crawl/--no-crawl", help="Download pages at the end, with Scrapy.")
+]
+DemoFormatOption = Annotated[
+    Format | None, typer.Option("--format", "-f", help="Output format; default: tables.")
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Report to write.")]
 
 
@@ -61,20 +85,24 @@ def demo(
     keep: KeepOption = False,
     folder: FolderOption = None,
     output: OutputOption = Path("demo.html"),
-    output_format: FormatOption = None,
+    crawl: CrawlOption = True,
+    output_format: DemoFormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show everything on this machine, from dumps to report.
+    """Show everything on this machine, from dumps to a crawl.
 
     Starts real agents and web servers on loopback addresses, with the round trips of a synthetic world
-    between them, delegates the sites by real probes and assigns them within the crawlers' capacity.
-    Everything printed is computed in this run.
+    between them, delegates the sites by real probes and assigns them within the crawlers' capacity. Then
+    Scrapy processes download a few pages of each site: as assigned, by nearness alone, by a hash of names.
+    Everything printed is computed or measured in this run.
     """
     need_service()
+    if crawl:
+        need_scrapy()
     from ipmicra.lab.demo.config import DemoConfig
     from ipmicra.lab.demo.run import Demo, DemoFiles
 
-    print_format = chosen(output_format, as_json)
+    print_format = output_format or (Format.JSON if as_json else Format.TABLE)
     if not output.absolute().parent.is_dir():
         raise InputError(f"there is no folder {output.absolute().parent} for the report")
     named = folder or _home_of(context)
@@ -86,6 +114,7 @@ def demo(
             report=output.absolute(),
             config=DemoConfig(crawlers=crawlers, sites=sites),
             dumps=dumps,
+            is_crawled=crawl,
             say=say,
             on_result=lambda result: progress(result.probes),
         )
@@ -130,6 +159,65 @@ def _print_table(outcome: DemoResult) -> None:
     print_table(title, COLUMNS, rows)
     for line in LEGEND:
         say(line)
+    if outcome.crawls:
+        _print_crawls(outcome)
+    for line in WORLD:
+        say(line)
+    for line in winners(outcome):
+        say(line)
+
+
+def _print_crawls(outcome: DemoResult) -> None:
+    from ipmicra.lab.crawls.measured import MeasuredCrawl
+
+    done = [one for one in outcome.crawls if isinstance(one, MeasuredCrawl)]
+    base = done[-1].pages_per_s
+    rows = [_crawl_cells(one, base) for one in outcome.crawls]
+    pages = max(one.pages for one in done)
+    print_table(f"{pages:,} pages downloaded by Scrapy processes, 5 connections each", CRAWL_COLUMNS, rows)
+    for line in CRAWL_LEGEND:
+        say(line)
+    busiest = max(one.processor for one in done)
+    if busiest > BUSY:
+        say(f"The processors were {busiest:.0%} busy: they limit the crawl, and hide what round trips cost.")
+
+
+def _crawl_cells(one: MeasuredCrawl | ModelledCrawl, base: float) -> tuple[str, ...]:
+    from ipmicra.lab.crawls.measured import ModelledCrawl
+
+    model = f"{one.model_pages_per_s:.1f}"
+    if isinstance(one, ModelledCrawl):
+        return (one.policy, "not run", model, *[""] * 6)
+    return (
+        one.policy,
+        f"{one.pages_per_s:.1f}",
+        model,
+        f"{one.difference:+.0%}",
+        f"{one.mean_rtt_ms:.0f} ms",
+        f"{one.pages_per_s / base:.2f} x",
+        f"{one.foreign_links:,}",
+        str(one.duplicates),
+        str(one.robots_violations),
+    )
+
+
+def winners(outcome: DemoResult) -> list[str]:
+    """Say where the hash beats nearness: by the model for the whole list, and in the crawl."""
+    from ipmicra.lab.crawls.measured import MeasuredCrawl
+
+    lines = [
+        f"Site hash wins against `{row.policy}` by the model, {row.against_hash:.2f} x: "
+        f"the busiest crawler has {row.busiest:.1f} x the mean."
+        for row in outcome.rows
+        if row.against_hash < 1 and row.policy in {"predict", "predict + fair load"}
+    ]
+    done = [one for one in outcome.crawls if isinstance(one, MeasuredCrawl)]
+    lines += [
+        f"Site hash wins against `{one.policy}` in the crawl, {one.pages_per_s / done[-1].pages_per_s:.2f} x."
+        for one in done
+        if one.pages_per_s < done[-1].pages_per_s
+    ]
+    return lines
 
 
 def _wait(files: DemoFiles, outcome: DemoResult) -> None:

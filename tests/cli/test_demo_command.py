@@ -27,7 +27,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     page, temporary, home = (folder / name for name in ("page.html", "tmp", "home"))
     temporary.mkdir()
     home.mkdir()
-    words = ("demo", "--crawlers", "3", "--sites", "10", "-f", "table", "-o", page)
+    words = ("demo", "--crawlers", "3", "--sites", "10", "-o", page)
     return Shown(ran(*words, TMPDIR=str(temporary), IPMICRA_HOME=str(home)), page, temporary, home)
 
 
@@ -45,8 +45,10 @@ def test_newcomer_sees_steps_table_and_report(shown: Shown) -> None:
         "4. assigning",
         "5. ",
     )
-    for step in (*steps, "6. "):
+    for step in (*steps, "6. ", "7. downloading"):
         assert step in said
+    assert "pages downloaded by Scrapy processes" in text
+    assert "It is wide on purpose" in said
     assert f"report: {page}" in said
     assert page.read_text().lstrip().lower().startswith("<!doctype html")
     assert not list(shown.temporary.iterdir()), "the temporary folder is gone"

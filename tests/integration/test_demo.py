@@ -159,6 +159,32 @@ def test_figures_of_the_others_are_those_of_the_world(played: Played) -> None:
     assert played.standing("predict")["against_hash"] == pytest.approx(ours / by_hash, abs=1e-4)
 
 
+def test_sites_were_downloaded_whole_once_and_by_their_owners(played: Played) -> None:
+    ours, alone, hashed = played.record["crawls"]
+    assert [one["policy"] for one in (ours, alone, hashed)] == ["predict + fair load", "predict", "site hash"]
+    web = json.loads((played.folder / "world" / "web.json").read_text())
+    for one in (ours, hashed):
+        assert one["pages"] == sum(web["pages"].values())
+        assert one["duplicates"] == one["robots_violations"] == one["foreign_requests"] == 0
+        assert one["most_connections"] <= 5
+        assert one["foreign_links"] > 0
+        assert 0 < one["pages_per_s"] < 1.1 * one["model_pages_per_s"], "no crawl beats its round trips"
+    assert "pages_per_s" not in alone
+    assert alone["model_pages_per_s"] > 0
+
+
+def test_model_of_the_crawl_is_the_download_equation(played: Played) -> None:
+    """A page: two round trips, 80 ms on the line, 100 ms of wait; a robots.txt: the same without the page."""
+    pages = json.loads((played.folder / "world" / "web.json").read_text())["pages"]
+    ends_s = dict.fromkeys(played.crawlers, 0.0)
+    for site in played.sites:
+        name = str(played.placed[site["host"]].crawler)
+        trips_s = 2 * played.rtt_ms[name, site["address"]] / 1000
+        ends_s[name] += (pages[site["host"]] * (trips_s + 0.18) + trips_s + 0.1 + 100 * 8 / 1e6) / 5
+    expected = sum(pages.values()) / max(ends_s.values())
+    assert played.record["crawls"][0]["model_pages_per_s"] == pytest.approx(expected, rel=1e-3)
+
+
 def test_probes_measured_what_the_world_is_like(played: Played) -> None:
     with Store.open(Home(folder=played.folder).store) as store:
         samples = [
@@ -214,7 +240,17 @@ class KeptDemo:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "home"
-        words = ["demo", *SMALL, "--keep", "--home", self.folder, "-o", folder / "demo.html", "--json"]
+        words = [
+            "demo",
+            *SMALL,
+            "--no-crawl",
+            "--keep",
+            "--home",
+            self.folder,
+            "-o",
+            folder / "demo.html",
+            "--json",
+        ]
         self.child = subprocess.Popen(
             [sys.executable, "-m", "ipmicra", *map(str, words)],
             cwd=ROOT,

@@ -50,6 +50,26 @@ from ipmicra.model.foreign_text import csv_text
 
 STATUS_S, RECENT = 1.0, 10
 """How often the status is written, and over how many of these the recent rate is taken."""
+_LEFT_OUT_DOWNLOADER = (
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
+    "scrapy.downloadermiddlewares.stats.DownloaderStats",
+)
+_LEFT_OUT_SPIDER = (
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+)
+_LEFT_OUT_EXTENSIONS = (
+    "scrapy.extensions.corestats.CoreStats",
+    "scrapy.extensions.logcount.LogCount",
+    "scrapy.extensions.logstats.LogStats",
+    "scrapy.extensions.memusage.MemoryUsage",
+    "scrapy.extensions.remote_control.RemoteControl",
+)
+"""Parts of Scrapy that a node replaces or has no use for; each costs time for every page."""
 CRAWLED_COLUMNS = ("host", "pages", "crawled", "started")
 
 
@@ -64,14 +84,20 @@ class CrawlReport:
 
 
 def crawl(
-    asked: CrawlRequest, folder: NodeFolder, on_status: Callable[[NodeStatus], object] = lambda _: None
+    asked: CrawlRequest,
+    folder: NodeFolder,
+    on_status: Callable[[NodeStatus], object] = lambda _: None,
+    on_ready: Callable[[], object] = lambda: None,
 ) -> CrawlReport:
-    """Crawl until nothing is left, a limit is reached or somebody interrupts."""
+    """Crawl until nothing is left, a limit is reached or somebody interrupts.
+
+    `on_ready` is called before the first request; nodes that are compared wait there for each other.
+    """
     with ExitStack() as stack:
         stack.enter_context(folder.locked())
         frontier = stack.enter_context(Frontier.open(folder.database))
         node = _Node(asked, folder, frontier, on_status)
-        node.run()
+        node.run(on_ready)
         return node.finish()
 
 
@@ -91,11 +117,12 @@ def _node_settings(asked: CrawlRequest) -> dict[str, Any]:
 def _quiet_process(settings: dict[str, Any]) -> AsyncCrawlerProcess:
     """Make Scrapy's process; it would log everything, whatever level was asked for."""
     level = logging.getLogger().getEffectiveLevel()
-    logging.disable(level - 1)
+    before = logging.root.manager.disable
+    logging.disable(max(before, level - 1))
     try:
         process = AsyncCrawlerProcess(settings)
     finally:
-        logging.disable(logging.NOTSET)
+        logging.disable(before)
     logging.getLogger("scrapy").setLevel(logging.NOTSET)
     return process
 
@@ -142,8 +169,9 @@ class _Node:
             frontier.commit()
         return turn
 
-    def run(self) -> None:
+    def run(self, on_ready: Callable[[], object]) -> None:
         """Let Scrapy run until it ends."""
+        self._on_ready = on_ready
         owners = read_owners(self._asked.assignments) if self._asked.assignments else None
         self._process.crawl(self._crawler, self._asked, self._frontier, self._journal, owners)
         self._process.start()
@@ -177,17 +205,18 @@ class _Node:
             "SCHEDULER": DurableScheduler,
             "TWISTED_DNS_RESOLVER": HostsResolver,
             "DOWNLOADER_MIDDLEWARES": {
-                "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+                **dict.fromkeys(_LEFT_OUT_DOWNLOADER),
                 own.BlockSlots: own.BLOCKS_ORDER,
                 own.Conditions: own.CONDITIONS_ORDER,
                 own.Robots: own.ROBOTS_ORDER,
                 own.Recorder: own.RECORDER_ORDER,
             },
+            "SPIDER_MIDDLEWARES": dict.fromkeys(_LEFT_OUT_SPIDER),
+            "EXTENSIONS": dict.fromkeys(_LEFT_OUT_EXTENSIONS),
+            "REFERRER_POLICY": "no-referrer",
             "ROBOTSTXT_OBEY": True,
             "USER_AGENT": asked.user_agent,
-            "HTTPERROR_ALLOW_ALL": True,
             "COOKIES_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
             "DOWNLOAD_DELAY": limits.delay_s,
             "DOWNLOAD_DELAY_JITTER": 0.0,
             "CONCURRENT_REQUESTS_PER_DOMAIN": limits.per_slot,
@@ -197,8 +226,6 @@ class _Node:
             "DOWNLOAD_WARNSIZE": 0,
             "DOWNLOAD_TIMEOUT": asked.timeout_s,
             "DEPTH_LIMIT": asked.depth or 0,
-            "REFERRER_POLICY": "no-referrer",
-            "LOGSTATS_INTERVAL": 0,
             # Scrapy would start a hundred tasks for the links of each page.
             "CONCURRENT_ITEMS": 1,
             "WARN_ON_GENERATOR_RETURN_VALUE": False,
@@ -214,6 +241,7 @@ class _Node:
         )
 
     def _opened(self) -> None:
+        self._on_ready()
         self._loop.start(COMMIT_S, now=True)
 
     def _closed(self, reason: str) -> None:

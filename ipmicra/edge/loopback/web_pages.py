@@ -34,6 +34,8 @@ from ipmicra.edge.loopback.web_plan import WebPlan
 CHANGES_EVERY = 5
 """Of so many pages one changes in each edition."""
 CHILDREN = 8
+PRIVATE_EVERY = 4
+"""Of so many pages one links to a page that robots.txt forbids."""
 FIRST_EDITION_S, EDITION_S = 1_700_000_000, 86_400
 HUGE_BYTES = 5_000_000
 _PAGE = re.compile(r"/d(\d+)/p(\d+)\.html")
@@ -114,7 +116,7 @@ class WebPages:
                 links.append(self.url(other, self.path_of(rng.randrange(plan.pages[other]))))
             else:
                 links.append(self.path_of(rng.randrange(pages)))
-        if plan.private:
+        if plan.private and number % PRIVATE_EVERY == 0:
             links.append(f"/private/{number}.html")
         if plan.oddities and number == 0:
             links += [f"/hop/3/{pages - 1}", "/away/1", "/calendar/1", "/huge.html", "/drip.html"]

@@ -42,7 +42,7 @@ class WebPlan:
     directories: int = 3
     """First-level directories over which the pages of a site are spread."""
     private: bool = True
-    """Whether pages link to others that robots.txt forbids."""
+    """Whether some pages link to others that robots.txt forbids."""
     oddities: bool = False
     """Whether main pages link to redirects, a trap, a picture, a huge page and one that never ends."""
 

@@ -43,5 +43,9 @@ class DemoConfig:
     """Round trips of each probe."""
     threshold_ms: float = 50.0
     """Of the policy `paper`, beside which `predict` is shown."""
+    crawled_pages_per_site: float = 2.5
+    """Mean of the pages that are really downloaded, in proportion to the sites' pages."""
+    connections: int = 5
+    """Of each crawler while downloading; as in Xu et al. 2010."""
     names_s: float = 30 * 24 * 3600.0
     """How long the host names, which no DNS knows, are kept."""

@@ -28,7 +28,7 @@ import datetime
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.home import Home
 from ipmicra.app.locate.sites import LocatedSites
+from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.data import ReportData, ReportSite
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.store import StoreContents
@@ -49,11 +50,14 @@ from ipmicra.edge.files.seeds import read_seeds
 from ipmicra.edge.files.worlds.load import save_world
 from ipmicra.edge.hierarchy_file import Hierarchy, write_atomically
 from ipmicra.edge.loopback.internet_process import InternetProcess
+from ipmicra.edge.loopback.loopback_world import load_world
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
-from ipmicra.lab.demo.compare import PLACED, DemoRow, Ours, Replaying, compare_ways
+from ipmicra.lab.crawls.measured import CrawlPlace, MeasuredCrawl, ModelledCrawl
+from ipmicra.lab.demo.compare import DELEGATED, HASHED, PLACED, DemoRow, Ours, Replaying, compare_ways
 from ipmicra.lab.demo.config import DemoConfig
+from ipmicra.lab.demo.crawl import crawl_ways, plan_web
 from ipmicra.lab.demo.dumps import sample_dumps
 from ipmicra.lab.demo.invent import DemoWorld, invent_world
 from ipmicra.model.delegation import Decision
@@ -100,6 +104,16 @@ class DemoFiles:
         return self.folder / "token"
 
     @property
+    def hits(self) -> Path:
+        """Pages that the servers have served."""
+        return self.folder / "hits.csv"
+
+    @property
+    def crawls(self) -> Path:
+        """What the Scrapy processes keep."""
+        return self.folder / "crawls"
+
+    @property
     def log(self) -> Path:
         """Error output of the servers and agents."""
         return self.folder / "internet.log"
@@ -118,6 +132,8 @@ class DemoResult:
     port: int
     delegated_s: float
     """How long the delegation took."""
+    crawls: list[MeasuredCrawl | ModelledCrawl] = field(default_factory=list)
+    """What was measured while downloading, or is expected by the model; empty if nothing was downloaded."""
 
     def as_record(self) -> dict[str, Any]:
         """Return the figures by name."""
@@ -128,6 +144,7 @@ class DemoResult:
             "probes": self.batch.probes,
             "delegated_s": round(self.delegated_s, 1),
             "policies": [row.as_record() for row in self.rows],
+            "crawls": [one.as_record() for one in self.crawls],
             "report": str(self.report),
         }
 
@@ -140,6 +157,8 @@ class Demo:
     report: Path
     config: DemoConfig
     dumps: Path | None = None
+    is_crawled: bool = True
+    """Whether the sites are downloaded at the end, which needs Scrapy."""
     say: Callable[[str], None] = lambda _message: None
     on_result: OnResult = lambda _result: None
     """Called with each result as it comes."""
@@ -154,12 +173,13 @@ class Demo:
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)
             save_world(played.world, self.files.world, played.pages.tolist())
+            plan_web(played, self.config).save(self.files.world)
             self.say(
                 f"2. starting {len(played.world.crawlers)} agents and "
                 f"{len(played.world.sites):,} web servers on loopback"
             )
             with (
-                InternetProcess(self.files.world, self.files.log) as internet,
+                InternetProcess(self.files.world, self.files.log, self.files.hits) as internet,
                 Store.open(self.files.home.store) as store,
             ):
                 yield self._delegated(built, hierarchy, played, store, internet)
@@ -207,7 +227,34 @@ class Demo:
             report=self.report,
             port=internet.port,
             delegated_s=taken_s,
+            crawls=self._crawled(data, ours, internet.port),
         )
+
+    def _crawled(self, data: ReportData, ours: Ours, port: int) -> list[MeasuredCrawl | ModelledCrawl]:
+        """Download the sites as assigned, by nearness alone, and by a hash of their names."""
+        if not self.is_crawled:
+            return []
+        by_hash = Columns(data).hash_crawler
+        assert by_hash is not None  # noqa: S101 - a world has its round trips
+        hosts = [site.host for site in data.sites]
+        ways = {
+            PLACED: {host: str(ours.placed[host].crawler) for host in hosts},
+            DELEGATED: {host: str(ours.results[host].crawler) for host in hosts},
+            HASHED: {host: data.crawlers[i].name for host, i in zip(hosts, by_hash.tolist(), strict=True)},
+        }
+        pages = round(self.config.crawled_pages_per_site * len(hosts))
+        self.say(
+            f"7. downloading about {pages:,} pages with {len(data.crawlers)} Scrapy processes, "
+            "as assigned and by site hash"
+        )
+        place = CrawlPlace(
+            world=load_world(self.files.world),
+            port=port,
+            hits=self.files.hits,
+            folder=self.files.crawls,
+            connections=self.config.connections,
+        )
+        return crawl_ways(place, ways, measured=(PLACED, HASHED))
 
     def _enrol(
         self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetProcess
