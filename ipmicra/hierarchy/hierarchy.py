@@ -241,6 +241,11 @@ class Hierarchy:
         """Return the number of a row's registry (see `Registry`)."""
         return int(self._views[names.REGISTRY][self._checked(row)])
 
+    def registry_many(self, rows: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the number of each row's registry (see `Registry`)."""
+        self._check_buffer()
+        return self._picked(names.REGISTRY, rows)
+
     def status_number(self, row: int) -> int:
         """Return the number of a row's status, 0 for none; rows of one status have the same."""
         return int(self._views[names.STATUS][self._checked(row)])

@@ -11,16 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from ipmicra.app.report.html import SCRIPTS
 from tests.cli.command_line import ROOT, built_file
 
 pytestmark = pytest.mark.slow
+PAGES = ("base", "browse", "live", "overview", "signin", "site")
 DATA = {
     "ipmicra/__init__.pyi",
     "ipmicra/app/report/assets/land.json",
     "ipmicra/app/report/assets/report.css",
-    "ipmicra/app/report/assets/report.js",
-    "ipmicra/app/report/templates/page.html",
-    "ipmicra/app/report/templates/table.html",
+    *(f"ipmicra/app/report/assets/scripts/{name}.js" for name in SCRIPTS),
+    *(f"ipmicra/app/report/templates/{name}.html" for name in ("legend", "page", "table")),
+    "ipmicra/app/serve/api/openapi.json",
+    *(f"ipmicra/app/serve/packaging/{name}" for name in ("alerts.yml", "dashboard.json", "sysusers.conf")),
+    *(f"ipmicra/app/serve/packaging/ipmicra-{name}.service" for name in ("agent", "coordinator")),
+    *(f"ipmicra/app/serve/pages/static/{name}" for name in ("live.js", "page.css")),
+    *(f"ipmicra/app/serve/pages/templates/{name}.html" for name in PAGES),
     "ipmicra/edge/geodata/gazetteer.npz",
     "ipmicra/edge/geodata/institutions.npz",
     "ipmicra/native/kernels.abi3.so",

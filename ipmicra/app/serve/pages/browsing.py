@@ -48,7 +48,7 @@ class Level:
 
 def registry_counts(hierarchy: Hierarchy) -> list[tuple[str, int]]:
     """Count the widest subnets of each registry."""
-    return [(name, len(rows)) for name, rows in _widest(hierarchy).items()]
+    return [(name, len(rows)) for name, rows in sorted(_widest(hierarchy).items()) if len(rows)]
 
 
 def registry_level(store: StorePort, hierarchy: Hierarchy, name: str, start: int) -> Level | None:
@@ -95,19 +95,13 @@ def _holder(store: StorePort, subnet: Subnet) -> str | None:
 
 @lru_cache(maxsize=2)
 def _widest(hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
-    """Return the rows directly below the roots, by registry; worked out once per edition."""
-    found: dict[str, list[int]] = {}
-    for root in _roots(hierarchy):
-        for row in hierarchy.children(root).tolist():
-            name = Registry(hierarchy.registry_number(row)).label or "none"
-            found.setdefault(name, []).append(row)
-    return {name: np.array(rows, np.int64) for name, rows in sorted(found.items())}
+    """Return the rows of each registry that lie in no subnet of the same; worked out once per edition.
 
-
-def _roots(hierarchy: Hierarchy) -> list[int]:
-    """Return the rows that hold all of IPv4 and all of IPv6."""
-    roots, row = [], 0
-    while row < len(hierarchy):
-        roots.append(row)
-        row = hierarchy.descendants(row).stop
-    return roots
+    Most subnets of a registry lie in a block that IANA has given it, not directly below the root.
+    """
+    rows = np.arange(len(hierarchy))
+    registry, above = hierarchy.registry_many(rows), hierarchy.parent_many(rows)
+    is_widest = (above >= 0) & (registry != registry[above])
+    return {
+        name: np.flatnonzero(is_widest & (registry == one.value)) for one in Registry if (name := one.label)
+    }
