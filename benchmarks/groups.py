@@ -187,6 +187,23 @@ GROUPS = {
         home="partitioning:measure_partitioning",
         typical_s=80,
     ),
+    "node": About(
+        title="A node of a distributed crawl",
+        topic="crawl",
+        measures="pages per second of a Scrapy spider with the add-on, all sites own",
+        beside="the same spider without it",
+        home="node:measure_node",
+        typical_s=120,
+        headline="with a file of assignments",
+    ),
+    "exchange": About(
+        title="Exchange of links",
+        topic="crawl",
+        measures="links per second through the coordinator's mailboxes, on disk",
+        beside="a bare executemany of the same batches",
+        home="node:measure_exchange",
+        typical_s=40,
+    ),
     "importing": About(
         title="Importing",
         topic="start",

@@ -54,6 +54,8 @@ class Sizes:
     """Rows that are written into SQLite."""
     listed: int
     """Sites of a list that is delegated without probes."""
+    crawled: int
+    """Pages that are crawled with and without the add-on."""
     world_seeds: int
     """Orders in which the sites of a world with real round trips arrive."""
     paper_seeds: int
@@ -106,6 +108,7 @@ FULL = Sizes(
     names=20_000,
     kept=200_000,
     listed=400_000,
+    crawled=2_000,
     world_seeds=20,
     paper_seeds=10,
     delegated=1_000_000,
@@ -144,6 +147,7 @@ QUICK = Sizes(
     names=2000,
     kept=10_000,
     listed=10_000,
+    crawled=200,
     world_seeds=1,
     paper_seeds=1,
     delegated=10_000,

@@ -127,9 +127,9 @@ class Crawl:
         self.nodes[name].kill()
         self.kills.append((time.monotonic(), name))
 
-    def wait(self) -> None:
+    def wait(self, patience_s: float = PATIENCE_S) -> None:
         """Wait for the end of all nodes."""
-        deadline_s = time.monotonic() + PATIENCE_S
+        deadline_s = time.monotonic() + patience_s
         while any(node.process.poll() != 0 for node in self.nodes.values()):
             assert time.monotonic() < deadline_s, self.report()
             self.supervise()
@@ -233,5 +233,5 @@ def torture(crawl: Crawl, seed: int, kills: int, pause_s: float) -> None:
         for name in victims:
             if name != "box":
                 crawl.start(name)
-    crawl.wait()
+    crawl.wait(5 * PATIENCE_S)
     crawl.check()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A URL with its host and its distance from the seeds."""
+class Link(NamedTuple):
+    """A URL with its host and its distance from the seeds.
+
+    A tuple and not a frozen dataclass: links come by the ten thousand per second, and a tuple is made in a
+    quarter of the time.
+    """
 
     url: str
     host: str

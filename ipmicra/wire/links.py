@@ -28,6 +28,8 @@ _EXCHANGE = frozenset(
     "version session received links done released room is_idle is_leaving wait_s observed".split()
 )
 _ANSWER = frozenset({"version", "delivery", "links", "lost", "state", "absent"})
+_TYPES = [int, str, str, int, int, str]
+"""Of the fields of a link."""
 _OBSERVED = 7
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
 
@@ -210,7 +212,7 @@ def decode_exchange(data: bytes, limits: WireLimits = LIMITS) -> ExchangeRequest
     return ExchangeRequest(
         session=name(content, "session"),
         received=fields.whole(content, "received", 0, _BITS - 1, default=0),
-        links=tuple([_read_link(one, limits) for one in _list(content, "links", most)]),
+        links=_read_links(content, limits),
         done=tuple([_number(one) for one in _list(content, "done", most)]),
         released=tuple([_slot(one) for one in _list(content, "released", most)]),
         room=fields.whole(content, "room", 0, 1_000_000, default=0),
@@ -241,9 +243,11 @@ def decode_exchanged(data: bytes, limits: WireLimits = LIMITS) -> ExchangeAnswer
     """Read what a node is to do."""
     content = fields.read_object(data, limits.max_exchange_bytes)
     fields.known_only(content, _ANSWER)
+    hosts: set[str] = set()
+    links = [_read_delivered(one, limits, hosts) for one in _list(content, "links", limits.max_links)]
     return ExchangeAnswer(
         delivery=fields.whole(content, "delivery", 0, _BITS - 1),
-        links=tuple([_read_delivered(one, limits) for one in _list(content, "links", limits.max_links)]),
+        links=tuple(links),
         lost=tuple([_slot(one) for one in _list(content, "lost", limits.max_links)]),
         state=fields.word(content, "state", CrawlState) or CrawlState.RUNNING,
         absent=tuple([_slot(one) for one in _list(content, "absent", limits.max_links)]),
@@ -254,20 +258,26 @@ def _link_fields(link: Link) -> list[Any]:
     return [link.key, link.url, link.host, link.depth, link.priority, link.extra]
 
 
-def _read_link(content: object, limits: WireLimits) -> Link:
-    match content:
-        case [int(key), str(url), str(host), int(depth), int(priority), str(extra)]:
-            pass
-        case _:
-            raise MessageError("a link must be a list of key, URL, host, depth, priority and extra")
+def _read_links(content: fields.Object, limits: WireLimits) -> tuple[Link, ...]:
+    """Read links; a host that many of them have is checked once."""
+    hosts: set[str] = set()
+    return tuple([_read_link(one, limits, hosts) for one in _list(content, "links", limits.max_links)])
+
+
+def _read_link(content: object, limits: WireLimits, hosts: set[str]) -> Link:
+    if type(content) is not list or [type(one) for one in content] != _TYPES:
+        raise MessageError("a link must be a list of key, URL, host, depth, priority and extra")
+    key, url, host, depth, priority, extra = content
     if not (-_BITS <= key < _BITS and -_BITS <= priority < _BITS and 0 <= depth < _BITS):
         raise MessageError("key, depth or priority of a link is out of bounds")
     if len(url) > limits.max_url or len(extra) > limits.max_extra:
         raise MessageError(f"a link of {len(url) + len(extra):,} characters is too long")
     if not url.startswith(("http://", "https://")):
         raise MessageError("a link must be a URL of http or https")
-    if not fields.is_host_name(host) and not _is_address(host):
-        raise MessageError(f"{host[:80]!r} is no host")
+    if host not in hosts:
+        if not fields.is_host_name(host) and not _is_address(host):
+            raise MessageError(f"{host[:80]!r} is no host")
+        hosts.add(host)
     return Link(url=url, host=host, depth=depth, priority=priority, key=key, extra=extra)
 
 
@@ -278,12 +288,15 @@ def _is_address(host: str) -> bool:
         return False
 
 
-def _read_delivered(content: object, limits: WireLimits) -> DeliveredLink:
+def _read_delivered(content: object, limits: WireLimits, hosts: set[str]) -> DeliveredLink:
     if not isinstance(content, list) or len(content) != 9:  # noqa: PLR2004 - three more than a link
         raise MessageError("a delivered link must be a list of nine")
     number, slot, moved = content[:3]
     return DeliveredLink(
-        number=_number(number), slot=_slot(slot), is_moved=bool(moved), link=_read_link(content[3:], limits)
+        number=_number(number),
+        slot=_slot(slot),
+        is_moved=bool(moved),
+        link=_read_link(content[3:], limits, hosts),
     )
 
 

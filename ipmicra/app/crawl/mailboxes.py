@@ -220,7 +220,7 @@ class Mailboxes:
                 crawl.unrouted[link.host] = None
                 rows.append((link, None))
                 continue
-            for share in shares_of_url(shares, link.url):
+            for share in shares if len(shares) == 1 else shares_of_url(shares, link.url):
                 rows.append((link, share))
                 blocks[share.crawler, share.slot] = None
         self._ledger.add(crawl.row.id, rows)

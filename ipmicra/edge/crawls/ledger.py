@@ -189,7 +189,13 @@ class Ledger:
     def add(self, crawl: int, rows: Iterable[tuple[Link, Share | None]]) -> None:
         """Add links, each with a share that it belongs to or None; those that are known change nothing."""
         self._raw.executemany(
-            _ADD, [(crawl, *_belonging(link, share), *_fields(link)) for link, share in rows]
+            _ADD,
+            [
+                (crawl, share.vantage, share.crawler, share.slot, 0, key, host, url, depth, priority, extra)
+                if share is not None
+                else (crawl, "", "", host, 3, key, host, url, depth, priority, extra)
+                for (url, host, depth, priority, key, extra), share in rows
+            ],
         )
 
     def finish(self, crawl: int, numbers: Iterable[int]) -> None:
@@ -283,17 +289,6 @@ class Ledger:
             "WHERE crawl = ? AND host = ? AND vantage = ? AND state = 0",
             (share.crawler, share.slot, crawl, host, share.vantage),
         )
-
-
-def _belonging(link: Link, share: Share | None) -> tuple[str, str, str, int]:
-    """Return vantage, crawler, slot and state of a new link."""
-    if share is None:
-        return "", "", link.host, LinkState.UNROUTED
-    return share.vantage, share.crawler, share.slot, LinkState.WAITING
-
-
-def _fields(link: Link) -> tuple[int, str, str, int, int, str]:
-    return link.key, link.host, link.url, link.depth, link.priority, link.extra
 
 
 def _delivered(row: tuple[int, str, int, str, str, int, int, str]) -> DeliveredLink:
