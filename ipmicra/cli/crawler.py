@@ -28,6 +28,7 @@ from ipmicra.cli.options import (
 )
 from ipmicra.cli.output import print_object, print_records, print_table, say, say_some
 from ipmicra.cli.probe import print_samples
+from ipmicra.errors import InputError
 from ipmicra.model.address import range_text
 from ipmicra.model.sample import Rung
 
@@ -154,30 +155,67 @@ def remove(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME...", autocompletion=crawlers, help="The crawlers' names.")
     ],
+    now: Annotated[
+        bool,
+        typer.Option("--now", help="Find other owners for their sites at once; needs a running coordinator."),
+    ] = False,
     store: StoreOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove crawlers from the fleet; they may be added again.
 
-    Their samples are kept.
+    Their samples are kept. Their sites get other owners when they are next asked for, or at once with --now.
     """
     from ipmicra.app.describe.fleet import describe_member
     from ipmicra.app.fleet.fleet import Fleet
 
     print_format = chosen(output_format, as_json)
     home = home_of(context, store=store)
-    connection = connection_of(context, home, ("names",))
+    connection = connection_of(context, home, ("names", "now"))
     if connection is not None:
         from ipmicra.app.connect.commands import remove_crawler
 
-        _print([remove_crawler(connection, name) for name in names], print_format)
+        _print([remove_crawler(connection, name, is_now=now) for name in names], print_format)
         return
+    if now:
+        raise InputError("--now needs a running coordinator, which finds other owners: see `ipmicra serve`")
     with Fleet.open(home) as fleet:
         for name in names:
             fleet.get(name)
         left = [describe_member(fleet.remove(name)) for name in names]
     _print(left, print_format)
+
+
+@crawler.command()
+def drain(
+    context: typer.Context,
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", autocompletion=crawlers, help="The crawlers' names.")
+    ],
+    store: StoreOption = None,
+    output_format: FormatOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Give crawlers nothing new; they keep what they hold.
+
+    `ipmicra crawler add NAME ADDRESS --replace` takes that back, `ipmicra crawler remove` lets them go.
+    """
+    from ipmicra.app.describe.fleet import describe_member
+    from ipmicra.app.fleet.fleet import Fleet
+
+    print_format = chosen(output_format, as_json)
+    home = home_of(context, store=store)
+    if connection := connection_of(context, home, ("names",)):
+        from ipmicra.app.connect.commands import drain_crawler
+
+        _print([drain_crawler(connection, name) for name in names], print_format)
+        return
+    with Fleet.open(home) as fleet:
+        for name in names:
+            fleet.get(name)
+        draining = [describe_member(fleet.drain(name)) for name in names]
+    _print(draining, print_format)
 
 
 @crawler.command(name="import")

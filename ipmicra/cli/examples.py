@@ -37,7 +37,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra crawler add ath 198.51.100.9 --latitude 37.98 --longitude 23.73",
     ),
     "crawler list": ("ipmicra crawler list --all",),
-    "crawler remove": ("ipmicra crawler remove fra ath",),
+    "crawler remove": ("ipmicra crawler remove fra ath", "ipmicra crawler remove fra --now"),
+    "crawler drain": ("ipmicra crawler drain fra",),
     "crawler import": ("ipmicra crawler import fleet.toml",),
     "crawler measure": (
         "ipmicra crawler measure --dry-run",

@@ -112,9 +112,14 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {folder}/none crawler measure", 2, "fewer than two crawlers"),
         ("--home {home} crawler measure --port 0", 2, "0"),
     ],
+    "crawler drain": [
+        ("--home {home} crawler drain nobody", 2, "no crawler named 'nobody'"),
+        ("--home {home} crawler drain", 2, "NAME"),
+    ],
     "crawler remove": [
         ("--home {home} crawler remove nobody", 2, "nobody"),
         ("--home {home} crawler remove", 2, "NAME"),
+        ("--home {home} crawler remove {crawler} --now", 2, "ipmicra serve"),
     ],
     "crawler import": [
         ("--home {home} crawler import {folder}/none.toml", 2, "none.toml"),

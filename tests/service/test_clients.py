@@ -101,6 +101,7 @@ def test_commands_of_a_home_that_a_coordinator_holds_ask_it(
     assert [row["name"] for row in said(ran("--home", home, "crawler", "list", "--json"))] == [
         f"c{i}" for i in range(CRAWLERS)
     ]
+    assert said(ran("--home", home, "crawler", "drain", "c2", "--json"))[0]["state"] == "draining"
     added = said(ran("--home", home, "crawler", "add", "new", "203.0.113.200", "--json"))
     assert added["name"] == "new"
     assert said(ran("--home", home, "crawler", "remove", "new", "--json"))[0]["state"] == "left"

@@ -149,6 +149,11 @@ def remove_crawler(connection: Connection, name: str, *, is_now: bool = False) -
     return connection.ask("DELETE", f"/v1/crawlers/{quote(name, safe='')}", {"now": str(is_now).lower()})
 
 
+def drain_crawler(connection: Connection, name: str) -> dict[str, Any]:
+    """Give a crawler of a coordinator nothing new."""
+    return connection.ask("POST", f"/v1/crawlers/{quote(name, safe='')}/drain")
+
+
 def assign_remotely(
     connection: Connection,
     words: Sequence[str],

@@ -377,6 +377,16 @@ class Coordinator:
             task.add_done_callback(self._tasks.discard)
         return describe_member(member)
 
+    def drain_crawler(self, name: str) -> dict[str, Any]:
+        """Give a crawler nothing new; it keeps what it holds."""
+        if self.deciding.store.crawlers.get(name) is None:
+            raise RefusedError("not-found", f"there is no crawler named {name[:64]!r}")
+        member = self.fleet().drain(name)
+        if self.deciding.session is not None:
+            self.deciding.session.driver.join(member.crawler)
+        events.info("crawler_drains", "{crawler} gets nothing new", crawler=name)
+        return describe_member(member)
+
     async def _hand_over(self, name: str) -> None:
         """Find other owners for all sites of a crawler that left."""
         after, count = "", 0

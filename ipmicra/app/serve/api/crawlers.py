@@ -45,6 +45,11 @@ async def remove_crawler(call: Call) -> Response:
     return call.answer(await call.coordinator.remove_crawler(name, is_now=is_now))
 
 
+async def drain_crawler(call: Call) -> Response:
+    """Give a crawler nothing new."""
+    return call.answer(call.coordinator.drain_crawler(call.request.path_params["name"]))
+
+
 def checked_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Refuse fields that a crawler does not have, and values of other types than theirs."""
     for name, value in fields.items():
@@ -69,4 +74,5 @@ RESOURCES = (
     Resource("GET", "/v1/crawlers/{name}", get_crawler),
     Resource("POST", "/v1/crawlers", add_crawler, Role.OPERATOR),
     Resource("DELETE", "/v1/crawlers/{name}", remove_crawler, Role.OPERATOR),
+    Resource("POST", "/v1/crawlers/{name}/drain", drain_crawler, Role.OPERATOR),
 )
