@@ -11,6 +11,7 @@ from tests.crawl_faults import World, crawl_of
 from tests.patience import wait_until
 from tests.servers.loopback_web import Page
 
+pytestmark = pytest.mark.slow
 WORLD = World(hosts=8, pages=20)
 
 
