@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
-from ipmicra.app.crawl.mailboxes import MailboxConfig
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
