@@ -57,8 +57,6 @@ from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
 T = TypeVar("T")
-RECOUNT_S = 30.0
-"""How old the loads may be that other coordinators have changed."""
 HANDED_OVER = 1_000
 """Assignments of a crawler that left which are looked at together."""
 CRAWLS = "crawls.db"
@@ -92,7 +90,7 @@ class Coordinator:
         self.peers = None if peer is None else Peers(peer, home.store, options.access)
         self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
-        self.started_s = self._counted_s = clock()
+        self.started_s = clock()
         self.is_stopping = False
         self.owners: Owners
         self.batches: Batches
@@ -116,7 +114,7 @@ class Coordinator:
             self.owners = Owners(self.deciding, assigner, self.config.owners)
             stack.push_async_callback(self.owners.close)
             if self.peers is not None:
-                self.peers.on_change = self._others_wrote
+                self.peers.on_change = self.owners.others_wrote
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()
@@ -165,7 +163,17 @@ class Coordinator:
             on_state=self._note_agent,
             clock=self.clock,
         )
-        return AgentDesk(membership=membership, authority=self._authority, on_leave=self.remove_crawler)
+        return AgentDesk(
+            membership=membership,
+            authority=self._authority,
+            on_leave=self.remove_crawler,
+            coordinators=self._coordinators,
+        )
+
+    def _coordinators(self) -> tuple[str, ...]:
+        """Return whom agents call, if there are several."""
+        urls = [] if self.peers is None else sorted(self.peers.coordinators.values())
+        return tuple(urls) if len(urls) > 1 else ()
 
     def _note_agent(self, name: str, state: CrawlerState) -> None:
         if self.deciding.session is not None:
@@ -211,14 +219,6 @@ class Coordinator:
             "waiting": self.deciding.pending,
             **({} if self.peers is None else {"coordinators": self.peers.coordinators}),
         }
-
-    def _others_wrote(self) -> None:
-        """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
-        if self.clock() - self._counted_s < RECOUNT_S:
-            self.owners.forget()
-        else:
-            self._counted_s = self.clock()
-            self.owners.recount()
 
     # --- one site
 
