@@ -25,7 +25,7 @@ from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
 from ipmicra.app.describe.delegation import describe_explanation
 from ipmicra.app.describe.fleet import describe_member
-from ipmicra.app.describe.hierarchy import describe_subnet
+from ipmicra.app.describe.hierarchy import describe_found
 from ipmicra.app.describe.location import describe_located
 from ipmicra.app.explain.explain import Explanation, explain_found
 from ipmicra.app.explain.render import render
@@ -33,7 +33,7 @@ from ipmicra.app.fleet.fleet import PRESENT, Fleet
 from ipmicra.app.forget import Forgetting, check_forgetting, drop, find_forgotten
 from ipmicra.app.home import Home
 from ipmicra.app.locate.locate import LocateOptions, LocateRun
-from ipmicra.app.lookup.lookup import Found, look_up_texts
+from ipmicra.app.lookup.lookup import look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
@@ -252,16 +252,7 @@ class Coordinator:
         hierarchy = self.hierarchy
 
         def look_up() -> list[dict[str, Any]]:
-            return [
-                {
-                    "target": one.seed.text,
-                    "address": one.seed.range_text,
-                    "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
-                }
-                if isinstance(one, Found)
-                else {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
-                for one in look_up_texts(hierarchy, targets)
-            ]
+            return [describe_found(hierarchy, one) for one in look_up_texts(hierarchy, targets)]
 
         found = await self.reader.run(look_up)
         return list({one["target"]: one for one in reversed(found)}.values())[::-1] if one_each else found
