@@ -212,6 +212,15 @@ GROUPS = {
         home="node:measure_exchange",
         typical_s=40,
     ),
+    "service": About(
+        title="The coordinator over HTTP",
+        topic="service",
+        measures="owners of held hosts, one at a time and in lists",
+        beside="a bare Starlette route, delegate_many in process",
+        home="service:measure_service",
+        typical_s=60,
+        headline="single owners",
+    ),
     "importing": About(
         title="Importing",
         topic="start",

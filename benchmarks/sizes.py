@@ -50,6 +50,8 @@ class Sizes:
     """Probes whose round trip is known."""
     names: int
     """Names that are resolved."""
+    owned: int
+    """Held hosts whose owners are asked for over HTTP."""
     kept: int
     """Rows that are written into SQLite."""
     listed: int
@@ -106,6 +108,7 @@ FULL = Sizes(
     at_once=1000,
     accurate=1000,
     names=20_000,
+    owned=20_000,
     kept=200_000,
     listed=400_000,
     crawled=2_000,
@@ -145,6 +148,7 @@ QUICK = Sizes(
     at_once=200,
     accurate=100,
     names=2000,
+    owned=2000,
     kept=10_000,
     listed=10_000,
     crawled=200,

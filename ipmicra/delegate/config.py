@@ -107,7 +107,7 @@ class PredictConfig:
     """Probes per site that each doubling of the fleet adds to that mean: more crawlers may be the nearest."""
     price_step: float = 0.015
     """Rise of the price's logarithm for each probe over the mean: about sixty sites to settle."""
-    price_rise: float = 1.5
+    price_rise: float = 1.3
     """The price rises to this multiple at most: where much is unknown more probes are right."""
     fixed_ms: float = 20.0
     """Part of a download that does not depend on the crawler. A saving counts in proportion to round trip
@@ -167,8 +167,6 @@ class PredictConfig:
     """Width of a fine cell, likewise."""
     mixed_places: int = 10
     """Places of sites that must be known before a site without one is taken to be at any of them."""
-    quantiles: int = 15
-    """Points at which an expectation is taken."""
     kin_trust: float = 4.0
     """Observations' worth of trust in what wider groups of subnets say of a subnet's spread."""
     spread_apart: float = 0.9

@@ -14,6 +14,7 @@ from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.address import Address
 from ipmicra.model.location import Location
 from ipmicra.model.site import Site
+from ipmicra.model.types import Floats
 
 
 class LocationSource(Protocol):
@@ -56,6 +57,13 @@ class FallbackSources:
     """Without it, answers by location carry no expected round trip."""
     asks_places: bool = False
     """Whether such sites are located once more, with more effort (`AskPlace`), before their place decides."""
+
+
+class Settlements(Protocol):
+    """Where people live: sites of a country are where its people are, more likely than elsewhere."""
+
+    def of(self, country: str) -> tuple[Floats, Floats]:
+        """Return points of a country, as unit vectors, and the people around each; none for no country."""
 
 
 class PrefixSet(Protocol):

@@ -13,6 +13,7 @@ import numpy as np
 from ipmicra.app.locate.sites import LocatedSites
 from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig
 from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
+from ipmicra.edge.geodata.countries import CountrySettlements
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import Bounds, StorePort
 from ipmicra.model.address import Address
@@ -45,7 +46,7 @@ class StoredExpectations:
             return known_ms  # nothing to estimate, so nothing to learn from thousands of samples
         heard = self._heard()
         places = StoredPlaces(self.store, self.hierarchy)
-        trips = ExpectedTrips(self.hierarchy, crawlers)
+        trips = ExpectedTrips(self.hierarchy, crawlers, CountrySettlements())
         for address, samples in heard.items():
             trips.learn(address, places.of_address(address), _measured(samples))
         names = [crawler.name for crawler in crawlers]

@@ -15,6 +15,7 @@ from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.geodata.countries import CountrySettlements
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -156,5 +157,6 @@ class DelegateOptions:
             prices_ms=prices,
             nearest=[self.nearest],
             paper=[PaperConfig(reconsiders=self.reconsiders, beyond_organisation=self.beyond_organisation)],
+            settlements=CountrySettlements(),
         )
         return one.make(np.random.default_rng(0))

@@ -26,6 +26,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from itertools import islice
 
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.session import Session
@@ -215,7 +216,7 @@ class Owners:
         try:
             while True:
                 while len(under_way) < self.config.parts:
-                    part = [one for one, _ in zip(source, range(self.config.part), strict=False)]
+                    part = list(islice(source, self.config.part))
                     if not part:
                         break
                     under_way.append(asyncio.create_task(self._answers(part)))

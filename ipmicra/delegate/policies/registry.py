@@ -12,7 +12,7 @@ from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.belief import mean_probes, price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
-from ipmicra.delegate.ports import Policy
+from ipmicra.delegate.ports import Policy, Settlements
 
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
 """Names of the policies, in the order in which they are shown."""
@@ -75,15 +75,17 @@ def policy_variants(
     prices_ms: Sequence[float],
     nearest: Sequence[int],
     paper: Sequence[PaperConfig] = (PaperConfig(),),
+    settlements: Settlements | None = None,
 ) -> list[PolicyVariant]:
     """Return the policy_variants of some policies; several settings make several of a policy.
 
-    `paper` has readings of the paper's procedure, each of which is taken with all thresholds.
+    `paper` has readings of the paper's procedure, each of which is taken with all thresholds; `settlements`
+    tell `predict` where in a country sites are likely.
     """
     found: list[PolicyVariant] = []
     for name in names:
         if name == "predict":
-            found += _predictors(prices_ms)
+            found += _predictors(prices_ms, settlements)
         elif name == "paper":
             found += [_paper(replace(one, threshold_ms=ms)) for one in paper for ms in thresholds_ms]
         elif name == "geo":
@@ -93,19 +95,19 @@ def policy_variants(
     return found
 
 
-def _predictors(prices_ms: Sequence[float]) -> list[PolicyVariant]:
+def _predictors(prices_ms: Sequence[float], settlements: Settlements | None) -> list[PolicyVariant]:
     """Return the default and the frugal setting, or fixed prices."""
-    if not prices_ms:
-        return [
-            PolicyVariant("predict", "default", lambda _rng: Predict()),
-            PolicyVariant("predict", "frugal", lambda _rng: Predict(FRUGAL)),
-        ]
-    return [_predict_at(price) for price in prices_ms]
+    fixed = {f"{price:g} ms a probe": _fixed(price) for price in prices_ms}
+    configs = fixed or {"default": PredictConfig(), "frugal": FRUGAL}
+    return [_predict(name, config, settlements) for name, config in configs.items()]
 
 
-def _predict_at(price_ms: float) -> PolicyVariant:
-    config = replace(PredictConfig(), probe_price_ms=price_ms, probes_per_site=None)
-    return PolicyVariant("predict", f"{price_ms:g} ms a probe", lambda _rng: Predict(config))
+def _predict(setting: str, config: PredictConfig, settlements: Settlements | None) -> PolicyVariant:
+    return PolicyVariant("predict", setting, lambda _rng: Predict(config, settlements))
+
+
+def _fixed(price_ms: float) -> PredictConfig:
+    return replace(PredictConfig(), probe_price_ms=price_ms, probes_per_site=None)
 
 
 def _paper(config: PaperConfig) -> PolicyVariant:

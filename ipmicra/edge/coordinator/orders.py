@@ -30,7 +30,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from types import TracebackType
 from typing import Self
@@ -46,6 +46,8 @@ from ipmicra.edge.coordinator.agent_client import (
     client_of,
 )
 from ipmicra.edge.coordinator.avoiding import Avoided, AvoidingConfig
+from ipmicra.edge.coordinator.believing import BeliefConfig, believed
+from ipmicra.edge.coordinator.target_cap import TargetCap, TargetCapConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.errors import AgentError
@@ -55,62 +57,8 @@ from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.limits import LIMITS
 from ipmicra.wire.messages import Answer, ProbeOrder, longest_s
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefConfig:
-    """Limits of what can be true."""
-
-    clock_slack_s: float = 30.0
-    """A clock that differs by more is wrong: NTP keeps well within a second, this allows for a poor one."""
-    elapsed_slack_ms: float = 5.0
-    """Differences between two machines' stopwatches that prove nothing."""
-    least_ms: float = 0.001
-    """The unit in which kernels measure a handshake. On loopback, where nothing is shorter, one takes 5 units
-    or more; what is below one unit was not measured at all."""
-
-
-def believed(
-    sample: Sample,
-    order: ProbeOrder,
-    elapsed_ms: float | None,
-    window_s: tuple[float, float],
-    config: BeliefConfig,
-) -> Sample:
-    """Return a sample as far as it can be believed.
-
-    No round trip is shorter than can be measured, none lasts longer than the whole exchange with the agent
-    did, and one of another address than the order's is no answer. A time of day outside the exchange is
-    replaced by our own.
-    """
-    if order.address is not None and int(order.address) and sample.address != order.address:
-        return _unbelievable(sample, order, f"it probed {sample.address} instead", window_s[1])
-    if sample.rtt_ms is not None and sample.rtt_ms < config.least_ms:
-        detail = f"it claims {sample.rtt_ms:.3g} ms, which cannot be measured"
-        return _unbelievable(sample, order, detail, window_s[1])
-    total_ms = sum(sample.all_ms)
-    if elapsed_ms is not None and total_ms > elapsed_ms + config.elapsed_slack_ms:
-        detail = f"it claims {total_ms:.0f} ms of round trips within {elapsed_ms:.0f} ms"
-        return _unbelievable(sample, order, detail, window_s[1])
-    earliest_s = window_s[0] - config.clock_slack_s if elapsed_ms is not None else 0.0
-    if earliest_s <= sample.taken_s <= window_s[1] + config.clock_slack_s:
-        return sample
-    note = f"the agent's clock is off by {sample.taken_s - window_s[1]:+.0f} s"
-    detail = f"{sample.detail}; {note}" if sample.detail else note
-    return replace(sample, taken_s=window_s[1], detail=detail[: LIMITS.max_detail])
-
-
-def _unbelievable(sample: Sample, order: ProbeOrder, detail: str, now_s: float) -> Sample:
-    return Sample(
-        crawler=sample.crawler,
-        address=order.address or sample.address,
-        rtt_ms=None,
-        loss=Loss.AGENT,
-        detail=f"not believed: {detail}"[: LIMITS.max_detail],
-        taken_s=now_s,
-    )
-
-
 events = EventLog("coordinator")
+CAPPED = "the fleet has probed this block too often within the hour; nothing was sent"
 UNRESOLVED = IPv4Address(0)
 """Stands in a sample for the address of a host that could not be resolved."""
 
@@ -134,6 +82,7 @@ class DeskConfig:
     client: ClientConfig = field(default_factory=ClientConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
     avoiding: AvoidingConfig = field(default_factory=AvoidingConfig)
+    cap: TargetCapConfig = field(default_factory=TargetCapConfig)
 
 
 class NoAgentError(NotSentError):
@@ -171,6 +120,7 @@ class OrderDesk:
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
         self._avoided = Avoided(self._config.avoiding)
+        self._cap: TargetCap | None = None
 
     async def __aenter__(self) -> Self:
         """Open the session that all agents share."""
@@ -195,9 +145,16 @@ class OrderDesk:
     async def probe(self, probes: Iterable[Probe], budget: str | None = None) -> AsyncIterator[Sample]:
         """Return a sample for each probe, as they come; beyond the budget it says so and nothing is sent."""
         payer = budget or self._config.budget
-        sent = [
+        if self._cap is None:
+            self._cap = TargetCap(self._store, self._config.cap, clock=self._clock)
+        wanted = [
             _Sent(order_of(uuid.uuid4().hex, probe, self._config), probe.crawler, payer) for probe in probes
         ]
+        admitted = [self._cap.admits(one.order.address) for one in wanted]
+        sent = [one for one, is_admitted in zip(wanted, admitted, strict=True) if is_admitted]
+        for one, is_admitted in zip(wanted, admitted, strict=True):
+            if not is_admitted:
+                yield self._lost(one, Loss.RATE_LIMITED, CAPPED)
         records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
         granted = self._store.budget.reserve(payer, records, self._clock())
         for one in sent[granted:]:

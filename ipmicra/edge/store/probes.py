@@ -145,6 +145,10 @@ class BudgetTable:
         """Return the orders that were answered, or whose answers are lost for good, oldest first."""
         return self._orders(name, "IS NOT NULL")
 
+    def recent(self, since_s: float) -> list[OrderRecord]:
+        """Return the orders of all budgets that were reserved from a time on, oldest first."""
+        return self._connection.read(_ORDER, _order_of, "WHERE reserved_s >= ? ORDER BY rowid", (since_s,))
+
     def _orders(self, name: str, condition: str) -> list[OrderRecord]:
         rest = f"WHERE budget = ? AND answered_s {condition} ORDER BY rowid"
         return self._connection.read(_ORDER, _order_of, rest, (name,))

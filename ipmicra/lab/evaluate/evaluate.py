@@ -16,6 +16,7 @@ from ipmicra.delegate.policies.registry import POLICIES, READINGS, PolicyVariant
 from ipmicra.delegate.replay.answers import trust_of
 from ipmicra.delegate.replay.quality import Quality, SiteOutcome
 from ipmicra.delegate.replay.world import LocationKind, World
+from ipmicra.edge.geodata.countries import CountrySettlements
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.errors import InputError
 from ipmicra.lab.evaluate.comparison import Comparison, PolicyResult, other_ways
@@ -149,6 +150,7 @@ def _variants(options: EvaluateOptions) -> list[PolicyVariant]:
         prices_ms=options.prices_ms,
         nearest=options.nearest,
         paper=READINGS if options.is_read_both_ways else READINGS[:1],
+        settlements=CountrySettlements(),
     )
 
 

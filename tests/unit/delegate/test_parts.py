@@ -145,8 +145,8 @@ def test_expected_round_trips_grow_with_distance_and_unknown_places_are_unsure()
     for one in (LONDON, SYDNEY, None):
         geography.add(one)
     outlook = geography.outlook(PARIS)
-    assert outlook.mean[0] < outlook.mean[1]
-    assert outlook.least[2] == 0
+    assert outlook.levels[0, 0] < outlook.levels[0, 1]
+    assert outlook.least[0, 2] == 0
     assert outlook.covariance is not None
     assert outlook.covariance[2, 2] > 0.5 > outlook.covariance[0, 0]
 
@@ -155,7 +155,6 @@ def test_country_is_less_sure_than_a_point_and_nowhere_less_than_a_country() -> 
     geography = Geography(PredictConfig())
     for one in (LONDON, PARIS, SYDNEY):
         geography.add(one)
-    country = geography.outlook(place(47.0, 3.0, radius_km=400)).covariance
-    assert country is not None
-    assert geography.outlook(PARIS).covariance is None
-    assert 0 < country[1, 1] < geography.nowhere()[1][1, 1]
+    country, point = geography.outlook(place(47.0, 3.0, radius_km=400)), geography.outlook(PARIS)
+    assert len(point.levels) == 1
+    assert 0 < country.levels[:, 1].var() < geography.nowhere()[1][1, 1]

@@ -1,80 +1,144 @@
 """What is believed of one site in the course of an attempt, as its samples come in.
 
-A belief is a Gaussian over the logarithms of the round trips from all crawlers (`Normal`). Each sample
-answers three questions:
+How it works
+------------
+A site is at one of several places (`Belief`): a single one if its place is known well, some around it if not,
+and all places where sites were seen if its place is unknown or may be wrong. At each of them the logarithms
+of the round trips from all crawlers are a Gaussian; the means differ, the covariance is the same. A sample
 
-- What does it say of the other crawlers? The Gaussian is conditioned on it.
-- Is one more probe worth its price? `Savings` gives the expected saving of a probe by each crawler.
-- Is the place wrong? `PlacementCheck` compares the density of the samples under the prior of the place with
-  that under the location-free prior.
+- weighs the places, as in finding a position by distances from known points. Densities are those of a Student
+  distribution, so that one detour does not rule a place out;
+- conditions the Gaussians, so it says something of the other crawlers as well.
+
+`Savings` gives the expected saving of a probe by each crawler and the expected regret of an answer, both as
+means over the places that are left.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from math import erf, exp, lgamma, log, log1p, log2, pi, sqrt
+from math import exp, inf, lgamma, log, log2, pi, sqrt
 from statistics import NormalDist
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.model.types import Floats
 
+if TYPE_CHECKING:
+    from ipmicra.delegate.policies.predict.prior import Expectation
+
 LEAST_VARIANCE = 1e-12
-MOST_LOG = 500.0
-"""Logarithms of ratios are cut here, before they overflow."""
-DRAWS = 512
+LEAST_WEIGHT = 1e-2
+"""Places this much less likely than the likeliest do not count."""
+DRAWS = 2048
 """Draws by which the expected regret is taken."""
 PRIMES = np.array([p for p in range(2, 2000) if all(p % d for d in range(2, int(p**0.5) + 1))])
 """Square roots of primes make the lattice of the draws."""
+POINTS = 15
+"""Points at which the expected saving of a probe is taken."""
+EVEN = 0.5
+"""A place with a lower chance than this is given up."""
 RIVALS = 7
 """Crawlers that are compared with the holder: those with the highest expected savings."""
-NARROWEST = 0.5
-"""No expectation without a place is narrower than this, in logarithms: a bound, to save its making."""
 
 
-class Bounds(Protocol):
-    """What light says of a site's round trips, one number per crawler."""
-
-    @property
-    def floors(self) -> Floats:
-        """Milliseconds taken off before the logarithm."""
-
-    @property
-    def least(self) -> Floats:
-        """Shortest round trips that light allows, in ms."""
+@cache
+def student_constant(tail: float) -> float:
+    """Return the logarithm of a Student density at its middle, for a scale of 1."""
+    return lgamma((tail + 1) / 2) - lgamma(tail / 2) - 0.5 * log(tail * pi)
 
 
 @dataclass(slots=True)
-class Normal:
-    """What is believed of the vector of log(round trip - floor + offset), one number a crawler."""
+class Belief:
+    """What is believed of log(round trip - floor + offset): (place, crawler), with the places' weights."""
 
-    mean: Floats
+    means: Floats
+    floors: Floats
+    """Milliseconds taken off before the logarithm."""
+    least: Floats
+    """Shortest round trips that light allows, in ms."""
+    scores: Floats
+    """Logarithms of the places' weights, which add up to 1."""
     covariance: Floats
+    """Between crawlers, the same at all places."""
+    offset_ms: float
+    tail: float
+    """Degrees of freedom of the Student distribution."""
     surprise: float = 0.0
     """Sum of squared, standardised deviations of what was seen."""
     seen: int = 0
+    density: float = 0.0
+    """Logarithm of the density of what was seen."""
 
-    def condition(self, crawler: int, value: float) -> None:
-        """Take note of one crawler's value; its variance becomes nil."""
-        mean, covariance = self.mean, self.covariance
-        variance = covariance[crawler, crawler]
-        deviation = value - mean[crawler]
+    def condition(self, crawler: int, rtt_ms: float, noise: float = 0.0) -> None:
+        """Take note of one crawler's round trip.
+
+        With `noise`, a variance, it is that of a neighbour. Without, it is the site's own: its variance
+        becomes nil.
+        """
+        covariance = self.covariance
+        trips = np.maximum(rtt_ms - self.floors[:, crawler], 0.0) + self.offset_ms
+        values = np.log(trips)
+        deviations = values - self.means[:, crawler]
+        variance = float(covariance[crawler, crawler]) + noise
+        squares = deviations * deviations / variance
+        scores = self.scores - values - 0.5 * (self.tail + 1) * np.log1p(squares / self.tail)
+        top = float(scores.max())
+        evidence = top + log(float(np.exp(scores - top).sum()))
+        self.scores = scores - evidence
         gain = covariance[crawler] / variance
-        self.surprise += float(deviation * deviation / variance)
-        self.seen += 1
-        self.mean = mean + gain * deviation
+        self.means = self.means + deviations[:, None] * gain
         self.covariance = covariance - gain[:, None] * covariance[crawler]
+        if noise:
+            return
+        self.density += evidence + student_constant(self.tail) - 0.5 * log(variance)
+        self.surprise += float(np.exp(self.scores) @ squares)
+        self.seen += 1
         self.covariance[crawler, :] = 0.0
         self.covariance[:, crawler] = 0.0
-        self.mean[crawler] = value
 
-    def widening(self, tail: float) -> float:
-        """Return the variance's factor after surprises: above 1 if samples strayed more than expected."""
-        return max(1.0, (tail + self.surprise) / (tail + self.seen))
+    @property
+    def widening(self) -> float:
+        """The variance's factor after surprises: above 1 if samples strayed more than expected."""
+        return max(1.0, (self.tail + self.surprise) / (self.tail + self.seen))
+
+    def or_elsewhere(self, other: Belief, share: float) -> Belief:
+        """Return a belief in the places of both, with a share for the other's, before any sample."""
+        return Belief(
+            np.concatenate((self.means, other.means)),
+            np.concatenate((self.floors, other.floors)),
+            np.concatenate((self.least, other.least)),
+            np.concatenate((self.scores + log(1.0 - share), other.scores + log(share))),
+            self.covariance,
+            self.offset_ms,
+            self.tail,
+        )
+
+    def likely(self) -> tuple[NDArray[np.intp], Floats]:
+        """Return the places that count, and their weights."""
+        if len(self.scores) == 1:
+            return np.zeros(1, np.intp), np.ones(1)
+        weights = np.exp(self.scores - self.scores.max())
+        some = np.flatnonzero(weights >= LEAST_WEIGHT)
+        weights = weights[some]
+        return some, weights / weights.sum()
+
+    def logarithms(self) -> Floats:
+        """Return the expected log(round trip + offset) of each crawler."""
+        some, weights = self.likely()
+        found: Floats = weights @ np.log(self.floors[some] + np.exp(self.means[some]))
+        return found
+
+    def expected_ms(self, crawler: int) -> float:
+        """Return the round trip that is expected of a crawler."""
+        some, weights = self.likely()
+        trips = self.floors[some, crawler] + np.exp(self.means[some, crawler])
+        return max(0.0, float(np.exp(weights @ np.log(trips))) - self.offset_ms)
 
 
 @cache
@@ -90,50 +154,52 @@ class Savings:
 
     offset_ms: float
     fixed_ms: float
-    quantiles: int
 
-    def over_known(
-        self, belief: Normal, floors: Floats, least: Floats, best_ms: float, widening: float
-    ) -> Floats:
-        """Return what a probe by each crawler may save beside a measured round trip, in ms.
+    def over_known(self, belief: Belief, best_ms: float) -> Floats:
+        """Return what a probe by each crawler may save beside a measured round trip, in ms."""
+        some, weights = belief.likely()
+        deviation = np.sqrt(np.maximum(belief.covariance.diagonal() * belief.widening, LEAST_VARIANCE))
+        means, floors, least = belief.means[some], belief.floors[some], belief.least[some]
+        points = quantile_points(POINTS)
+        # Most crawlers cannot win even with the lowest of the points: only the others are looked at.
+        lowest = floors + np.exp(means + deviation * points[0]) - self.offset_ms
+        place, crawler = np.nonzero(np.maximum(lowest, least) < best_ms)
+        values = means[place, crawler] + np.multiply.outer(points, deviation[crawler])
+        trips = floors[place, crawler] + np.exp(values) - self.offset_ms
+        shifted = np.maximum(trips, least[place, crawler]) + self.fixed_ms
+        saved = np.log(np.maximum((best_ms + self.fixed_ms) / shifted, 1.0)).sum(axis=0)
+        total = np.bincount(crawler, weights[place] * saved, minlength=len(deviation))
+        return np.asarray(total, np.float64) * (self.fixed_ms / POINTS)
 
-        `floors` were taken off before the logarithm; `least` is what light allows.
-        """
-        deviation = np.sqrt(np.maximum(belief.covariance.diagonal() * widening, LEAST_VARIANCE))
-        values = belief.mean[:, None] + deviation[:, None] * quantile_points(self.quantiles)
-        round_trips = np.maximum(floors[:, None] + np.exp(values) - self.offset_ms, least[:, None])
-        ratio = (best_ms + self.fixed_ms) / (np.maximum(round_trips, 0.0) + self.fixed_ms)
-        saved: Floats = np.log(np.maximum(ratio, 1.0)).sum(axis=1) * (self.fixed_ms / self.quantiles)
-        return saved
-
-    def over_expected(self, belief: Normal, floors: Floats, holder: int) -> Floats:
+    def over_expected(self, belief: Belief, holder: int) -> Floats:
         """Return what each crawler may save beside the one that is expected to be the nearest, in ms."""
-        spread_ms = np.exp(belief.mean)
-        shifted = floors + spread_ms
+        some, weights = belief.likely()
+        spread_ms = np.exp(belief.means[some])
+        shifted = belief.floors[some] + spread_ms
         level, share = np.log(shifted), spread_ms / shifted
         variance = belief.covariance.diagonal() * share**2
-        together = belief.covariance[holder] * share * share[holder]
-        deviation = np.sqrt(np.maximum(variance[holder] + variance - 2 * together, LEAST_VARIANCE))
-        logarithms = deviation * _loss((level[holder] - level) / deviation)
-        expected_ms = shifted[holder] - self.offset_ms
-        saved: Floats = logarithms * shifted[holder] / (expected_ms + self.fixed_ms) * self.fixed_ms
-        return saved
+        own = shifted[:, holder, None]
+        together = belief.covariance[holder] * share * share[:, holder, None]
+        deviation = np.sqrt(np.maximum(variance[:, holder, None] + variance - 2 * together, LEAST_VARIANCE))
+        logarithms = deviation * _loss((level[:, holder, None] - level) / deviation)
+        saved: Floats = weights @ (logarithms * own / (own - self.offset_ms + self.fixed_ms))
+        return saved * self.fixed_ms
 
     def regret_among(
-        self, belief: Normal, outlook: Bounds, holder: int, usable: NDArray[np.intp], enough_ms: float
+        self, belief: Belief, holder: int, usable: NDArray[np.intp], enough_ms: float
     ) -> tuple[float, Floats]:
         """Return what a holder is expected to lose against all who may be asked, and against each.
 
         Where one of them alone makes it lose `enough_ms`, that is returned: more does not matter.
         """
-        savings = self.over_expected(belief, outlook.floors, holder)
+        savings = self.over_expected(belief, holder)
         counted = np.zeros_like(savings)
         counted[usable] = savings[usable]
         counted[holder] = 0.0
         most = float(counted.max())
-        return (most if most >= enough_ms else self.regret(belief, outlook, holder, counted)), counted
+        return (most if most >= enough_ms else self.regret(belief, holder, counted)), counted
 
-    def regret(self, belief: Normal, outlook: Bounds, holder: int, savings: Floats) -> float:
+    def regret(self, belief: Belief, holder: int, savings: Floats) -> float:
         """Return what a crawler is expected to lose against the nearest of all, without a sample, in ms.
 
         `savings` has what each of the others may save beside it, nil for those that do not count. Several
@@ -141,22 +207,24 @@ class Savings:
         """
         rivals = np.argsort(-savings)[:RIVALS]
         some = np.concatenate(([holder], rivals[(savings[rivals] > 0) & (rivals != holder)]))
-        covariance = belief.covariance[some[:, None], some] + LEAST_VARIANCE * np.eye(len(some))
-        values = belief.mean[some] + normal_draws(len(some)) @ np.linalg.cholesky(covariance).T
-        trips = np.maximum(outlook.floors[some] + np.exp(values) - self.offset_ms, outlook.least[some])
-        shifted = np.maximum(trips, 0.0) + self.fixed_ms
+        shifted = np.maximum(self._drawn(belief, some), 0.0) + self.fixed_ms
         return float(np.log(shifted[:, 0] / shifted.min(axis=1)).mean()) * self.fixed_ms
 
-    def chance(self, belief: Normal, outlook: Bounds, crawler: int, usable: NDArray[np.intp]) -> float:
+    def chance(self, belief: Belief, crawler: int, usable: NDArray[np.intp]) -> float:
         """Return how likely a crawler is the nearest of those that may be asked."""
-        others = usable[usable != crawler]
-        some = np.concatenate(([crawler], others)).astype(np.intp)
-        covariance = belief.covariance[some[:, None], some]
-        scales, directions = np.linalg.eigh(covariance)
+        some = np.concatenate(([crawler], usable[usable != crawler])).astype(np.intp)
+        return float((self._drawn(belief, some).argmin(axis=1) == 0).mean())
+
+    def _drawn(self, belief: Belief, crawlers: NDArray[np.intp]) -> Floats:
+        """Return draws of some crawlers' round trips: of the place first, then of the deviations there."""
+        places, weights = belief.likely()
+        at = places[np.minimum(np.searchsorted(weights.cumsum(), even_draws()), len(places) - 1)]
+        scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers])
         root = directions * np.sqrt(np.maximum(scales, 0.0))
-        values = belief.mean[some] + normal_draws(len(some)) @ root.T
-        trips = np.maximum(outlook.floors[some] + np.exp(values) - self.offset_ms, outlook.least[some])
-        return float((trips.argmin(axis=1) == 0).mean())
+        where = at[:, None], crawlers
+        values = belief.means[where] + normal_draws(len(crawlers)) @ root.T
+        drawn: Floats = belief.floors[where] + np.exp(values) - self.offset_ms
+        return np.maximum(drawn, belief.least[where])
 
 
 @cache
@@ -173,107 +241,92 @@ def normal_draws(count: int) -> Floats:
     return np.concatenate((half, -half))
 
 
+@cache
+def even_draws() -> Floats:
+    """Return numbers between 0 and 1 in order, for both halves: each place gets a run of the lattice."""
+    half = (np.arange(DRAWS // 2) + 0.5) / (DRAWS // 2)
+    return np.concatenate((half, half))
+
+
 def _loss(margin: Floats) -> Floats:
     """Return E[max(margin + z, 0)] for a standard normal z."""
-    density = np.exp(-0.5 * margin * margin) / sqrt(2 * np.pi)
-    below = np.array([0.5 + 0.5 * erf(x / sqrt(2)) for x in margin.tolist()])
-    loss: Floats = margin * below + density
+    density = np.exp(-0.5 * margin * margin) / sqrt(2 * pi)
+    loss: Floats = np.maximum(margin, 0.0) + density * _mills(np.abs(margin))
     return loss
 
 
-def student_constant(tail: float) -> float:
-    """Return the logarithm of a Student density at its middle, for a scale of 1."""
-    return lgamma((tail + 1) / 2) - lgamma(tail / 2) - 0.5 * log(tail * pi)
+def _mills(distance: Floats) -> Floats:
+    """Return E[max(z - distance, 0)] over the density at `distance`, to within 1e-6.
 
-
-class WrongShare:
-    """Counts places and wrong ones among them, in all and by source."""
-
-    def __init__(self, config: PredictConfig) -> None:
-        """Begin without any."""
-        self._config = config
-        self.sites = self.wrong = 0
-        self._by_source: dict[str, tuple[int, int]] = {}
-
-    def count(self, source: str, *, is_wrong: bool) -> None:
-        """Count a place."""
-        sites, wrong = self._by_source.get(source, (0, 0))
-        self._by_source[source] = sites + 1, wrong + is_wrong
-        self.sites += 1
-        self.wrong += is_wrong
-
-    def of(self, source: str, assumed: float) -> float:
-        """Return the share of a source's wrong places; it leans on that of all, which leans on `assumed`."""
-        trust, own_trust = self._config.places_trusted, self._config.source_trust
-        share = (trust * assumed + self.wrong) / (trust + self.sites)
-        sites, wrong = self._by_source.get(source, (0, 0))
-        return (own_trust * share + wrong) / (own_trust + sites)
-
-
-class PlacementCheck:
-    """Counts wrong places, and weighs one site's samples.
-
-    Densities are those of a Student distribution, so that one detour does not refute a place.
+    1 - distance × Mills' ratio, that ratio by formula 26.2.17 of Abramowitz and Stegun.
     """
+    t = 1.0 / (1.0 + 0.2316419 * distance)
+    ratio = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+    tail: Floats = np.maximum(1.0 - distance * ratio, 0.0)
+    return tail
 
-    def __init__(self, config: PredictConfig) -> None:
-        """Begin with the share that is expected before any sample."""
-        self._config = config
-        self._tail = config.tail
-        self._constant = student_constant(self._tail)
-        self._all, self._sure = WrongShare(config), WrongShare(config)
-        self._lost_ms = 0.0
 
-    def __repr__(self) -> str:
-        """Say what was counted."""
-        return f"<PlacementCheck: {self._all.wrong} of {self._all.sites} places wrong>"
+# --- notes of an attempt
 
-    def learn(self, source: str, loss_ms: float | None, *, was_sure: bool) -> None:
-        """Count a site that had a place from some source and was sampled.
 
-        `loss_ms` is what believing the place would have cost, None if it was right; `was_sure` says that the
-        place alone nearly settled the site.
-        """
-        is_wrong = loss_ms is not None
-        self._all.count(source, is_wrong=is_wrong)
-        self._lost_ms += loss_ms or 0.0
-        if was_sure:
-            self._sure.count(source, is_wrong=is_wrong)
+@dataclass(slots=True)
+class Notes:
+    """What the policy knows in the course of an attempt."""
 
-    def share(self, source: str) -> float:
-        """Return the share of a source's places that are wrong: as assumed, as seen of all, as seen of it."""
-        return self._all.of(source, self._config.misplaced)
-
-    def expected_loss_ms(self, source: str) -> float:
-        """Return what believing a place without a probe is expected to lose; nil until the first wrong one.
-
-        Only places count that nearly settled their sites: where more was unknown, more is wrong.
-        """
-        return self._sure.of(source, 0.0) * self.loss_ms
+    prior: Expectation
+    belief: Belief
+    taken_in: set[int] = field(default_factory=set)
+    """Crawlers whose sample the belief has."""
+    savings: Floats | None = None
+    """Expected saving of a probe by each crawler, when last computed."""
+    is_open: bool = False
+    """Whether the belief has places elsewhere, too, after those of the prior: the site's own is in doubt."""
+    is_misplaced: bool = False
+    """There was a place, and the samples say that it is wrong."""
+    regret_ms: float = inf
+    """What an answer without any sample was expected to lose."""
+    source: str = ""
+    """Where that place was from."""
 
     @property
-    def loss_ms(self) -> float:
-        """Mean loss of believing a wrong place."""
-        trust = self._config.losses_trusted
-        return (trust * self._config.misplaced_loss_ms + self._lost_ms) / (trust + self._all.wrong)
+    def is_refuted(self) -> bool:
+        """Whether the place is likelier wrong than right, by the samples so far."""
+        return self.is_open and float(np.exp(self.belief.scores[: len(self.prior.means)]).sum()) < EVEN
 
-    def density(self, belief: Normal, crawler: int, value: float) -> float:
-        """Return the logarithm of the density of a round trip whose shifted logarithm is `value`."""
-        variance = float(belief.covariance[crawler, crawler])
-        deviation = value - float(belief.mean[crawler])
-        surprise = log1p(deviation * deviation / (variance * self._tail))
-        return self._constant - 0.5 * log(variance) - 0.5 * (self._tail + 1) * surprise - value
+    def give_up(self, prior: Expectation) -> None:
+        """Go on without the place, which is wrong; `prior` is what is expected without it."""
+        self.prior, self.is_open, self.is_misplaced = prior, False, True
 
-    def most(self, values: list[float]) -> float:
-        """Return the highest density that no place could give to such values."""
-        return len(values) * (self._constant - log(NARROWEST)) - sum(values)
+    def weights(self) -> Floats:
+        """Return how likely each place of the prior is by now."""
+        scores = self.belief.scores[: len(self.prior.means)]
+        weights = np.exp(scores - scores.max())
+        found: Floats = weights / weights.sum()
+        return found
 
-    def doubt(self, source: str, placed: float, unplaced: float) -> float:
-        """Return the chance that a place is wrong, by the logarithms of the samples' densities."""
-        share = self.share(source)
-        if share >= 1.0:
-            return 1.0
-        return 1.0 / (1.0 + exp(min(placed - unplaced, MOST_LOG)) * (1.0 - share) / share)
+
+def unasked(
+    notes: Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
+) -> list[Considered]:
+    """Say why each crawler that was not asked was not."""
+    savings = np.zeros(len(names)) if notes.savings is None else notes.savings
+    least = notes.belief.least[notes.belief.likely()[0]].min(axis=0)
+    return [
+        Considered(
+            crawler=names[crawler],
+            verdict=Verdict.NOT_ASKED,
+            reason=_why_not(float(least[crawler]), best_ms, savings[crawler], price_ms),
+            expected_ms=notes.belief.expected_ms(crawler),
+            saving_ms=float(savings[crawler]),
+        )
+        for crawler in free.tolist()
+    ]
+
+
+def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
+    if best_ms is not None and least_ms >= best_ms:
+        return f"light needs {least_ms:.1f} ms from there"
+    return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"
 
 
 # --- what a probe costs

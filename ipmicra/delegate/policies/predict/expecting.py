@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ipmicra.delegate.attempt import Attempt
-from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.ports import Settlements
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, key_of, row_of_key
 from ipmicra.model.address import Address
@@ -20,10 +20,10 @@ class ExpectedTrips:
     """Learns from samples of any sites; gives what is expected between any site and each crawler."""
 
     def __init__(
-        self, tree: SubnetTree, crawlers: Iterable[Crawler], config: PredictConfig | None = None
+        self, tree: SubnetTree, crawlers: Iterable[Crawler], settlements: Settlements | None = None
     ) -> None:
-        """Begin with a fleet and nothing learnt."""
-        self._tree, self._roster, self._policy = tree, Roster(), Predict(config)
+        """Begin with a fleet and nothing learnt; `settlements` say where in a country sites are likely."""
+        self._tree, self._roster, self._policy = tree, Roster(), Predict(settlements=settlements)
         self._policy.bind(self._roster, Ledger(), tree)
         for crawler in crawlers:
             index, is_new = self._roster.join(crawler)

@@ -108,6 +108,17 @@ class Forest:
         middle = mean.sum(axis=0) / len(mean), variance.sum(axis=0) / len(variance)
         return _descend(middle, _without_child(common, rising, None), branch.common_squares)
 
+    def expect_regions(self, nodes: NDArray[np.intp], spread: LevelSpread) -> Floats:
+        """Return the mean of every crawler in some regions; nodes are (region, level, tree)."""
+        levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
+        flat = nodes.transpose(1, 0, 2).reshape(nodes.shape[1], -1)
+        trees = self._precision[flat].astype(np.float64), self._weight[flat]
+        start = np.zeros(trees[0].shape[1:])
+        received = _without_child(trees, _rise(*trees, np.array(levels)[:, None, None]), None)
+        mean, _variance = _descend((start, start), received, levels)
+        found: Floats = mean.reshape(nodes.shape[0], nodes.shape[2], -1).mean(axis=1)
+        return found
+
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
         message = precision[None], weight[None]

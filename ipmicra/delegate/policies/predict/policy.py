@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import log
+from math import exp, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.belief import PlacementCheck, Price, Savings
+from ipmicra.delegate.policies.predict.belief import EVEN, Belief, Notes, Price, Savings, unasked
 from ipmicra.delegate.policies.predict.forest import Branches
-from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Notes, Outlook, unasked
-from ipmicra.delegate.policies.predict.whereabouts import Whereabouts
-from ipmicra.delegate.ports import Scope
+from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook, Samples
+from ipmicra.delegate.policies.predict.whereabouts import PlacementCheck, Whereabouts
+from ipmicra.delegate.ports import Scope, Settlements
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree, is_narrow
 from ipmicra.model.delegation import Evidence
@@ -59,14 +59,14 @@ class Predict:
     name = "predict"
     scope = Scope.PLACE
 
-    def __init__(self, config: PredictConfig | None = None) -> None:
-        """Begin without knowledge."""
+    def __init__(self, config: PredictConfig | None = None, settlements: Settlements | None = None) -> None:
+        """Begin without knowledge; `settlements` say where in a country sites are likely."""
         self.config = config or PredictConfig()
-        self._geography = Geography(self.config)
-        self._savings = Savings(self.config.offset_ms, self.config.fixed_ms, self.config.quantiles)
+        self._geography = Geography(self.config, settlements)
+        self._savings = Savings(self.config.offset_ms, self.config.fixed_ms)
         self._fields: dict[bool, Field] = {}
         self._placement = PlacementCheck(self.config)
-        self._whereabouts = Whereabouts(self.config)
+        self._whereabouts = Whereabouts(self.config, self._geography)
         self._refuted: set[tuple[int, Location | None]] = set()
         """Subnets and places that were wrong for one of their sites: other sites would get the same."""
         self._spread: list[int] = []
@@ -96,7 +96,7 @@ class Predict:
         """Make room for a crawler."""
         place = self.roster.crawlers[crawler].location
         self._geography.add(place)
-        self._whereabouts.add_crawler(place, self._geography.points)
+        self._whereabouts.add_crawler(place)
         self.price.crawlers = len(self.roster)
         for is_placed, known in self._fields.items():
             known.add_crawler(self._simple(is_placed))
@@ -126,7 +126,7 @@ class Predict:
         if isinstance(choice, Ask):
             return choice
         usable = np.array(self.roster.usable(), dtype=np.intp)
-        chance = partial(self._savings.chance, notes.belief, notes.prior.outlook, choice.crawler, usable)
+        chance = partial(self._savings.chance, notes.belief, choice.crawler, usable)
         return replace(choice, chance=chance)
 
     def _choose(self, attempt: Attempt, notes: Notes) -> Choice:
@@ -142,7 +142,7 @@ class Predict:
         if savings[chosen] >= self.price_ms:
             return self._ask(notes, chosen, savings)
         why = self._why_stop(notes, best_ms, chosen, savings)
-        return self._in_doubt(notes, free, best_ms, Settle(best, Evidence.PROBED, best_ms, why))
+        return Settle(best, Evidence.PROBED, best_ms, why)
 
     def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
         """Return whether an answer is good for the whole subnet: if another site would lose little by it.
@@ -156,9 +156,7 @@ class Predict:
         square = kinship.square(attempt.row, is_placed=is_placed)
         beside = self._field(is_placed).expect_beside(notes.prior, square)
         usable = np.array(self.roster.usable(), dtype=np.intp)
-        regret, _each = self._savings.regret_among(
-            beside.belief(), beside.outlook, crawler, usable, self.price_ms
-        )
+        regret, _each = self._savings.regret_among(beside.belief(self.config), crawler, usable, self.price_ms)
         return regret < self.price_ms, f"expected loss of another site of it: {regret:.2f} ms"
 
     def spread_since(self) -> list[int]:
@@ -169,11 +167,9 @@ class Predict:
     def _decide_blind(self, attempt: Attempt, notes: Notes, free: NDArray[np.intp]) -> Choice:
         """Decide without a sample: the expected nearest probes first, unless none can be much nearer."""
         usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
-        expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
+        expected = notes.belief.logarithms()
         holder = int(usable[expected[usable].argmin()])
-        most, savings = self._savings.regret_among(
-            notes.belief, notes.prior.outlook, holder, usable, self.price_ms
-        )
+        most, savings = self._savings.regret_among(notes.belief, holder, usable, self.price_ms)
         notes.savings, notes.regret_ms = savings, most
         if most < self.price_ms and notes.prior.outlook.is_placed:
             most = max(most, self._saving_by_check(attempt))
@@ -186,12 +182,14 @@ class Predict:
         if self.knows(attempt):
             evidence = Evidence.INHERITED
         return Settle(
-            holder, evidence, notes.expected_ms(holder), f"expected loss without a probe: {most:.2f} ms"
+            holder,
+            evidence,
+            notes.belief.expected_ms(holder),
+            f"expected loss without a probe: {most:.2f} ms",
         )
 
     def _ask(self, notes: Notes, crawler: int, savings: Floats) -> Ask:
-        expected = notes.expected_ms(crawler)
-        notes.expected[crawler] = expected, float(savings[crawler])
+        expected = notes.belief.expected_ms(crawler)
         doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
         reason = (
             f"expected at {expected:.1f} ms; expected saving of a probe: {savings[crawler]:.2f} ms{doubt}"
@@ -199,93 +197,81 @@ class Predict:
         return Ask((crawler,), reason)
 
     def _why_stop(self, notes: Notes, best_ms: float, next_best: int, savings: Floats) -> str:
-        if notes.prior.outlook.least[next_best] >= best_ms:
+        some, _weights = notes.belief.likely()
+        if notes.belief.least[some, next_best].min() >= best_ms:
             return "light itself cannot be quicker from any other crawler"
         price = self.price_ms
         return f"expected saving of one more probe: {savings[next_best]:.2f} ms, price {price:.2f} ms"
 
     def _savings_over(self, notes: Notes, best_ms: float) -> Floats:
-        widening = notes.belief.widening(self.config.tail)
-        outlook = notes.prior.outlook
-        notes.savings = self._savings.over_known(
-            notes.belief, outlook.floors, outlook.least, best_ms, widening
-        )
+        notes.savings = self._savings.over_known(notes.belief, best_ms)
         return notes.savings
 
     def examined(self, attempt: Attempt) -> Notes:
         """Take in an attempt's samples; if they say that its place is wrong, go on without one."""
         notes = self._notes(attempt)
         self._take_in(attempt, notes)
-        unplaced = self._without_place(attempt, notes)
-        if unplaced is None:
-            return notes
-        self._refuted.add((attempt.row, attempt.location))
-        attempt.location, attempt.scratch = None, unplaced
-        return unplaced
+        if notes.is_misplaced and attempt.location is not None:
+            notes.source = _source(attempt)
+            self._refuted.add((attempt.row, attempt.location))
+            attempt.location = None
+        return notes
 
     def _notes(self, attempt: Attempt) -> Notes:
         if attempt.scratch is None:
             is_refuted = (attempt.row, attempt.location) in self._refuted
-            place = None if is_refuted else attempt.location
-            attempt.scratch = self._noted(attempt, self._geography.outlook(place))
+            outlook = self._geography.outlook(None if is_refuted else attempt.location)
+            prior = self._prior(attempt, outlook)
+            is_sought = not outlook.is_placed and self._whereabouts.is_known
+            belief = self._anywhere(attempt) if is_sought else prior.belief(self.config)
+            attempt.scratch = Notes(prior, belief)
         notes: Notes = attempt.scratch
         return notes
 
-    def _noted(self, attempt: Attempt, outlook: Outlook) -> Notes:
-        known = self._field(outlook.is_placed)
-        branch = self._branches.branch(known.forest, attempt, is_placed=outlook.is_placed)
-        prior = known.expect(outlook, branch)
-        if outlook.is_placed or not self._whereabouts.is_known:
-            return Notes(prior, prior.belief(), self.config.offset_ms)
+    def _prior(self, attempt: Attempt, outlook: Outlook) -> Expectation:
+        known, is_placed = self._field(outlook.is_placed), outlook.is_placed
+        branch = self._branches.branch(known.forest, attempt, is_placed=is_placed)
+        return known.expect(self._whereabouts.narrowed(attempt, outlook) if is_placed else outlook, branch)
+
+    def _anywhere(self, attempt: Attempt) -> Belief:
+        """Return what is believed of a site that may be at any place known."""
         between = self._branches.between_slices(attempt, is_placed=False)
-        beside = self._whereabouts.beside(attempt, between)
-        belief, _density = self._whereabouts.believed(self._field(is_placed=True).within, {}, beside)
-        return Notes(prior, belief, self.config.offset_ms, beside=beside)
+        return self._whereabouts.belief(attempt, self._field(is_placed=True), between)
 
     def _take_in(self, attempt: Attempt, notes: Notes) -> None:
-        if notes.beside is not None:
-            if notes.taken_in != attempt.samples.keys():
-                notes.taken_in = set(attempt.samples)
-                own = {one: self._logarithm(0.0, rtt_ms) for one, rtt_ms in attempt.samples.items()}
-                within = self._field(is_placed=True).within
-                notes.belief, notes.density = self._whereabouts.believed(within, own, notes.beside)
-            return
-        for crawler, rtt_ms in attempt.samples.items():
-            if crawler not in notes.taken_in:
-                notes.taken_in.add(crawler)
-                value = self._logarithm(notes.prior.outlook.floors[crawler], rtt_ms)
-                notes.density += self._placement.density(notes.belief, crawler, value)
-                notes.belief.condition(crawler, value)
+        new = [crawler for crawler in attempt.samples if crawler not in notes.taken_in]
+        for crawler in new:
+            notes.taken_in.add(crawler)
+            notes.belief.condition(crawler, attempt.samples[crawler])
+        if new and notes.prior.outlook.is_placed:
+            self._check_place(attempt, notes)
 
-    def _without_place(self, attempt: Attempt, notes: Notes) -> Notes | None:
-        """Return notes as if there were no place, if the samples fit that better than the site's own.
+    def _check_place(self, attempt: Attempt, notes: Notes) -> None:
+        """Believe in other places, too, unless it is nearly certain that the site's own is right.
 
-        If they fit it nearly as well, these notes are kept beside the others: the place is in doubt.
+        While few places are known, they are one Gaussian: it replaces the belief if it fits better.
         """
-        if not notes.prior.outlook.is_placed or not notes.taken_in:
-            return None
-        values = [self._logarithm(0.0, rtt_ms) for rtt_ms in attempt.samples.values()]
-        source, notes.doubt = _source(attempt), 0.0
-        if self._placement.doubt(source, notes.density, self._placement.most(values)) < LEAST_DOUBT:
-            return None  # whatever would be expected without a place
-        unplaced = notes.elsewhere or self._noted(attempt, self._geography.outlook(None))
-        self._take_in(attempt, unplaced)
-        margin = 0.0 if unplaced.beside is None else self.config.refuting
-        notes.doubt = self._placement.doubt(source, notes.density + margin, unplaced.density)
-        notes.elsewhere = unplaced
-        if notes.doubt <= 0.5:  # noqa: PLR2004 - likelier right than wrong
-            return None
-        unplaced.is_misplaced, unplaced.source, unplaced.regret_ms = True, source, notes.regret_ms
-        return unplaced
-
-    def _in_doubt(self, notes: Notes, free: NDArray[np.intp], best_ms: float, settle: Settle) -> Choice:
-        """Go on if the place may be wrong and a probe is worth its price even by that chance alone."""
-        elsewhere = notes.elsewhere
-        if elsewhere is None or notes.doubt < LEAST_DOUBT:
-            return settle
-        savings = notes.doubt * self._savings_over(elsewhere, best_ms)
-        chosen = int(free[savings[free].argmax()])
-        return self._ask(notes, chosen, savings) if savings[chosen] >= self.price_ms else settle
+        source, values = (
+            _source(attempt),
+            [log(ms + self.config.offset_ms) for ms in attempt.samples.values()],
+        )
+        if not notes.is_open:
+            density, most = notes.belief.density, self._placement.most(values)
+            if self._placement.doubt(source, density, most) < LEAST_DOUBT:
+                return  # whatever other places would foretell
+        if not notes.is_open and self._whereabouts.is_known:
+            share = self._placement.share(source) * exp(-self.config.refuting)
+            belief = notes.prior.belief(self.config).or_elsewhere(self._anywhere(attempt), share)
+            notes.belief, notes.is_open = _conditioned(belief, attempt), True
+        if notes.is_open:
+            if notes.is_refuted:
+                notes.give_up(self._prior(attempt, self._geography.outlook(None)))
+            return
+        prior = self._prior(attempt, self._geography.outlook(None))
+        belief = _conditioned(prior.belief(self.config), attempt)
+        if self._placement.doubt(source, notes.belief.density, belief.density) > EVEN:
+            notes.belief = belief
+            notes.give_up(prior)
 
     def _saving_by_check(self, attempt: Attempt) -> float:
         """Return what looking may save because places are wrong now and then.
@@ -298,17 +284,13 @@ class Predict:
             return self._placement.loss_ms
         return self._placement.expected_loss_ms(_source(attempt))
 
-    def _logarithm(self, floor_ms: float, rtt_ms: float) -> float:
-        return float(np.log(max(rtt_ms - floor_ms, 0.0) + self.config.offset_ms))
-
     def expected_ms(self, attempt: Attempt) -> Floats | None:
         """Return the round trip to each crawler; None if neither the place nor a sample near it is known."""
         notes = self.examined(attempt)
-        outlook = notes.prior.outlook
-        if not (outlook.is_placed or attempt.samples or self.knows(attempt)):
+        if not (notes.prior.outlook.is_placed or attempt.samples or self.knows(attempt)):
             return None
         expected: Floats = np.maximum(
-            outlook.floors + np.exp(notes.belief.mean) - self.config.offset_ms, outlook.least
+            np.exp(notes.belief.logarithms()) - self.config.offset_ms, notes.belief.least.min(axis=0)
         )
         for crawler, rtt_ms in attempt.samples.items():
             expected[crawler] = rtt_ms
@@ -336,28 +318,30 @@ class Predict:
             loss_ms = self._loss_ms(attempt, new) if notes.is_misplaced else None
             was_sure = notes.regret_ms < NEARLY * self.price_ms
             self._placement.learn(source, loss_ms, was_sure=was_sure)
-        floors = notes.prior.outlook.floors
-        values = np.array([self._logarithm(floors[crawler], attempt.samples[crawler]) for crawler in new])
-        self._whereabouts.learn(attempt, dict(zip(new, values.tolist(), strict=True)), notes.prior.outlook)
-        crawlers, known = np.array(new), self._field(notes.prior.outlook.is_placed)
+        rtts_ms = {crawler: attempt.samples[crawler] for crawler in new}
+        samples = Samples(
+            crawlers=np.array(new, dtype=np.intp),
+            rtts_ms=np.array(list(rtts_ms.values())),
+            places=notes.weights() if notes.prior.outlook.is_placed else np.ones(1),
+            weight=self.config.mutual_weight if attempt.is_mutual else 1.0,
+        )
+        self._whereabouts.learn(attempt, rtts_ms, notes.prior, samples.places)
         if notes.prior.branch.slice_square is not None and not attempt.is_mutual:
-            self._learn_kinship(attempt, notes.prior, crawlers, values)
-        known.learn(notes.prior, crawlers, values, self.config.mutual_weight if attempt.is_mutual else 1.0)
+            self._learn_kinship(attempt, notes.prior, samples)
+        self._field(notes.prior.outlook.is_placed).learn(notes.prior, samples)
 
     def _loss_ms(self, attempt: Attempt, crawlers: list[int]) -> float:
         """Return what the first crawler that was asked would have lost against the nearest that was."""
         first, best = attempt.samples[crawlers[0]], min(attempt.samples.values())
         return self.config.fixed_ms * log((first + self.config.fixed_ms) / (best + self.config.fixed_ms))
 
-    def _learn_kinship(
-        self, attempt: Attempt, prior: Expectation, crawlers: NDArray[np.intp], values: Floats
-    ) -> None:
+    def _learn_kinship(self, attempt: Attempt, prior: Expectation, samples: Samples) -> None:
         """Compare a site with those of other slices of its subnet."""
         kinship, is_placed = self._branches.kinship, prior.outlook.is_placed
-        samples = {crawler: attempt.samples[crawler] for crawler in crawlers.tolist()}
-        if kinship.compare(attempt.row, samples, self._geography.points):
+        own = dict(zip(samples.crawlers.tolist(), samples.rtts_ms.tolist(), strict=True))
+        if kinship.compare(attempt.row, own, self._geography.points):
             self._spread += self._whole_beside(attempt.row)
-        excess = self._field(is_placed).excess_over_kin(prior, crawlers, values)
+        excess = self._field(is_placed).excess_over_kin(prior, samples)
         if excess is not None:
             kinship.learn(attempt.row, excess, is_placed=is_placed)
 
@@ -378,7 +362,7 @@ class Predict:
         self._take_in(attempt, notes)
         best = attempt.best
         if best is None:
-            expected = notes.prior.outlook.floors + np.exp(notes.belief.mean)
+            expected = notes.belief.logarithms()
             present = [other for other in range(len(self.roster)) if self.roster.is_present(other)]
             return bool(expected[crawler] <= expected[present].min())
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
@@ -390,6 +374,13 @@ class Predict:
         free = self._free(attempt)
         names = [crawler.name for crawler in self.roster.crawlers]
         return partial(unasked, notes, names, free, best_ms, self.price_ms)
+
+
+def _conditioned(belief: Belief, attempt: Attempt) -> Belief:
+    """Take in all samples of an attempt."""
+    for crawler, rtt_ms in attempt.samples.items():
+        belief.condition(crawler, rtt_ms)
+    return belief
 
 
 def _source(attempt: Attempt) -> str:

@@ -2,38 +2,49 @@
 
 Two sources are added up, both in logarithms of round trips, one number per crawler:
 
-- *Geography* says how far each crawler is from the site's place: the expected logarithms, the floors that
-  light sets, and how unsure the place makes them (`Outlook`).
+- *Geography* says how far each crawler is from the site's place (`Outlook`). A place is a point, or some
+  points around it where it is not known well: the settlements of its country near it, by their number of
+  people, or else a ring. Light gives a bound from below.
 - The *field* is what other sites taught: a straight line that corrects the dependence on distance, levels of
   regions, organisations and subnets (`forest`), and the covariance between crawlers within a site.
 
 `Field.expect` joins them to an `Expectation`. There is one field for sites with a place and one for those
 without: what is learnt of the one does not hold for the other.
+
+A place may stand for several points. What is learnt from a site is weighed by how likely its own samples made
+each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import inf
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.attempt import Considered, Verdict
 from ipmicra.delegate.config import PredictConfig
-from ipmicra.delegate.policies.predict.belief import Normal
+from ipmicra.delegate.policies.predict.belief import Belief
 from ipmicra.delegate.policies.predict.forest import Branch, Forest
+from ipmicra.delegate.ports import Settlements
 from ipmicra.model.geo import FIBRE_KM_PER_MS, ring_around, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
 POINT_KM = 10.0
 """A place known to within this is a point."""
+SETTLED_KM = 50.0
+"""A place known to within this is one settlement."""
 PLACES_KEPT = 2048
-"""Places whose prior is kept: some 40 MB at most, for 50 crawlers."""
-MARGIN = 1.2
-"""Radii taken off a distance before light's time counts as a floor."""
+"""Places whose prior is kept: some 60 MB at most, for 50 crawlers."""
+RING_MARGIN = 0.4
+"""Radii taken off the distance of a point of the ring before light's time counts as a floor."""
+MARGIN_KM = 100.0
+"""The same for a settlement, which stands for others around it."""
+MOST_SETTLEMENTS = 24
+"""Settlements that stand for a place: the likeliest."""
+WIDTHS = 1.5
+"""Radii within which two thirds of a place's settlements count, beside their number of people."""
 NUGGET = 1e-4
 """Variance of a single sample beside all else; keeps matrices sound."""
 MIDDLE = float(np.log(20.0))
@@ -46,28 +57,31 @@ SURE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """One site's prior, one number a crawler."""
+    """What a place says of a site's round trips: (point, crawler)."""
 
-    mean: Floats
+    levels: Floats
+    """Expected logarithms."""
     floors: Floats
     """Milliseconds taken off before the logarithm."""
     least: Floats
     """Shortest round trips that light allows, in ms."""
+    scores: Floats
+    """Logarithms of the points' weights, which add up to 1."""
     covariance: Floats | None
-    """Of the logarithms, for want of an exact place; None for a point."""
+    """Of the logarithms, for want of crawlers' places; None if all are known."""
     is_placed: bool
 
 
 class Geography:
     """The crawlers' places; NaN where unknown."""
 
-    def __init__(self, config: PredictConfig) -> None:
+    def __init__(self, config: PredictConfig, settlements: Settlements | None = None) -> None:
         """Begin without crawlers."""
-        self._config = config
+        self._config, self._settlements = config, settlements
         self.points: Floats = np.zeros((0, 3))
         self.known: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._nowhere: tuple[Floats, Floats] | None = None
-        self._outlooks: dict[tuple[float, float, float], Outlook] = {}
+        self._outlooks: dict[tuple[float, float, float, str | None], Outlook] = {}
 
     def add(self, location: Location | None) -> None:
         """Append a crawler."""
@@ -94,7 +108,7 @@ class Geography:
         """Return the prior for a site at a place; places come again and again."""
         if location is None or not self.known.any():
             return self._outlook_nowhere()
-        place = location.latitude, location.longitude, location.radius_km
+        place = location.latitude, location.longitude, location.radius_km, location.country
         found = self._outlooks.get(place)
         if found is None:
             if len(self._outlooks) >= PLACES_KEPT:
@@ -104,20 +118,36 @@ class Geography:
 
     def _outlook_at(self, location: Location) -> Outlook:
         centre = unit_vectors(location.latitude, location.longitude)
-        is_point = location.radius_km <= POINT_KM
-        places = centre[None] if is_point else ring_around(centre, location.radius_km)
-        distances = self._distances(places)
-        levels = self._levels(distances)
-        off = location.radius_km if is_point else MARGIN * location.radius_km
-        least = np.maximum(distances[0] - off, 0.0) / FIBRE_KM_PER_MS
-        least[~self.known] = 0.0
-        mean = levels.mean(axis=0)
-        covariance = None if is_point else _spread(levels - mean)
+        if location.radius_km <= POINT_KM:
+            return self.outlook_of(centre[None], np.ones(1), location.radius_km)
+        settled = self._settled(location, centre)
+        if settled is not None:
+            return self.outlook_of(*settled, MARGIN_KM)
+        ring = ring_around(centre, location.radius_km)
+        return self.outlook_of(ring, np.ones(len(ring)), RING_MARGIN * location.radius_km)
+
+    def _settled(self, location: Location, centre: Floats) -> tuple[Floats, Floats] | None:
+        """Return the settlements that a place stands for and their weights; None if there are none."""
+        if location.radius_km <= SETTLED_KM or location.country is None or self._settlements is None:
+            return None
+        points, people = self._settlements.of(location.country)
+        away = vector_distances_km(centre[None], points)[0] / (WIDTHS * location.radius_km)
+        weights = people * np.exp(-0.5 * away**2)
+        likeliest = np.argsort(-weights, kind="stable")[:MOST_SETTLEMENTS]
+        likeliest = likeliest[away[likeliest] < 2.0]  # noqa: PLR2004 - widths
+        return (points[likeliest], weights[likeliest]) if len(likeliest) else None
+
+    def outlook_of(self, points: Floats, weights: Floats, off_km: float) -> Outlook:
+        """Return the prior for a site at any of some points, give or take so many kilometres."""
+        distances = self._distances(points)
+        least = np.maximum(distances - off_km, 0.0) / FIBRE_KM_PER_MS
+        least[:, ~self.known] = 0.0
         return Outlook(
-            mean=mean,
+            levels=self._levels(distances),
             floors=self._config.floor_share * least,
             least=least,
-            covariance=self._with_strangers(covariance),
+            scores=np.log(weights / weights.sum()),
+            covariance=self.of_strangers(),
             is_placed=True,
         )
 
@@ -132,7 +162,7 @@ class Geography:
             if self.known.sum() > 1:
                 levels = self._levels(self._distances(self.points[self.known]), config.slope_ms_per_km)
                 mean = levels.mean(axis=0)
-                covariance = _spread(levels - mean)
+                covariance = (levels - mean).T @ (levels - mean) / len(levels)
             strangers = np.flatnonzero(~self.known) if self.known.sum() > 1 else np.arange(count)
             covariance[strangers, strangers] += config.unknown_pair_spread**2
             self._nowhere = mean, covariance
@@ -140,8 +170,10 @@ class Geography:
 
     def _outlook_nowhere(self) -> Outlook:
         mean, _covariance = self.nowhere()
-        nil = np.zeros_like(mean)
-        return Outlook(mean=mean, floors=nil, least=nil, covariance=None, is_placed=False)
+        nil = np.zeros((1, len(mean)))
+        return Outlook(
+            levels=mean[None], floors=nil, least=nil, scores=np.zeros(1), covariance=None, is_placed=False
+        )
 
     def _distances(self, places: Floats) -> Floats:
         """Return distances in km, (place, crawler); a typical one for crawlers of unknown place."""
@@ -156,33 +188,39 @@ class Geography:
             slope_ms_per_km = config.slope_ms_per_km - config.floor_share / FIBRE_KM_PER_MS
         return np.log(distances * slope_ms_per_km + config.base_ms + config.offset_ms)
 
-    def _with_strangers(self, covariance: Floats | None) -> Floats | None:
-        """Make the crawlers of unknown place unsure."""
+    def of_strangers(self) -> Floats | None:
+        """Return a covariance that makes crawlers of unknown place unsure; None if there are none."""
         if self.known.all():
-            return covariance
-        count = len(self.points)
-        covariance = np.zeros((count, count)) if covariance is None else covariance
+            return None
+        covariance = np.zeros((len(self.points), len(self.points)))
         strangers = np.flatnonzero(~self.known)
-        covariance[strangers, strangers] += self._config.unknown_pair_spread**2
+        covariance[strangers, strangers] = self._config.unknown_pair_spread**2
         return covariance
-
-
-def _spread(deviations: Floats) -> Floats:
-    """Return the covariance of rows that are equally likely."""
-    covariance: Floats = deviations.T @ deviations / len(deviations)
-    return covariance
 
 
 # --- what other sites taught
 
 
 @dataclass(frozen=True, slots=True)
+class Samples:
+    """One site's round trips, to learn from."""
+
+    crawlers: NDArray[np.intp]
+    rtts_ms: Floats
+    places: Floats
+    """How likely each point of the site's place is by now."""
+    weight: float = 1.0
+    """Below 1 they count as noisy ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class Expectation:
-    """What is believed of a site before any sample of its own, one number a crawler."""
+    """What is believed of a site before any sample of its own, one number per crawler."""
 
     outlook: Outlook
     branch: Branch
-    mean: Floats
+    means: Floats
+    """At each point of its place."""
     covariance: Floats
     level: Floats
     """The part of the mean that the levels give."""
@@ -191,9 +229,18 @@ class Expectation:
     sites: int
     """Sites learnt from until then."""
 
-    def belief(self) -> Normal:
-        """Return the Gaussian to condition on samples."""
-        return Normal(self.mean, self.covariance)
+    def belief(self, config: PredictConfig) -> Belief:
+        """Return what to condition on samples."""
+        outlook = self.outlook
+        return Belief(
+            self.means,
+            outlook.floors,
+            outlook.least,
+            outlook.scores,
+            self.covariance,
+            config.offset_ms,
+            config.tail,
+        )
 
 
 class Field:
@@ -233,50 +280,78 @@ class Field:
         self._renew()
         self.forest.add_crawler()
 
+    @property
+    def sites(self) -> int:
+        """Sites learnt from."""
+        return self._sites
+
     def expect(self, outlook: Outlook, branch: Branch) -> Expectation:
         """Return what is believed of a site before any sample of its own."""
         level, variance = self.forest.expect(branch)
-        line = _line(outlook.mean)
-        mean = outlook.mean + line @ self._line + level
+        means = self._by_distance(outlook.levels) + level
+        line = _line(np.exp(outlook.scores) @ outlook.levels)
         covariance = line @ self._line_covariance @ line.T + self._within
         if outlook.covariance is not None:
             covariance += outlook.covariance
-        covariance.flat[:: len(mean) + 1] += variance + NUGGET
-        return Expectation(outlook, branch, mean, covariance, level, variance, self._sites)
+        covariance.flat[:: len(level) + 1] += variance + NUGGET
+        return Expectation(outlook, branch, means, covariance, level, variance, self._sites)
 
     def expect_beside(self, prior: Expectation, square: float) -> Expectation:
         """Return what is believed of a site in another slice of the same subnet, by the variance between."""
         return self.expect(prior.outlook, prior.branch.another_slice(square))
 
-    def excess_over_kin(self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats) -> float | None:
+    def expect_at(self, levels: Floats, regions: Sequence[NDArray[np.intp] | None]) -> Floats:
+        """Return the expected logarithms of any site at some points, (point, crawler).
+
+        `levels` are those by distance alone; `regions` have the trees' nodes of each point, None if nothing
+        was learnt there.
+        """
+        means = self._by_distance(levels)
+        known = [i for i, nodes in enumerate(regions) if nodes is not None]
+        if known:
+            nodes = np.array([regions[i] for i in known])
+            means[known] += self.forest.expect_regions(nodes, self._config.placed)
+        return means
+
+    def _by_distance(self, levels: Floats) -> Floats:
+        found: Floats = levels + self._line[0] + self._line[1] * (levels - MIDDLE)
+        return found
+
+    def excess_over_kin(self, prior: Expectation, samples: Samples) -> float | None:
         """Return the mean squared deviation of samples from what other slices foretold, beyond the noise.
 
         None where other slices foretold nothing, or the slice itself is known: it says nothing of the others.
         """
         subnet, own = prior.branch.common[-2:].tolist()
-        seen = self.forest.knows(subnet)[crawlers]
+        seen = self.forest.knows(subnet)[samples.crawlers]
         if not seen.any() or self.forest.knows(own).any():
             return None
-        some = crawlers[seen]
-        noise = prior.covariance[some, some] - (prior.branch.slice_square or 0.0)
-        return float(((values[seen] - prior.mean[some]) ** 2 - noise).mean())
+        residuals, covariance = self._residuals(prior, samples)
+        noise = covariance.diagonal() - (prior.branch.slice_square or 0.0)
+        return float((residuals**2 - noise)[seen].mean())
 
-    def learn(
-        self, prior: Expectation, crawlers: NDArray[np.intp], values: Floats, weight: float = 1.0
-    ) -> None:
-        """Take in the samples of one site, as logarithms; `prior` is what was expected of it.
+    def _residuals(self, prior: Expectation, samples: Samples) -> tuple[Floats, Floats]:
+        """Return how far samples are from what was expected, as logarithms, and the covariance of that."""
+        crawlers, weights = samples.crawlers, samples.places
+        trips = np.maximum(samples.rtts_ms - prior.outlook.floors[:, crawlers], 0.0)
+        residuals = np.log(trips + self._config.offset_ms) - prior.means[:, crawlers]
+        mean = weights @ residuals
+        apart = residuals - mean
+        between = (apart * weights[:, None]).T @ apart
+        return mean, prior.covariance[crawlers[:, None], crawlers] + between
 
-        Samples with a weight below 1 count as noisy ones.
-        """
+    def learn(self, prior: Expectation, samples: Samples) -> None:
+        """Take in the samples of one site; `prior` is what was expected of it."""
         if prior.sites != self._sites:  # other sites taught something meanwhile
             prior = self.expect(prior.outlook, prior.branch)
-        seen: Floats = prior.covariance[crawlers[:, None], crawlers]
-        if weight < 1.0:
-            seen = seen + np.diag(seen.diagonal()) * (1.0 / weight - 1.0)
+        crawlers = samples.crawlers
+        residuals, seen = self._residuals(prior, samples)
+        if samples.weight < 1.0:
+            seen = seen + np.diag(seen.diagonal()) * (1.0 / samples.weight - 1.0)
         inverse: Floats = np.asarray(np.linalg.inv(seen), np.float64)
-        pull = inverse @ (values - prior.mean[crawlers])
+        pull = inverse @ residuals
         self._learn_within(crawlers, inverse, pull)
-        self._learn_line(_line(prior.outlook.mean[crawlers]), inverse, pull)
+        self._learn_line(_line((samples.places @ prior.outlook.levels)[crawlers]), inverse, pull)
         before = prior.variance[crawlers]
         after = np.maximum(before - before**2 * inverse.diagonal(), SURE)
         centre = prior.level[crawlers]
@@ -307,65 +382,3 @@ def _line(levels: Floats) -> Floats:
     line = np.ones((len(levels), 2))
     line[:, 1] = levels - MIDDLE
     return line
-
-
-# --- notes of an attempt
-
-
-@dataclass(slots=True)
-class Notes:
-    """What the policy knows in the course of an attempt."""
-
-    prior: Expectation
-    belief: Normal
-    offset_ms: float
-    """Added to round trips before the logarithm."""
-    taken_in: set[int] = field(default_factory=set)
-    """Crawlers whose sample the belief has."""
-    savings: Floats | None = None
-    """Expected saving of a probe by each crawler, when last computed."""
-    expected: dict[int, tuple[float, float]] = field(default_factory=dict)
-    """Expected round trip and saving of those asked."""
-    density: float = 0.0
-    """Logarithm of the density of the samples taken in."""
-    beside: Mapping[int, tuple[float, float]] | None = None
-    """If the site may be anywhere: what its neighbours say, a logarithm and its variance for each crawler."""
-    is_misplaced: bool = False
-    """There was a place, and the samples say that it is wrong."""
-    doubt: float = 0.0
-    """Chance that the place is wrong, by the samples so far."""
-    elsewhere: Notes | None = None
-    """What is known if it is wrong; None if that is out of the question."""
-    regret_ms: float = inf
-    """What an answer without any sample was expected to lose."""
-    source: str = ""
-    """Where that place was from."""
-
-    def expected_ms(self, crawler: int) -> float:
-        """Return the round trip that is expected of a crawler."""
-        level = float(self.belief.mean[crawler])
-        return max(0.0, float(self.prior.outlook.floors[crawler] + np.exp(level)) - self.offset_ms)
-
-
-def unasked(
-    notes: Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
-) -> list[Considered]:
-    """Say why each crawler that was not asked was not."""
-    savings = np.zeros(len(names)) if notes.savings is None else notes.savings
-    least = notes.prior.outlook.least
-    return [
-        Considered(
-            crawler=names[crawler],
-            verdict=Verdict.NOT_ASKED,
-            reason=_why_not(float(least[crawler]), best_ms, savings[crawler], price_ms),
-            expected_ms=notes.expected_ms(crawler),
-            saving_ms=float(savings[crawler]),
-        )
-        for crawler in free.tolist()
-    ]
-
-
-def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
-    if best_ms is not None and least_ms >= best_ms:
-        return f"light needs {least_ms:.1f} ms from there"
-    return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"

@@ -9,54 +9,62 @@ import pytest
 
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
-from ipmicra.delegate.policies.predict.belief import PlacementCheck
-from ipmicra.delegate.policies.predict.prior import Geography
-from ipmicra.delegate.policies.predict.whereabouts import Candidates, Whereabouts
+from ipmicra.delegate.policies.predict.belief import Belief
+from ipmicra.delegate.policies.predict.forest import Branches
+from ipmicra.delegate.policies.predict.prior import Field, Geography, Samples
+from ipmicra.delegate.policies.predict.whereabouts import Candidates, PlacementCheck, Whereabouts
+from ipmicra.model.geo import unit_vectors
 from ipmicra.model.location import Location
+from ipmicra.model.types import Floats
 from tests.fakes.fleet import place
+from tests.fakes.subnet_tree import flat_tree
 
 ATHENS, TOKYO, LIMA = place(37.98, 23.73), place(35.68, 139.69), place(-12.05, -77.04)
 CONFIG = PredictConfig(mixed_places=0)
 WITHIN = 0.05 * np.eye(3) + 0.02
 
 
-def candidates() -> Candidates:
-    geography, found = Geography(CONFIG), Candidates(CONFIG)
+def geography() -> Geography:
+    found = Geography(CONFIG)
     for one in (ATHENS, TOKYO, LIMA):
-        geography.add(one)
         found.add(one)
-    found.set_crawlers(geography.points)
     return found
 
 
-def log(rtt_ms: float) -> float:
-    return float(np.log(rtt_ms + CONFIG.offset_ms))
+def candidates() -> Candidates:
+    found = Candidates(CONFIG, geography())
+    for one in (ATHENS, TOKYO, LIMA):
+        found.add(one)
+    return found
+
+
+def belief(*samples: tuple[int, float], noise: float = 0.0) -> Belief:
+    found = candidates().belief(Field(CONFIG, WITHIN))
+    for crawler, rtt_ms in samples:
+        found.condition(crawler, rtt_ms, noise)
+    return found
 
 
 def test_one_short_round_trip_says_where_the_site_is() -> None:
-    belief, _density = candidates().believed(WITHIN, {1: log(4.0)}, {})
-    assert belief.mean.argmin() == 1
-    assert belief.mean[0] > log(100.0)
+    found = belief((1, 4.0))
+    assert found.logarithms().argmin() == 1
+    assert found.expected_ms(0) > 100.0
 
 
 def test_long_round_trip_leaves_the_other_places() -> None:
-    belief, _density = candidates().believed(WITHIN, {1: log(250.0)}, {})
-    assert belief.mean[1] == pytest.approx(log(250.0))
-    assert belief.covariance[0, 0] > WITHIN[0, 0]
+    found = belief((1, 250.0))
+    assert found.expected_ms(1) == pytest.approx(250.0)
+    assert np.exp(found.scores)[1] < 0.01
 
 
 def test_samples_fit_places_that_exist_better_than_others() -> None:
-    some = candidates()
-    fitting = some.believed(WITHIN, {0: log(4.0), 1: log(190.0)}, {})[1]
-    odd = some.believed(WITHIN, {0: log(4.0), 1: log(4.0)}, {})[1]
-    assert fitting > odd - log(190.0)
+    fitting, odd = belief((0, 4.0), (1, 190.0)), belief((0, 4.0), (1, 4.0))
+    assert fitting.density > odd.density - np.log(190.0)
 
 
 def test_neighbours_tell_where_a_site_is_the_less_the_farther_slices_are_apart() -> None:
-    some = candidates()
-    kin = some.believed(WITHIN, {}, {1: (log(4.0), 0.02)})[0]
-    strangers = some.believed(WITHIN, {}, {1: (log(4.0), 4.0)})[0]
-    assert kin.mean[1] < strangers.mean[1] < some.believed(WITHIN, {}, {})[0].mean[1]
+    kin, strangers = belief((1, 4.0), noise=0.02), belief((1, 4.0), noise=4.0)
+    assert kin.expected_ms(1) < strangers.expected_ms(1) < belief().expected_ms(1)
 
 
 def test_places_near_each_other_are_one_candidate() -> None:
@@ -65,26 +73,75 @@ def test_places_near_each_other_are_one_candidate() -> None:
     assert len(some) == 3
 
 
-def test_sites_without_a_place_teach_their_slice() -> None:
-    whereabouts, geography = Whereabouts(CONFIG), Geography(CONFIG)
+def test_sites_taught_candidates_what_their_region_is_like() -> None:
+    some, field = candidates(), Field(CONFIG, WITHIN)
+    branches = Branches(CONFIG, flat_tree(1))
+    attempt = Attempt(0, -1, 0, IPv4Address("10.0.0.1"), ATHENS)
+    branch = branches.branch(field.forest, attempt, is_placed=True)
+    some.add(ATHENS, branch.trees)
+    before = some.belief(field).means[0, 2]
+    prior = field.expect(geography().outlook(ATHENS), branch)
+    for _ in range(5):
+        samples = Samples(np.array([2]), np.array([400.0]), np.ones(1))
+        field.learn(field.expect(prior.outlook, branch), samples)
+    assert some.belief(field).means[0, 2] > before + 0.1
+
+
+def wide(radius_km: float = 300.0) -> Location:
+    return Location(latitude=38.0, longitude=24.0, radius_km=radius_km, country="GR")
+
+
+def test_points_of_a_wide_place_are_settlements_of_its_country() -> None:
+    class Two:
+        def of(self, country: str) -> tuple[Floats, Floats]:
+            assert country == "GR"
+            return unit_vectors(np.array([37.98, 40.64]), np.array([23.73, 22.94])), np.array([3.0, 1.0])
+
+    found = Geography(CONFIG, Two())
     for one in (ATHENS, TOKYO, LIMA):
-        geography.add(one)
-        whereabouts.add_crawler(one, geography.points)
+        found.add(one)
+    weights = np.exp(found.outlook(wide()).scores)
+    assert weights.tolist() == pytest.approx([0.8, 0.2], abs=0.06)
+    assert len(found.outlook(wide(20.0)).scores) == 13  # a city: a ring around it
+
+
+def test_place_far_from_its_country_is_a_ring() -> None:
+    class Far:
+        def of(self, country: str) -> tuple[Floats, Floats]:
+            return unit_vectors(np.array([-40.0]), np.array([170.0])), np.array([1.0])
+
+    found = Geography(CONFIG, Far())
+    found.add(ATHENS)
+    assert len(found.outlook(wide()).scores) == 13
+
+
+def test_slice_remembers_which_point_of_a_wide_place_it_is_at() -> None:
+    whereabouts, outlook = Whereabouts(CONFIG, geography()), geography().outlook(wide())
+    attempt = Attempt(0, -1, 0, IPv4Address("10.0.0.1"), wide())
+    field = Field(CONFIG, WITHIN)
+    branch = Branches(CONFIG, flat_tree(1)).branch(field.forest, attempt, is_placed=True)
+    places = np.full(13, 0.01)
+    places[4] = 0.88
+    whereabouts.learn(attempt, {0: 5.0}, field.expect(outlook, branch), places)
+    beside, elsewhere = (Attempt(1, -1, 0, IPv4Address(text), wide()) for text in ("10.0.0.9", "10.0.9.1"))
+    assert whereabouts.narrowed(beside, outlook).scores.argmax() == 4
+    assert whereabouts.narrowed(elsewhere, outlook) is outlook
+
+
+def test_sites_without_a_place_teach_their_slice() -> None:
+    whereabouts, field = Whereabouts(CONFIG, geography()), Field(CONFIG, WITHIN)
+    for one in (ATHENS, TOKYO, LIMA):
+        whereabouts.add_crawler(one)
     assert whereabouts.is_known
     attempt = Attempt(0, -1, 0, IPv4Address("10.0.0.1"), None)
-    whereabouts.learn(attempt, {1: 1.8}, geography.outlook(None))
+    branch = Branches(CONFIG, flat_tree(1)).branch(field.forest, attempt, is_placed=False)
+    prior = field.expect(geography().outlook(None), branch)
+    whereabouts.learn(attempt, {1: 4.0}, prior, np.ones(1))
     near = Attempt(1, -1, 0, IPv4Address("10.0.0.200"), None)
     far = Attempt(2, -1, 0, IPv4Address("10.9.0.1"), None)
-    assert whereabouts.beside(near, None)[1][0] == pytest.approx(1.8)
+    assert whereabouts.beside(near, None)[1][0] == pytest.approx(4.0)
     assert whereabouts.beside(far, None) == {}
-
-
-def test_fleet_with_an_unknown_place_is_not_searched_by_places() -> None:
-    whereabouts, geography = Whereabouts(CONFIG), Geography(CONFIG)
-    for one in (ATHENS, None):
-        geography.add(one)
-        whereabouts.add_crawler(one, geography.points)
-    assert not whereabouts.is_known
+    assert whereabouts.belief(near, field, None).expected_ms(1) < 30
 
 
 def test_source_that_is_often_wrong_is_believed_less() -> None:
