@@ -144,14 +144,6 @@ GROUPS = {
         home="keeping:measure_keeping",
         typical_s=100,
     ),
-    "postgres": About(
-        title="Keeping rows in PostgreSQL",
-        topic="probe",
-        measures="samples, results and delegations into PostgreSQL, on a server without fsync",
-        beside="a bare `COPY` of the same rows",
-        home="postgres:measure_postgres",
-        typical_s=120,
-    ),
     "delegation": About(
         title="Delegation",
         topic="delegate",
@@ -211,6 +203,15 @@ GROUPS = {
         beside="a bare executemany of the same batches",
         home="node:measure_exchange",
         typical_s=40,
+    ),
+    "fleet": About(
+        title="Whole crawls",
+        topic="crawl",
+        measures="pages per second of real crawls on a loopback web; speed-up from one node to eight",
+        beside="site hash; the download model",
+        home="crawling:measure_crawl",
+        typical_s=180,
+        headline="balance beside site hash",
     ),
     "service": About(
         title="The coordinator over HTTP",

@@ -111,6 +111,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra partition sites.txt --locate --parts 3 -m metis-geo -o parts.csv",
         "ipmicra partition sites.txt --crawlers crawlers.csv -m chord -o parts.csv",
     ),
+    "simulate crawl": ("ipmicra simulate crawl", "ipmicra simulate crawl --experiment fleet --pages 20"),
     "simulate delegation": ("ipmicra simulate delegation --policy paper --threshold 10",),
     "simulate pieces": ("ipmicra simulate pieces --links links.csv --plot figures",),
     "simulate variation": ("ipmicra simulate variation --measurements day.csv --claims",),

@@ -19,13 +19,13 @@ from typing import Any, Self, TypeVar
 from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
-from ipmicra.app.crawl.mailbox_config import MailboxConfig
+from ipmicra.app.crawl.mailboxes import MailboxConfig
 from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
 from ipmicra.app.describe.delegation import describe_explanation
 from ipmicra.app.describe.fleet import describe_member
-from ipmicra.app.describe.hierarchy import describe_found
+from ipmicra.app.describe.hierarchy import describe_subnet
 from ipmicra.app.describe.location import describe_located
 from ipmicra.app.explain.explain import Explanation, explain_found
 from ipmicra.app.explain.render import render
@@ -33,7 +33,7 @@ from ipmicra.app.fleet.fleet import PRESENT, Fleet
 from ipmicra.app.forget import Forgetting, check_forgetting, drop, find_forgotten
 from ipmicra.app.home import Home
 from ipmicra.app.locate.locate import LocateOptions, LocateRun
-from ipmicra.app.lookup.lookup import look_up_texts
+from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
@@ -57,6 +57,8 @@ from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
 T = TypeVar("T")
+RECOUNT_S = 30.0
+"""How old the loads may be that other coordinators have changed."""
 HANDED_OVER = 1_000
 """Assignments of a crawler that left which are looked at together."""
 CRAWLS = "crawls.db"
@@ -90,7 +92,7 @@ class Coordinator:
         self.peers = None if peer is None else Peers(peer, home.store, options.access)
         self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
-        self.started_s = clock()
+        self.started_s = self._counted_s = clock()
         self.is_stopping = False
         self.owners: Owners
         self.batches: Batches
@@ -114,7 +116,7 @@ class Coordinator:
             self.owners = Owners(self.deciding, assigner, self.config.owners)
             stack.push_async_callback(self.owners.close)
             if self.peers is not None:
-                self.peers.on_change = self.owners.others_wrote
+                self.peers.on_change = self._others_wrote
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()
@@ -163,17 +165,7 @@ class Coordinator:
             on_state=self._note_agent,
             clock=self.clock,
         )
-        return AgentDesk(
-            membership=membership,
-            authority=self._authority,
-            on_leave=self.remove_crawler,
-            coordinators=self._coordinators,
-        )
-
-    def _coordinators(self) -> tuple[str, ...]:
-        """Return whom agents call, if there are several."""
-        urls = [] if self.peers is None else sorted(self.peers.coordinators.values())
-        return tuple(urls) if len(urls) > 1 else ()
+        return AgentDesk(membership=membership, authority=self._authority, on_leave=self.remove_crawler)
 
     def _note_agent(self, name: str, state: CrawlerState) -> None:
         if self.deciding.session is not None:
@@ -220,6 +212,14 @@ class Coordinator:
             **({} if self.peers is None else {"coordinators": self.peers.coordinators}),
         }
 
+    def _others_wrote(self) -> None:
+        """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
+        if self.clock() - self._counted_s < RECOUNT_S:
+            self.owners.forget()
+        else:
+            self._counted_s = self.clock()
+            self.owners.recount()
+
     # --- one site
 
     async def explain(self, text: str) -> dict[str, Any]:
@@ -252,7 +252,16 @@ class Coordinator:
         hierarchy = self.hierarchy
 
         def look_up() -> list[dict[str, Any]]:
-            return [describe_found(hierarchy, one) for one in look_up_texts(hierarchy, targets)]
+            return [
+                {
+                    "target": one.seed.text,
+                    "address": one.seed.range_text,
+                    "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
+                }
+                if isinstance(one, Found)
+                else {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
+                for one in look_up_texts(hierarchy, targets)
+            ]
 
         found = await self.reader.run(look_up)
         return list({one["target"]: one for one in reversed(found)}.values())[::-1] if one_each else found

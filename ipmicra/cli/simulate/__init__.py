@@ -6,6 +6,7 @@ import typer
 
 from ipmicra.cli.simulate.churn import churn
 from ipmicra.cli.simulate.coordinates import coordinates
+from ipmicra.cli.simulate.crawl import crawl
 from ipmicra.cli.simulate.delegation import delegation
 from ipmicra.cli.simulate.partition import partition
 from ipmicra.cli.simulate.pieces import pieces
@@ -18,5 +19,5 @@ simulate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for _command in (delegation, partition, churn, splitting, coordinates, pieces, variation):
+for _command in (delegation, partition, churn, splitting, coordinates, pieces, variation, crawl):
     simulate.command()(_command)
