@@ -90,7 +90,7 @@ schema = schemathesis.pytest.from_fixture("api")
 
 @schema.parametrize()
 @settings(
-    max_examples=8,
+    max_examples=6,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
