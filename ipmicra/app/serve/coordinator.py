@@ -23,21 +23,15 @@ from ipmicra.app.crawl.mailboxes import MailboxConfig
 from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
-from ipmicra.app.describe.delegation import describe_explanation
 from ipmicra.app.describe.fleet import describe_member
-from ipmicra.app.describe.hierarchy import describe_subnet
-from ipmicra.app.describe.location import describe_located
-from ipmicra.app.explain.explain import Explanation, explain_found
-from ipmicra.app.explain.render import render
 from ipmicra.app.fleet.fleet import PRESENT, Fleet
 from ipmicra.app.forget import Forgetting, check_forgetting, drop, find_forgotten
 from ipmicra.app.home import Home
-from ipmicra.app.locate.locate import LocateOptions, LocateRun
-from ipmicra.app.lookup.lookup import Found, look_up_texts
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.batches import Batches, BatchesConfig
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.editions import EditionWatch
+from ipmicra.app.serve.looking import Looking
 from ipmicra.app.serve.membership import AgentDesk, Membership
 from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
 from ipmicra.app.serve.peers import Peers, PeerSettings
@@ -46,14 +40,11 @@ from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.app.serve.shares import OwnerShares
 from ipmicra.edge.coordinator.access import Access
 from ipmicra.edge.coordinator.switchboard import Switchboard
-from ipmicra.edge.dns.bulk import resolve_seeds
 from ipmicra.edge.files.seeds import parse_seed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.model.crawler import CrawlerState
-from ipmicra.model.foreign_text import printable
-from ipmicra.model.site import Site
 
 events = EventLog("coordinator")
 T = TypeVar("T")
@@ -92,6 +83,7 @@ class Coordinator:
         self.peers = None if peer is None else Peers(peer, home.store, options.access)
         self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
+        self.looking = Looking(self.deciding, self.reader)
         self.started_s = self._counted_s = clock()
         self.is_stopping = False
         self.owners: Owners
@@ -219,62 +211,6 @@ class Coordinator:
         else:
             self._counted_s = self.clock()
             self.owners.recount()
-
-    # --- one site
-
-    async def explain(self, text: str) -> dict[str, Any]:
-        """Describe why a site has its crawler."""
-        return describe_explanation(await self._explained(text))
-
-    async def explain_lines(self, text: str) -> list[str]:
-        """Explain the same in lines for people."""
-        return [printable(line) for line in render(await self._explained(text))]
-
-    async def _explained(self, text: str) -> Explanation:
-        site, rules, hierarchy = await self._find(text), self.deciding.options.rules, self.hierarchy
-        return await self.reader.read(lambda store: explain_found(store, hierarchy, site, rules))
-
-    async def _find(self, text: str) -> Site:
-        options = self.deciding.options
-        async for found in resolve_seeds([text], self.deciding.store, options.dns, is_pinning=False):
-            if isinstance(found, Site):
-                return found
-            raise RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
-        raise AssertionError("one answer for each text")
-
-    # --- the hierarchy
-
-    async def lookup(self, targets: Sequence[str], *, one_each: bool = False) -> list[dict[str, Any]]:
-        """Describe the subnets that contain each target, widest first; a name for each of its addresses.
-
-        With `one_each` only its first address counts.
-        """
-        hierarchy = self.hierarchy
-
-        def look_up() -> list[dict[str, Any]]:
-            return [
-                {
-                    "target": one.seed.text,
-                    "address": one.seed.range_text,
-                    "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
-                }
-                if isinstance(one, Found)
-                else {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
-                for one in look_up_texts(hierarchy, targets)
-            ]
-
-        found = await self.reader.run(look_up)
-        return list({one["target"]: one for one in reversed(found)}.values())[::-1] if one_each else found
-
-    async def locate(self, targets: Sequence[str], *, is_offline: bool = False) -> list[dict[str, Any]]:
-        """Describe where each target is, with every vote."""
-        hierarchy = self.hierarchy
-
-        def locate() -> list[dict[str, Any]]:
-            run = LocateRun(LocateOptions(is_offline=is_offline), hierarchy)
-            return [describe_located(one) for one in run.locate_texts(targets)]
-
-        return await self.reader.run(locate)
 
     # --- what changes answers
 

@@ -20,15 +20,16 @@ async def explain(call: Call) -> Response:
     """Answer why a site has its crawler."""
     host, form = call.text("host"), call.text_or_none("format") or "json"
     if form == "text":
-        return PlainTextResponse("".join(f"{line}\n" for line in await call.coordinator.explain_lines(host)))
+        lines = await call.coordinator.looking.explain_lines(host)
+        return PlainTextResponse("".join(f"{line}\n" for line in lines))
     if form != "json":
         raise RefusedError("bad-request", "`format` is json or text")
-    return call.answer(await call.coordinator.explain(host))
+    return call.answer(await call.coordinator.looking.explain(host))
 
 
 async def look_up(call: Call) -> Response:
     """Answer which subnets contain a target."""
-    (found,) = await call.coordinator.lookup([call.text("target")], one_each=True)
+    (found,) = await call.coordinator.looking.lookup([call.text("target")], one_each=True)
     return call.tagged(found)
 
 
@@ -36,12 +37,12 @@ async def look_up_many(call: Call) -> Response:
     """Answer which subnets contain each target of a list."""
     call.has_json_lines(may_be=False)
     targets = await call.lines(call.limits.targets)
-    return call.stream(_lines(call.coordinator.lookup, targets))
+    return call.stream(_lines(call.coordinator.looking.lookup, targets))
 
 
 async def locate(call: Call) -> Response:
     """Answer where a target is."""
-    (found,) = await call.coordinator.locate([call.text("target")], is_offline=call.flag("offline"))
+    (found,) = await call.coordinator.looking.locate([call.text("target")], is_offline=call.flag("offline"))
     return call.answer(found)
 
 
@@ -49,7 +50,7 @@ async def locate_many(call: Call) -> Response:
     """Answer where each target of a list is."""
     call.has_json_lines(may_be=False)
     targets, is_offline = await call.lines(call.limits.targets), call.flag("offline")
-    return call.stream(_lines(partial(call.coordinator.locate, is_offline=is_offline), targets))
+    return call.stream(_lines(partial(call.coordinator.looking.locate, is_offline=is_offline), targets))
 
 
 async def _lines(

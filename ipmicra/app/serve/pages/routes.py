@@ -186,7 +186,7 @@ class Pages:
         if not text:
             return RedirectResponse("/", SEE_OTHER, headers=HEADERS)
         try:
-            lines = await self._coordinator.explain_lines(text)
+            lines = await self._coordinator.looking.explain_lines(text)
         except IpmicraError as error:
             advice = getattr(getattr(error, "kind", None), "next_step", "")
             return _page(
@@ -206,7 +206,7 @@ class Pages:
     async def _lineage(self, text: str) -> list[dict[str, Any]]:
         """Return the subnets around a target, for links; none for what has no single address."""
         try:
-            (found,) = await self._coordinator.lookup([text])
+            (found,) = await self._coordinator.looking.lookup([text], one_each=True)
         except IpmicraError:
             return []
         hierarchy = self._coordinator.hierarchy
