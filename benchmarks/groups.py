@@ -144,6 +144,14 @@ GROUPS = {
         home="keeping:measure_keeping",
         typical_s=100,
     ),
+    "postgres": About(
+        title="Keeping rows in PostgreSQL",
+        topic="probe",
+        measures="samples, results and delegations into PostgreSQL, on a server without fsync",
+        beside="a bare `COPY` of the same rows",
+        home="postgres:measure_postgres",
+        typical_s=120,
+    ),
     "delegation": About(
         title="Delegation",
         topic="delegate",

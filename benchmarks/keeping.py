@@ -52,15 +52,17 @@ def measure_keeping(bench: Bench) -> list[Row]:
     """Measure rows per second, with a new store for each turn."""
     bench.say("keeping samples, delegations and results")
     count = bench.sizes.kept
-    samples, delegations, results = _samples(count), _delegations(count), _results(count)
+    samples, delegations, results = make_samples(count), make_delegations(count), make_results(count)
     bare = [replace(one, account=()) for one in delegations]
     jobs: dict[str, Callable[[Store], None]] = {
-        "samples": lambda store: _in_parts(store.samples.add_many, samples),
-        "delegations": lambda store: _in_parts(store.delegations.put_many, bare),
-        "delegations, each with its account": lambda store: _in_parts(
+        "samples": lambda store: write_in_parts(store.samples.add_many, samples),
+        "delegations": lambda store: write_in_parts(store.delegations.put_many, bare),
+        "delegations, each with its account": lambda store: write_in_parts(
             store.delegations.put_many, delegations
         ),
-        "results of sites": lambda store: _in_parts(lambda part: store.results.add_many(1, part), results),
+        "results of sites": lambda store: write_in_parts(
+            lambda part: store.results.add_many(1, part), results
+        ),
     }
     with FreshStore() as fresh:
         actions = {name: partial(_done, job, fresh) for name, job in jobs.items()}
@@ -121,12 +123,12 @@ def _row(name: str, times: Times, count: int) -> Row:
     return rate(what, times, count, "rows/s", Target(sense="≥", limit=LIMIT), figures)
 
 
-def _in_parts(write: Callable[[list[T]], None], rows: list[T]) -> None:
+def write_in_parts(write: Callable[[list[T]], None], rows: list[T]) -> None:
     for start in range(0, len(rows), AT_ONCE):
         write(rows[start : start + AT_ONCE])
 
 
-def _samples(count: int) -> list[Sample]:
+def make_samples(count: int) -> list[Sample]:
     timings = Timings(tcp_ms=12.5)
     one = Sample(
         crawler="c1",
@@ -140,7 +142,7 @@ def _samples(count: int) -> list[Sample]:
     return [replace(one, address=IPv4Address(i << 8)) for i in range(count)]
 
 
-def _delegations(count: int) -> list[DelegationRecord]:
+def make_delegations(count: int) -> list[DelegationRecord]:
     """Two probes, and why one more was not asked: what most accounts hold."""
     why = "expected at 12.3 ms; a probe promises 1.23 ms"
     account = (
@@ -169,7 +171,7 @@ def _delegations(count: int) -> list[DelegationRecord]:
     ]
 
 
-def _results(count: int) -> list[Decision]:
+def make_results(count: int) -> list[Decision]:
     return [
         Decision(
             host=f"www{i}.example.org",

@@ -14,6 +14,7 @@ from ipmicra.app.agent import collect_seldom
 from ipmicra.app.home import Home
 from ipmicra.app.probe import resolving
 from ipmicra.edge.agent.access import TOKEN_VARIABLE
+from ipmicra.edge.agent.callers import Callers
 from ipmicra.edge.agent.calling import Caller, CallingConfig
 from ipmicra.edge.agent.identity import read_identity
 from ipmicra.edge.agent.joining import JoinSettings, link_up
@@ -101,7 +102,12 @@ async def _run(settings: AgentSettings, join: JoinSettings, config: CallingConfi
         except OSError as error:
             raise InputError(f"the agent cannot start: {error}") from error
         link = await link_up(join, session, rng)
-        caller = Caller(link, parts.service, parts.names, config, rng=rng)
+        caller = Callers(
+            link,
+            lambda link, on_answer: Caller(
+                link, parts.service, parts.names, config, rng=rng, on_answer=on_answer
+            ),
+        )
         events.info(
             "agent_calls",
             "agent of {crawler} calls {url}",
@@ -120,7 +126,7 @@ async def _run(settings: AgentSettings, join: JoinSettings, config: CallingConfi
             raise KeyboardInterrupt
 
 
-async def _until_stopped(caller: Caller) -> int | None:
+async def _until_stopped(caller: Callers) -> int | None:
     """Call until a signal comes; return it."""
     loop, signals = asyncio.get_running_loop(), asyncio.Queue[int]()
     for number in (signal.SIGTERM, signal.SIGINT):

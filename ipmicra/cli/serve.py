@@ -101,7 +101,7 @@ def serve(
     SIGTERM, and logs to standard error.
     """
     need_service()
-    from ipmicra.app.crawl.mailboxes import MailboxConfig
+    from ipmicra.app.crawl.mailbox_config import MailboxConfig
     from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config
     from ipmicra.app.serve.coordinator import CoordinatorConfig

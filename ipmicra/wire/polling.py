@@ -42,10 +42,12 @@ MAX_WAIT_S = 60.0
 MAX_WORKS = 1_000
 MAX_RESULTS = 1_000
 """Answers, names and refusals in one request, each."""
+MAX_COORDINATORS = 16
+_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]{1,255}(/[A-Za-z0-9._~/-]{0,255})?")
 _ID = re.compile("[A-Za-z0-9_-]{1,64}")
 _CURSOR = re.compile("[A-Za-z0-9_.-]{0,64}")
 _POLL = frozenset({"version", "boot", "cursor", "capacity", "wait_s", "software"})
-_POLLED = frozenset({"version", "cursor", "works"})
+_POLLED = frozenset({"version", "cursor", "works", "coordinators"})
 _WORK = frozenset({"id", "probe", "resolve"})
 _PROBE = frozenset({"only_repeat", "orders"})
 _RESOLVE = frozenset({"names", "timeout_ms"})
@@ -86,6 +88,8 @@ class PollAnswer:
 
     cursor: str
     works: tuple[Work, ...] = ()
+    coordinators: tuple[str, ...] = ()
+    """URLs of all coordinators of the fleet, if there are several: agents call each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +142,8 @@ def decode_poll(data: bytes, limits: WireLimits = LIMITS) -> PollRequest:
 def encode_polled(answer: PollAnswer) -> bytes:
     """Write the answer to a poll as JSON."""
     works = [_work_fields(work) for work in answer.works]
-    return _encode({"version": VERSION, "cursor": answer.cursor, "works": works}).encode()
+    several = {"coordinators": answer.coordinators} if answer.coordinators else {}
+    return _encode({"version": VERSION, "cursor": answer.cursor, "works": works, **several}).encode()
 
 
 def decode_polled(data: bytes, limits: WireLimits = LIMITS) -> PollAnswer:
@@ -148,7 +153,18 @@ def decode_polled(data: bytes, limits: WireLimits = LIMITS) -> PollAnswer:
     works = _list(content, "works", MAX_WORKS, lambda one: _read_work(one, limits))
     if len({work.id for work in works}) < len(works):
         raise MessageError("two works have the same id")
-    return PollAnswer(cursor=_matching(content, "cursor", _CURSOR), works=works)
+    return PollAnswer(
+        cursor=_matching(content, "cursor", _CURSOR), works=works, coordinators=_coordinators(content)
+    )
+
+
+def _coordinators(content: fields.Object) -> tuple[str, ...]:
+    urls = content.get("coordinators", [])
+    if not isinstance(urls, list) or len(urls) > MAX_COORDINATORS:
+        raise MessageError(f"coordinators must be a list of at most {MAX_COORDINATORS}")
+    if not all(isinstance(url, str) and _URL.fullmatch(url) for url in urls):
+        raise MessageError("coordinators must be URLs like https://HOST:PORT")
+    return tuple(urls)
 
 
 def encode_results(results: Results) -> bytes:

@@ -25,6 +25,7 @@ from ipmicra.model.delegation import Decision, Delegation, Evidence
 from ipmicra.model.location import Location
 from ipmicra.model.sample import ImplausibleSample, Loss, Sample
 from tests.contracts.stores import QUICK, open_store
+from tests.examples import at_most
 
 A, Z = IPv4Address("192.0.2.0"), IPv4Address("192.0.2.255")
 SIX, SIX_END = IPv6Address("2001:db8::"), IPv6Address("2001:db8::ffff")
@@ -77,6 +78,7 @@ addresses = st.sampled_from([IPv4Address(0), A, Z, IPv4Address(2**32 - 1), SIX, 
 
 
 @pytest.mark.parametrize("name", QUICK)
+@at_most(30)
 @given(bounds=st.lists(st.tuples(addresses, addresses), unique=True))
 def test_delegations_are_listed_by_address_the_wider_first(
     name: str, request: pytest.FixtureRequest, bounds: list[tuple[Address, Address]]

@@ -36,6 +36,7 @@ from ipmicra.model.sample import Loss, Rung, Sample, Timings
 from ipmicra.model.site import Site
 from ipmicra.model.token import Role, TokenRecord
 from tests.contracts.stores import QUICK, open_store
+from tests.examples import at_most
 
 A, B = IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")
 
@@ -129,6 +130,7 @@ samples = st.builds(
 
 
 @pytest.mark.parametrize("name", QUICK)
+@at_most(30)
 @given(batches=st.lists(st.lists(samples, max_size=8), max_size=4))
 def test_every_sample_comes_back_in_its_order(
     name: str, request: pytest.FixtureRequest, batches: list[list[Sample]]

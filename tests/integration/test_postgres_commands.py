@@ -26,7 +26,7 @@ from tests.delegating_worlds import enrol, hierarchy_of, site_address
 from tests.patience import wait_until
 
 WORDS = ("--policy", "hash", "--location", "none", "--json")
-QUICK = LeaseLockConfig(lease_s=1.0, renew_s=0.2, look_s=0.05)
+QUICK = LeaseLockConfig(lease_s=3.0, renew_s=0.1, look_s=0.05)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_killed_holder_frees_the_store_when_its_lease_ends(
 
 def test_lock_is_kept_as_long_as_it_is_held(postgres_url: str) -> None:
     with leased(postgres_url, "delegate", "long", QUICK):
-        time.sleep(2 * QUICK.lease_s)
+        time.sleep(1.2 * QUICK.lease_s)
         with pytest.raises(StoreBusyError, match=r"\(long\)"), leased(postgres_url, "delegate", "x", QUICK):
             pass
     with leased(postgres_url, "delegate", "next", QUICK) as lock:

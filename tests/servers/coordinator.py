@@ -80,6 +80,11 @@ class RunningCoordinator:
         self._process.send_signal(number)
         return self._process.wait(PATIENCE_S)
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
     def log(self) -> str:
         return self._log.read_text()
 

@@ -96,3 +96,15 @@ def test_killed_coordinator_comes_back_to_agents_that_poll(fleet: CallingFleet) 
         assert budgets
     targets = [one["order"] for agent in fleet.agents.values() for one in agent.targets()]
     assert len(targets) == len(set(targets))
+
+
+def test_draining_crawler_gets_no_new_site_and_is_removed_at_once(fleet: CallingFleet) -> None:
+    """By the command line, against the coordinator that holds the home; its agent ends by itself."""
+    fleet.wait_for("c0", "c1")
+    assert '"draining"' in fleet.cli("crawler", "drain", "c1")
+    owners = fleet.coordinator.owners([fleet.site(3, number) for number in range(6)])
+    assert {owner["crawler"] for owner in owners} == {"c0"}
+    assert '"left"' in fleet.cli("crawler", "remove", "c1", "--now")
+    wait_until(lambda: not fleet.agents["c1"].is_running, "the agent to end")
+    again = fleet.coordinator.owners([fleet.site(1, number) for number in range(6)])
+    assert {owner["crawler"] for owner in again} == {"c0"}

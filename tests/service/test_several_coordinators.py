@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from ipmicra.edge.store.store import Store
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import PER_SUBNET, enrol, nearest_of, seeds_of
 from tests.patience import wait_until
+from tests.servers.calling_fleet import calling_fleet
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
 from tests.service.conftest import CRAWLERS, SITES, coordinator_of
@@ -131,3 +133,26 @@ def test_coordinator_that_was_stopped_beyond_its_lease_decides_nothing_twice(
     assert [one.get("crawler") for one in late] == expected, str(late)
     assert decided_again(postgres_url) == 0
     wait_until(lambda: sectors(postgres_url) == [32, 32], "the tree is dealt out anew")
+
+
+def test_agents_that_call_out_call_every_coordinator(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IPMICRA_STORE", postgres_url)
+    words = ("--lease-s", str(LEASE_S), "--policy", "everyone")
+    with calling_fleet(tmp_path, *words, "--name", "one") as fleet:
+        home = tmp_path / "other"
+        shutil.copytree(fleet.home, home, ignore=shutil.ignore_patterns("coordinator.json", "serve.log"))
+        with RunningCoordinator(home, *words, "--location", "none", "--samples", "1", "--name", "two") as two:
+            wait_until(lambda: sectors(postgres_url) == [32, 32], "the tree is dealt out")
+            calls = f"agent calls {two.url}, too"
+            wait_until(lambda: all(calls in one.log() for one in fleet.agents.values()), "calls")
+            hosts = [fleet.site(block, number) for block in range(1, 9) for number in range(2)]
+            answers = [*two.owners(hosts), *fleet.coordinator.owners(hosts)]
+            assert {one.get("problem") and one["problem"]["detail"] for one in answers} == {None}
+            assert decided_again(postgres_url) == 0
+            targets = [one["order"] for agent in fleet.agents.values() for one in agent.targets()]
+            assert len(targets) == len(set(targets)) >= len(hosts)
+            two.stop()
+        wait_until(lambda: sectors(postgres_url) == [64], "the first has everything again")
+        assert fleet.coordinator.owner(fleet.site(3, 9))["crawler"] in {"c0", "c1"}

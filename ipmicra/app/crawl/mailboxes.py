@@ -28,9 +28,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
+from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
 from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl
 from ipmicra.assign.balance.pieces import directory_of
 from ipmicra.edge.crawls.ledger import CrawlRow, Ledger, NodeRow
@@ -51,22 +53,6 @@ events = EventLog("crawl")
 
 class UnknownSessionError(InputError):
     """A message of a session that has ended or never was; its node must join again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MailboxConfig:
-    """Numbers of the exchange."""
-
-    lease_s: float = 15.0
-    """A node that got no answer for so long starts no downloads."""
-    silent_leases: float = 2.0
-    """A node that was not heard of for so many leases is dead."""
-    most_links: int = 500
-    """Links in one answer."""
-    ask_again_s: float = 1.0
-    """Pause before owners that nobody could tell are asked for again."""
-    most_per_slot: int = 200
-    """Links of one slot that a node holds: a slow site must not fill its room."""
 
 
 class Mailboxes:
@@ -311,7 +297,14 @@ class Mailboxes:
         for block in [one for one, holder in crawl.holders.items() if holder == node.row.node]:
             if block[1] == slot:
                 node.ready.pop(block, None)
+                crawl.sessions[block] = ""
                 self._settle_block(crawl, block)
+        for host in moves_of_slot(crawl, slot):
+            self._move(crawl, host)
+
+    def _move(self, crawl: RunningCrawl, host: str) -> None:
+        for block in finish_move(self._ledger, crawl, host):
+            self._note_waiting(crawl, block)
 
     # --- who owns what
 
@@ -331,10 +324,23 @@ class Mailboxes:
                     events.warning("host_refused", "{host}: {reason}", host=host, reason=answer)
                     self._ledger.refuse(crawl.row.id, host)
                     continue
+                known = crawl.shares.get(host)
+                if known is not None:
+                    if set(known) != set(answer) and begin_move(crawl, host, answer):
+                        self._move(crawl, host)
+                    continue
                 crawl.shares[host] = answer
                 self._ledger.put_shares(crawl.row.id, host, answer)
                 self._add(crawl, self._ledger.take_unrouted(crawl.row.id, host))
         self._end_if_done(crawl)
+
+    def hosts(self) -> dict[str, list[str]]:
+        """Return the hosts of running crawls whose owners are known, by crawl."""
+        return {
+            name: list(crawl.shares)
+            for name, crawl in self._crawls.items()
+            if crawl.row.state is CrawlState.RUNNING
+        }
 
     def ask_again(self, name: str, hosts: Iterable[str]) -> None:
         """Ask for the owners of hosts again, later: nobody could answer."""

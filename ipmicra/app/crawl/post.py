@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
-from ipmicra.app.crawl.mailboxes import MailboxConfig, Mailboxes
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
+from ipmicra.app.crawl.mailboxes import Mailboxes
 from ipmicra.edge.crawls.ledger import Ledger
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
@@ -32,6 +33,9 @@ class ShareSource(Protocol):
 
     def crawlers(self) -> Sequence[str]:
         """Return the crawlers that may have nodes."""
+
+    def version(self) -> object:
+        """Return what changes when the owner of any host may have changed."""
 
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of each host, or the reason for which it can have none.
@@ -161,11 +165,24 @@ class Post:
         self._wake()
 
     async def _look_after(self) -> None:
+        version: object = None  # a crawl that goes on after a restart may have other owners by now
         while True:
-            self._asked.set()  # a crawl that goes on after a restart has hosts to ask about
-            await asyncio.sleep(self._config.lease_s / 4)
+            self._asked.set()
+            await asyncio.sleep(min(self._config.lease_s / 4, self._config.look_s))
             if await self._run(self._boxes.bury):
                 self._wake()
+            if (now := self._owners.version()) != version:
+                version = now
+                for crawl, hosts in (await self._run(self._boxes.hosts)).items():
+                    await self._ask_again_about(crawl, hosts)
+
+    async def _ask_again_about(self, crawl: str, hosts: list[str]) -> None:
+        """See whether hosts have other owners than before; what cannot be told now stays as it is."""
+        for start in range(0, len(hosts), BATCH):
+            answers = await self._owners.shares_of_many(hosts[start : start + BATCH])
+            known = {host: shares for host, shares in answers.items() if not isinstance(shares, str)}
+            await self._run(lambda known=known: self._boxes.routed(crawl, known))  # type: ignore[misc]
+            self._wake()
 
 
 def _says_something(answer: ExchangeAnswer) -> bool:

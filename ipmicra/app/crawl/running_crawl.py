@@ -46,6 +46,8 @@ class RunningCrawl:
     shares: dict[str, tuple[Share, ...]] = field(default_factory=dict)
     unrouted: dict[str, None] = field(default_factory=dict)
     """Hosts whose owners are to be asked for."""
+    moves: dict[str, tuple[Share, ...]] = field(default_factory=dict)
+    """New shares of sites that are to move."""
     held: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Node and slot of links that are held, by number."""
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.model.edition import Edition
 from ipmicra.model.finding import Finding
@@ -178,4 +179,15 @@ def _describe_dump(dump: DumpReport) -> dict[str, Any]:
         "date": dump.date,
         "lines": dump.lines,
         **asdict(dump.tally),
+    }
+
+
+def describe_found(hierarchy: Hierarchy, one: Found | UnresolvedSeed) -> dict[str, Any]:
+    """Describe a target with the subnets that contain it, widest first, or why there is no answer."""
+    if isinstance(one, UnresolvedSeed):
+        return {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
+    return {
+        "target": one.seed.text,
+        "address": one.seed.range_text,
+        "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
     }

@@ -19,7 +19,7 @@ from typing import Any, Self, TypeVar
 from ipmicra.app.access import COORDINATOR_AUTHORITY
 from ipmicra.app.assign.assign import AssignRequest, assign_seeds
 from ipmicra.app.assign.incremental import IncrementalAssigner
-from ipmicra.app.crawl.mailboxes import MailboxConfig
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.describe.assignment import describe_assignment, describe_turn
@@ -48,8 +48,6 @@ from ipmicra.model.crawler import CrawlerState
 
 events = EventLog("coordinator")
 T = TypeVar("T")
-RECOUNT_S = 30.0
-"""How old the loads may be that other coordinators have changed."""
 HANDED_OVER = 1_000
 """Assignments of a crawler that left which are looked at together."""
 CRAWLS = "crawls.db"
@@ -84,7 +82,7 @@ class Coordinator:
         self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
         self.looking = Looking(self.deciding, self.reader)
-        self.started_s = self._counted_s = clock()
+        self.started_s = clock()
         self.is_stopping = False
         self.owners: Owners
         self.batches: Batches
@@ -108,7 +106,7 @@ class Coordinator:
             self.owners = Owners(self.deciding, assigner, self.config.owners)
             stack.push_async_callback(self.owners.close)
             if self.peers is not None:
-                self.peers.on_change = self._others_wrote
+                self.peers.on_change = self.owners.others_wrote
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()
@@ -157,7 +155,17 @@ class Coordinator:
             on_state=self._note_agent,
             clock=self.clock,
         )
-        return AgentDesk(membership=membership, authority=self._authority, on_leave=self.remove_crawler)
+        return AgentDesk(
+            membership=membership,
+            authority=self._authority,
+            on_leave=self.remove_crawler,
+            coordinators=self._coordinators,
+        )
+
+    def _coordinators(self) -> tuple[str, ...]:
+        """Return whom agents call, if there are several."""
+        urls = [] if self.peers is None else sorted(self.peers.coordinators.values())
+        return tuple(urls) if len(urls) > 1 else ()
 
     def _note_agent(self, name: str, state: CrawlerState) -> None:
         if self.deciding.session is not None:
@@ -203,14 +211,6 @@ class Coordinator:
             "waiting": self.deciding.pending,
             **({} if self.peers is None else {"coordinators": self.peers.coordinators}),
         }
-
-    def _others_wrote(self) -> None:
-        """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
-        if self.clock() - self._counted_s < RECOUNT_S:
-            self.owners.forget()
-        else:
-            self._counted_s = self.clock()
-            self.owners.recount()
 
     # --- what changes answers
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ipmicra.app.describe.delegation import describe_explanation
-from ipmicra.app.describe.hierarchy import describe_subnet
+from ipmicra.app.describe.hierarchy import describe_found
 from ipmicra.app.describe.location import describe_located
 from ipmicra.app.explain.explain import Explanation, explain_found
 from ipmicra.app.explain.render import render
 from ipmicra.app.locate.locate import LocateOptions, LocateRun
-from ipmicra.app.lookup.lookup import Found, look_up_texts
+from ipmicra.app.lookup.lookup import look_up_texts
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
@@ -63,16 +63,7 @@ class Looking:
         hierarchy = self._deciding.hierarchy
 
         def look_up() -> list[dict[str, Any]]:
-            return [
-                {
-                    "target": one.seed.text,
-                    "address": one.seed.range_text,
-                    "lineage": [describe_subnet(subnet) for subnet in hierarchy.subnets(one.rows)],
-                }
-                if isinstance(one, Found)
-                else {"target": one.text, "address": None, "lineage": [], "problem": one.reason}
-                for one in look_up_texts(hierarchy, targets)
-            ]
+            return [describe_found(hierarchy, one) for one in look_up_texts(hierarchy, targets)]
 
         found = await self._reader.run(look_up)
         return list({one["target"]: one for one in reversed(found)}.values())[::-1] if one_each else found

@@ -219,6 +219,8 @@ class AgentDesk:
     """Returns the certificates that a join token may pin, in PEM form."""
     on_leave: Callable[[str], Awaitable[object]] | None = None
     """Lets a crawler leave; None leaves that to the fleet."""
+    coordinators: Callable[[], tuple[str, ...]] = tuple
+    """Returns the URLs of all coordinators, if several share the database."""
     body_s: float = 10.0
     """Seconds within which the body of a request must arrive."""
 

@@ -58,6 +58,8 @@ class OwnersConfig:
     """Answers that are kept as bytes; about 0.5 kB each."""
     rendered_s: float = 3_600.0
     """How long they are kept at most."""
+    recount_s: float = 30.0
+    """How old the loads may be that other coordinators have changed."""
     waiting: int = 20_000
     """Hosts that may wait for a decision; beyond that questions are refused."""
     deadline_s: float = 60.0
@@ -93,7 +95,7 @@ class Owners:
         self._delegated: dict[Asked, bytes] = {}
         self._by_query: dict[bytes, bytes] = {}
         """Answers by the query of their request; emptied with the others."""
-        self._fresh_s = deciding.clock()
+        self._fresh_s = self._counted_s = deciding.clock()
         self._to_assign: dict[str, Site] = {}
         self._present: frozenset[str] = frozenset()
         self._stack = AsyncExitStack()
@@ -111,12 +113,20 @@ class Owners:
     def recount(self) -> None:
         """Count loads anew and forget rendered answers: assignments or crawlers have changed."""
         self._assigner.count()
+        self._counted_s = self._deciding.clock()
         self.forget()
 
     def use_rules(self, rules: SiteRules | None) -> None:
         """Use other rules, or the same with another hierarchy."""
         self._assigner.rules = rules
         self.forget()
+
+    def others_wrote(self) -> None:
+        """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
+        if self._deciding.clock() - self._counted_s < self.config.recount_s:
+            self.forget()
+        else:
+            self.recount()
 
     def loads(self) -> dict[str, tuple[int, float]]:
         """Return the sites and pages that are assigned to each crawler."""

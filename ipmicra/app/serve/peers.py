@@ -49,6 +49,7 @@ from ipmicra.edge.store.lock import ending_in
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError, LeaseLostError, StoreError
 from ipmicra.model.address import Address
+from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.token import Role, TokenRecord
@@ -127,6 +128,8 @@ class Peers:
         self._tasks: list[asyncio.Task[None]] = []
         self._turned = asyncio.Event()
         self._session: Session | None = None
+        self._fleet: frozenset[object] = frozenset()
+        """Who belonged to the fleet when the session was opened."""
         self.on_change: Callable[[], object] = lambda: None
         """Called when others have changed assignments."""
         self.on_turn: Callable[[Dealt], Awaitable[None]]
@@ -322,6 +325,7 @@ class Peers:
 
         queue.on_sample = noted
         self._mark = self._store.samples.last_mark()
+        self._fleet = self._fleet_now()
         self._session = session
 
     async def _keep_reading(self) -> None:
@@ -339,6 +343,16 @@ class Peers:
             self.on_change()
         if self._session is not None:
             self._learn(self._session)
+            if self._fleet_now() != self._fleet:  # another coordinator let somebody join, drain or leave
+                self._turned.set()
+
+    def _fleet_now(self) -> frozenset[object]:
+        """Return what a session must know of the fleet; whether agents answer, it finds out by itself."""
+        lasting = (CrawlerState.LEFT, CrawlerState.DRAINING)
+        return frozenset(
+            (one.name, one.joined_s, one.address, one.agent_url, one.state in lasting and one.state)
+            for one in (member.crawler for member in self._store.crawlers.all())
+        )
 
     def _learn(self, session: Session) -> None:
         """Let the policy learn from the samples that others took meanwhile."""

@@ -30,6 +30,10 @@ class OwnerShares:
         members = self._deciding.store.crawlers.all()
         return [one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT]
 
+    def version(self) -> object:
+        """Return what changes with assignments and the fleet."""
+        return self._deciding.store.assignments.last_change(), tuple(self.crawlers())
+
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of hosts; what nobody can tell now is left out."""
         found: dict[str, tuple[Share, ...] | str] = {}

@@ -129,9 +129,13 @@ class Caller:
         config: CallingConfig | None = None,
         *,
         rng: Random | None = None,
-        on_answer: Callable[[], object] = lambda: None,
+        on_answer: Callable[[tuple[str, ...]], object] = lambda _coordinators: None,
     ) -> None:
-        """Carry out orders by a service; `on_answer` is called whenever the coordinator answered."""
+        """Carry out orders by a service.
+
+        `on_answer` is called whenever the coordinator answered, with the URLs of all coordinators that it
+        named.
+        """
         self._link, self._service, self._names = link, service, names
         self._config = config or CallingConfig()
         self._rng = rng or Random()  # noqa: S311 - spreads load, keeps no secret
@@ -185,7 +189,7 @@ class Caller:
                 await self._pause(backoff, error)
                 continue
             backoff.reset()
-            self._on_answer()
+            self._on_answer(answer.coordinators)
             self._cursor = answer.cursor
             for work in answer.works:
                 self._start(work)

@@ -23,14 +23,13 @@ from __future__ import annotations
 import time
 
 from scrapy import Request, Spider
-from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler as ScrapyCrawler
-from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.scrapy.config import NodeConfig
 from ipmicra.edge.scrapy.courier import Courier, Line, Outcome, SessionEndedError
+from ipmicra.edge.scrapy.engine import close_spider, in_progress, is_idle, look_again
 from ipmicra.edge.scrapy.held_links import NUMBER, HeldLinks
 from ipmicra.edge.scrapy.journal import Journal
 from ipmicra.edge.scrapy.observing import Observer
@@ -77,7 +76,8 @@ class ExchangingNode:
         self._held_back: list[tuple[float, Request]] = []
         self._batch: Send | None = None  # to be sent as soon as the courier is free
         self._under_way: Send | None = None
-        self._delivery = self._unsaid = 0
+        self._delivery = self._unsaid = self._queued = self._said = 0
+        self._free: dict[str, int] = {}  # lost slots without work, and the entries to be said before
         self._is_injecting = self._is_closing = False
         self._absent: tuple[str, ...] = ()
         self._joined(line.join(me))
@@ -103,7 +103,7 @@ class ExchangingNode:
         self._queue = queue
         self._added = headers_of(self._crawler.settings)
         entries = self._journal.entries()
-        self._unsaid = len(entries)
+        self._unsaid = self._queued = len(entries)
         if entries:
             self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
         self._delay_s = 1.5 * self._crawler.settings.getfloat("DOWNLOAD_DELAY")  # Scrapy varies it by half
@@ -220,15 +220,10 @@ class ExchangingNode:
 
     def _finish(self, now_s: float) -> None:
         """Look which requests are no longer in progress, and report links that are finished by that."""
-        finished = self._held.finish(self._in_progress())
+        finished = self._held.finish(in_progress(self._crawler))
         if finished:
             self._count("fetched", len(finished))
             self._act(self._exchange.handle(Finished(receiver=LEDGER, numbers=finished), now_s))
-
-    def _in_progress(self) -> set[Request]:
-        """Return the requests that Scrapy works on; it has no public name for them."""
-        slot = getattr(self._crawler.engine, "_slot", None)
-        return set() if slot is None else slot.inprogress
 
     def _let_go(self, now_s: float) -> None:
         """Queue what was held back for politeness' sake and is due."""
@@ -244,6 +239,7 @@ class ExchangingNode:
         for action in actions:
             if isinstance(action, Keep):
                 self._journal.append(action.entries)
+                self._queued += len(action.entries)
             elif isinstance(action, Send):
                 self._batch = action
 
@@ -253,22 +249,14 @@ class ExchangingNode:
             self._send(self._message(self._batch))
             return
         is_idle = self._is_idle()
-        if is_idle or self._held.to_release() or now_s - self._sent_s >= self._config.poll_s:
+        if is_idle or self._to_release() or now_s - self._sent_s >= self._config.poll_s:
             self._send(self._message(None, is_idle=is_idle))
 
     def _is_idle(self) -> bool:
-        engine = self._crawler.engine
-        if engine is None:
-            return False
-        return (
-            not self._held.is_busy
-            and self._exchange.pending == 0
-            and getattr(engine, "_slot", None) is not None
-            and engine.spider_is_idle()
-        )
+        return not self._held.is_busy and self._exchange.pending == 0 and is_idle(self._crawler)
 
     def _message(self, batch: Send | None, *, is_idle: bool = False) -> ExchangeRequest:
-        released = self._held.to_release()
+        released = self._to_release()
         return ExchangeRequest(
             session=self._session,
             received=self._delivery,
@@ -280,6 +268,12 @@ class ExchangingNode:
             wait_s=self._config.wait_s if is_idle and not released else 0.0,
             observed=self._observer.told(),
         )
+
+    def _to_release(self) -> tuple[str, ...]:
+        """Return the lost slots that can be released: what was fetched there has been said, too."""
+        free = self._held.to_release()
+        self._free = {slot: self._free.get(slot, self._queued) for slot in free}
+        return tuple(slot for slot in free if self._said >= self._free[slot])
 
     def _room(self) -> int:
         """Count the links to ask for; none before all is said that an earlier process had finished."""
@@ -297,10 +291,12 @@ class ExchangingNode:
         batch, self._under_way = self._under_way, None
         if isinstance(outcome, ExchangeAnswer):
             self._heard_s = now_s
-            self._poke()
+            if len(self._queue):
+                look_again(self._crawler)  # the lease may have run out before
             if batch is not None:
                 self._journal.drop(len(batch))
                 self._unsaid -= len(batch)
+                self._said += len(batch)
                 self._count("sent", len(batch.links))
                 self._act(self._exchange.handle(Delivered(receiver=LEDGER), now_s))
             self._follow(outcome, now_s)
@@ -355,12 +351,6 @@ class ExchangingNode:
         finally:
             self._is_injecting = False
 
-    def _poke(self) -> None:
-        """Have Scrapy look into its queue again: what kept requests back may be over."""
-        slot = getattr(self._crawler.engine, "_slot", None)
-        if slot is not None and len(self._queue):
-            slot.nextcall.schedule()
-
     def _join_again(self) -> None:
         try:
             self._joined(self._line.join(self._me_again()))
@@ -379,9 +369,8 @@ class ExchangingNode:
         self._close_spider("ipmicra: refused by the coordinator")
 
     def _close_spider(self, reason: str) -> None:
-        engine: ExecutionEngine | None = self._crawler.engine
-        if not self._is_closing and engine is not None and engine.spider is not None:
-            deferred_from_coro(engine.close_spider_async(reason=reason))
+        if not self._is_closing:
+            close_spider(self._crawler, reason)
 
     # --- Scrapy's parts
 

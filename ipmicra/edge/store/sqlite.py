@@ -136,7 +136,8 @@ class SqliteConnection(Connection):
         numbers = {name: f"?{number}" for number, name in enumerate(table.filled, 1)}
         same = " AND ".join(f"{name} = {numbers[name]}" for name in key)
         self.execute_many(
-            f"INSERT INTO {table.name} ({', '.join(numbers)}) "  # noqa: S608 - our own names
+            # FAIL, as ABORT would keep a journal of each statement: the transaction undoes it all anyway
+            f"INSERT OR FAIL INTO {table.name} ({', '.join(numbers)}) "  # noqa: S608 - our own names
             f"SELECT {', '.join(numbers.values())} "
             f"WHERE NOT EXISTS (SELECT 1 FROM {table.name} WHERE {same})",
             rows,

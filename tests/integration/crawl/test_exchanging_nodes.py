@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import requests
 
+from ipmicra.edge.store.store import Store
 from tests.crawl_faults import World, crawl_of
 from tests.patience import wait_until
 from tests.servers.loopback_web import Page
 
+pytestmark = pytest.mark.slow
 WORLD = World(hosts=8, pages=20)
 
 
@@ -179,3 +182,25 @@ def test_wrong_settings_are_named_before_the_first_request(tmp_path: Path) -> No
         )
         assert answer.status_code == 400
         assert "version 99" not in answer.text or "not known here" in answer.text
+
+
+def test_site_that_gets_another_owner_moves_in_a_running_crawl(tmp_path: Path) -> None:
+    """Its old owner stops, its new one waits for one delay and fetches what is left."""
+    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.3}) as crawl:
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        moving = {name for name in WORLD.names if WORLD.block(name) == 0}
+
+        def visits(who: str) -> list[float]:
+            return [v.at_s for v in crawl.web.visits if v.host in moving and v.who == who]
+
+        wait_until(lambda: len(visits("fra")) > 3, "fra has begun")
+        with Store.open(str(tmp_path / "home" / "state.db")) as store:
+            held = [one for name in moving for one in store.assignments.of(name)]
+            store.assignments.put_many(replace(one, crawler="nyc", assigned_s=2.0) for one in held)
+        wait_until(lambda: len(visits("nyc")) > 3, "nyc fetches it")
+        crawl.wait()
+        assert set(crawl.web.urls()) == WORLD.reachable(crawl.starts)
+        assert len(crawl.web.urls()) == len(set(crawl.web.urls()))
+        assert max(visits("fra")) < min(visits("nyc"))
+        crawl.check_delays()

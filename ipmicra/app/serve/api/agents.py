@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -83,7 +84,9 @@ async def _poll(desk: AgentDesk, request: Request) -> Response:
     crawler = _caller(desk, request)
     poll = decode_poll(await read_body(request, LIMITS.max_line_bytes, desk.body_s))
     answer = await _unless_gone(request, desk.membership.switchboard.poll(crawler, poll))
-    return _json(encode_polled(answer) if answer is not None else b"")
+    if answer is None:
+        return _json(b"")
+    return _json(encode_polled(replace(answer, coordinators=desk.coordinators())))
 
 
 async def _results(desk: AgentDesk, request: Request) -> Response:

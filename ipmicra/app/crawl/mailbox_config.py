@@ -1,0 +1,23 @@
+"""Numbers of the mailboxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailboxConfig:
+    """Numbers of the exchange."""
+
+    lease_s: float = 15.0
+    """A node that got no answer for so long starts no downloads."""
+    silent_leases: float = 2.0
+    """A node that was not heard of for so many leases is dead."""
+    most_links: int = 500
+    """Links in one answer."""
+    look_s: float = 2.0
+    """Pause between looks at whether owners have changed."""
+    ask_again_s: float = 1.0
+    """Pause before owners that nobody could tell are asked for again."""
+    most_per_slot: int = 200
+    """Links of one slot that a node holds: a slow site must not fill its room."""

@@ -1,0 +1,213 @@
+"""Mailboxes: who gets which link, what is repeated, what moves, and when a crawl is at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
+from ipmicra.app.crawl.mailboxes import Mailboxes, UnknownSessionError
+from ipmicra.edge.crawls.ledger import Ledger
+from ipmicra.model.link import Link, Share
+from ipmicra.wire.links import CrawlState, DeliveredLink, ExchangeAnswer, ExchangeRequest, JoinRequest
+
+CONFIG = MailboxConfig(lease_s=10.0, most_per_slot=3)
+
+
+def link(name: str, priority: int = 0) -> Link:
+    """`fra1/a` is a page of a host that belongs to crawler fra."""
+    host = name.partition("/")[0]
+    return Link(url=f"http://{name}", host=host, key=crc32(name.encode()) + 1, priority=priority)
+
+
+@dataclass
+class Office:
+    """Mailboxes with a clock, and owners by the names of hosts."""
+
+    path: Path
+    now_s: float = 0.0
+    sessions: dict[str, str] = field(default_factory=dict)
+    received: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.open()
+
+    def open(self) -> None:
+        self.ledger = Ledger(self.path)
+        self.boxes = Mailboxes(self.ledger, CONFIG, ticks=lambda: self.now_s, clock=lambda: 1e9)
+
+    def restart(self) -> None:
+        self.ledger.close()
+        self.open()
+
+    def join(self, node: str, run: int | None = None) -> CrawlState:
+        crawler = node.partition("-")[0]
+        answer = self.boxes.join("c", JoinRequest(node=node, crawler=crawler, run=run))
+        self.sessions[node], self.received[node] = answer.session, 0
+        return answer.state
+
+    def say(self, node: str, *links: Link, done: tuple[int, ...] = (), **more: Any) -> ExchangeAnswer:
+        given = {"room": 100, **more}
+        answer = self.boxes.exchange(
+            "c",
+            ExchangeRequest(
+                session=self.sessions[node],
+                received=self.received[node],
+                links=links,
+                done=done,
+                **given,
+            ),
+        )
+        self.received[node] = answer.delivery
+        for crawl, hosts in self.boxes.questions().items():
+            self.boxes.routed(crawl, {host: (Share(crawler=host[:3], slot=host[3:]),) for host in hosts})
+        return answer
+
+    def get(self, node: str, **more: Any) -> list[DeliveredLink]:
+        return list(self.say(node, **more).links)
+
+
+def urls(links: list[DeliveredLink]) -> list[str]:
+    return [one.link.url.removeprefix("http://") for one in links]
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    office = Office(tmp_path / "crawls.db")
+    office.join("fra")
+    office.join("nyc")
+    yield office
+    office.ledger.close()
+
+
+def test_links_go_to_their_owner_once_whoever_finds_them(office: Office) -> None:
+    office.say("fra", link("nyc1/a"), link("fra1/a"), link("nyc1/a"))
+    assert urls(list(office.say("nyc", link("nyc1/a")).links)) == ["nyc1/a"]
+    assert urls(office.get("fra")) == ["fra1/a"]
+    assert office.get("nyc") == office.get("fra") == []
+
+
+def test_important_links_come_first_and_no_slot_fills_the_room(office: Office) -> None:
+    names = [link(f"fra1/{n}", priority=n) for n in range(6)]
+    office.say("nyc", *names, link("fra2/x"))
+    assert sorted(urls(office.get("fra"))) == ["fra1/3", "fra1/4", "fra1/5", "fra2/x"]
+    assert office.get("fra") == []
+
+
+def test_answer_that_was_lost_is_given_again(office: Office) -> None:
+    office.say("nyc", link("fra1/a"))
+    before = office.received["fra"]
+    first = office.get("fra")
+    office.received["fra"] = before
+    assert [one.number for one in office.get("fra")] == [one.number for one in first]
+
+
+def test_crawl_ends_when_nothing_is_unfinished_and_all_are_idle(office: Office) -> None:
+    office.say("fra", link("fra1/a"))
+    (one,) = office.get("fra")
+    assert office.say("nyc", is_idle=True).state is CrawlState.RUNNING
+    assert office.say("fra", is_idle=True).state is CrawlState.RUNNING
+    assert office.say("fra", link("nyc1/b"), done=(one.number,), is_idle=True).state is CrawlState.RUNNING
+    (two,) = office.get("nyc", is_idle=True)
+    assert office.say("fra", is_idle=True).state is CrawlState.RUNNING
+    assert office.say("nyc", done=(two.number,)).state is CrawlState.RUNNING
+    assert office.say("nyc", is_idle=True).state is CrawlState.ENDED
+    assert office.say("fra").state is CrawlState.ENDED
+
+
+def test_run_that_ended_is_over_for_its_jobs_and_begins_anew_for_others(office: Office) -> None:
+    office.say("fra", is_idle=True)
+    assert office.say("nyc", is_idle=True).state is CrawlState.ENDED
+    assert office.join("fra", run=1) is CrawlState.ENDED
+    assert office.join("fra") is CrawlState.RUNNING
+    assert office.join("nyc", run=1) is CrawlState.ENDED
+
+
+def test_what_a_dead_node_held_goes_to_the_others_after_two_leases(office: Office) -> None:
+    office.say("fra", link("fra1/a"), link("fra1/b"))
+    held = office.get("fra")
+    office.now_s = 19.0
+    office.say("nyc")
+    assert office.boxes.bury() == []
+    office.now_s = 21.0
+    assert office.boxes.bury() == ["fra"]
+    taken = office.get("nyc")
+    assert urls(taken) == urls(held)
+    assert all(one.is_moved for one in taken)
+    with pytest.raises(UnknownSessionError):
+        office.say("fra", done=(held[0].number,))
+
+
+def test_node_that_returns_gets_its_block_only_when_it_is_released(office: Office) -> None:
+    office.say("fra", link("fra1/a"), link("fra1/b"))
+    office.now_s = 10.0
+    office.say("nyc")
+    office.now_s = 21.0
+    office.boxes.bury()
+    first = office.get("nyc")
+    office.join("fra")
+    assert office.get("fra") == []
+    assert office.say("nyc", done=(first[0].number,)).lost == ("1",)
+    assert office.get("fra") == []
+    office.say("nyc", released=("1",))
+    (back,) = office.get("fra")
+    assert (back.number, back.is_moved) == (first[1].number, True)
+
+
+def test_leaving_hands_over_at_once(office: Office) -> None:
+    office.say("fra", link("fra1/a"))
+    office.get("fra")
+    office.say("fra", is_leaving=True)
+    assert urls(office.get("nyc")) == ["fra1/a"]
+
+
+def test_links_of_a_crawler_that_never_came_wait(office: Office) -> None:
+    office.say("fra", link("sin1/a"))
+    answer = office.say("fra", is_idle=True)
+    assert (answer.absent, office.say("nyc", is_idle=True).state) == (("sin",), CrawlState.RUNNING)
+    office.join("sin")
+    assert urls(office.get("sin")) == ["sin1/a"]
+
+
+def test_restart_of_the_coordinator_changes_nothing(office: Office) -> None:
+    office.say("fra", link("fra1/a"), link("nyc1/a"))
+    held = office.get("fra")
+    office.restart()
+    assert office.get("fra") == []
+    office.say("fra", link("fra1/a"), done=(held[0].number,), is_idle=True)
+    (other,) = office.get("nyc")
+    office.restart()
+    office.say("nyc", done=(other.number,), is_idle=True)
+    assert office.say("fra", is_idle=True).state is CrawlState.ENDED
+
+
+def test_site_that_changes_its_owner_moves_after_its_release(office: Office) -> None:
+    office.say("fra", link("fra1/a"), link("fra1/b"))
+    held = office.get("fra")
+    office.boxes.routed("c", {"fra1": (Share(crawler="nyc", slot="1"),)})
+    assert office.get("nyc") == []
+    assert office.say("fra", link("fra1/c"), done=(held[0].number,)).lost == ("1",)
+    office.say("fra", released=("1",))
+    assert sorted(urls(office.get("nyc"))) == ["fra1/b", "fra1/c"]
+    assert office.get("fra") == []
+
+
+def test_site_with_two_vantages_is_delivered_to_both_owners(office: Office) -> None:
+    office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("two1/a"),)))
+    assert office.boxes.questions() == {"c": ["two1"]}
+    shares = tuple(Share(crawler=name, slot="1", vantage=name) for name in ("fra", "nyc"))
+    office.boxes.routed("c", {"two1": shares})
+    assert urls(office.get("fra")) == urls(office.get("nyc")) == ["two1/a"]
+
+
+def test_host_without_an_owner_does_not_keep_the_crawl_open(office: Office) -> None:
+    office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("bad/a"),)))
+    office.boxes.questions()
+    office.boxes.routed("c", {"bad": "it has no address"})
+    office.say("fra", is_idle=True)
+    assert office.say("nyc", is_idle=True).state is CrawlState.ENDED
