@@ -1,0 +1,46 @@
+"""A store that cannot be written for a while, and rules that give a site several owners."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.delegating_worlds import nearest_of, seeds_of, site_address
+from tests.patience import wait_until
+from tests.servers.coordinator import RunningCoordinator
+from tests.servers.internet_process import InternetProcess
+from tests.service.conftest import CRAWLERS, coordinator_of, prepared
+
+
+@pytest.mark.slow
+def test_store_that_is_locked_for_a_while_costs_time_and_nothing_else(
+    coordinator: RunningCoordinator, internet: InternetProcess
+) -> None:
+    first, second = seeds_of(3, internet.port)[::2]
+    assert coordinator.owner(first)["crawler"] == nearest_of(0, CRAWLERS)
+    with closing(sqlite3.connect(coordinator.home / "state.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as threads:
+            asked = threads.submit(coordinator.owner, second)
+            wait_until(lambda: "session_failed" in coordinator.log(), "the end of the session")
+            other.execute("ROLLBACK")
+            assert asked.result()["crawler"] == nearest_of(2, CRAWLERS)
+    assert coordinator.get("/v1/ready").json()["is_ready"]
+
+
+def test_site_with_several_vantages_has_an_owner_for_each(tmp_path: Path, internet: InternetProcess) -> None:
+    prepared(tmp_path, internet)
+    (tmp_path / "rules.txt").write_text(f"prefix={site_address(0)}/32 -> vantage=here:c0 vantage=there:c1\n")
+    seed = seeds_of(1, internet.port)[0]
+    with coordinator_of(tmp_path, internet, "--policy", "everyone") as coordinator:
+        open_question = coordinator.get("/v1/owner", host=seed)
+        assert open_question.status_code == 409, open_question.text
+        assert open_question.json()["type"].endswith(":vantage-needed")
+        for vantage, crawler in (("here", "c0"), ("there", "c1")):
+            owner = coordinator.get("/v1/owner", host=seed, vantage=vantage).json()
+            assert (owner["vantage"], owner["crawler"]) == (vantage, crawler)
+        assert coordinator.get("/v1/owner", host=seed, vantage="mars").status_code == 422
