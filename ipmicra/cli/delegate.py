@@ -140,6 +140,12 @@ NearOption = Annotated[
         help="With --resolve-at agents: a host is near everywhere if round trips differ by no more.",
     ),
 ]
+PagesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="For predict: CSV of host,pages; the more pages a site has, the cheaper a probe."
+    ),
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only estimate the number of probes; send none.")
 ]
@@ -155,6 +161,7 @@ def delegate(
     policy: PolicyOption = "predict",
     threshold_ms: ThresholdOption = 50.0,
     probe_price_ms: PriceOption = None,
+    pages: PagesOption = None,
     nearest: Annotated[int, typer.Option(metavar="K", min=1, help="For geo: how many crawlers probe.")] = 2,
     reconsider: ReconsiderOption = True,
     beyond_organisation: BeyondOption = False,
@@ -194,12 +201,11 @@ def delegate(
 
     print_format = chosen(output_format, as_json)
     deciding = _deciding(policy, threshold_ms, probe_price_ms, nearest, is_beyond=beyond_organisation)
-    deciding = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again)
+    deciding = replace(deciding, reconsiders=reconsider, recheck_percent=recheck, again=again, pages=pages)
     options = replace(
-        replace(deciding, location=location, anycast=anycast, probe_budget=probe_budget),
+        replace(deciding, location=location, anycast=anycast, probe_budget=probe_budget, grafts=graft),
         tables=tuple(table or ()),
         geofeeds=tuple(geofeed or ()),
-        grafts=graft,
         resolve_at=resolve_at,
         near_ms=near_ms,
         desk=probe_config(samples, timeout_ms, first_rung),

@@ -116,6 +116,19 @@ def test_missing_seeds_end_with_code_3_and_their_reasons(
         assert (nothing.exit_code, json.loads(nothing.stdout)) == (1, [])
 
 
+def test_dry_run_prints_the_prices_by_pages(home: Path) -> None:
+    hosts = [str(site_address(i)) for i in range(3)]
+    (home / "pages.csv").write_text(
+        "host,pages\n" + "".join(f"{host},{10**i}\n" for i, host in enumerate(hosts))
+    )
+    words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--json", "--pages", home / "pages.csv")
+    plan = json.loads(invoked(*words, "--dry-run").stdout)
+    low, high = plan["lowest_price_by_pages_ms"], plan["highest_price_by_pages_ms"]
+    assert low == pytest.approx(plan["price_ms"] / 4, abs=1e-4)
+    assert high == pytest.approx(plan["price_ms"] * 4, abs=1e-4)
+    assert invoked(*words).exit_code == 0
+
+
 def test_dry_run_counts_and_sends_nothing(home: Path, internet: LoopbackInternet) -> None:
     before = dict(internet.servers.requests)
     words = ("--home", home, "delegate", home / "seeds.txt", *QUICK, "--json", "--dry-run")

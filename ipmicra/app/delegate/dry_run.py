@@ -12,10 +12,11 @@ from ipmicra.app.delegate.missing_registrations import grafted
 from ipmicra.app.delegate.options import AGENTS, EXAMPLES, DelegateOptions
 from ipmicra.app.delegate.restoring import choose_participants
 from ipmicra.delegate.ledger import compared_s, next_check_s
-from ipmicra.delegate.policies.registry import price_of, probe_cost
+from ipmicra.delegate.policies.registry import price_of, price_range, probe_cost
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.subnets import SubnetTree, bounds_of, key_of, key_of_bounds, single
 from ipmicra.edge.dns.bulk import resolve_seeds
+from ipmicra.edge.files.pages import read_pages
 from ipmicra.edge.files.seeds import UnresolvedSeed
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.ports import StorePort
@@ -50,6 +51,8 @@ class Plan:
     expected_probes: int = 0
     price_ms: float | None = None
     """For predict: expected saving that a probe must exceed, before the run adjusts it."""
+    price_by_pages_ms: tuple[float, float] | None = None
+    """The lowest and the highest of those prices, by the pages of sites; None if no pages are known."""
     aim_probes: float | None = None
     """For predict: probes per site above which that price rises; None for a fixed price."""
     missing: int = 0
@@ -71,6 +74,8 @@ class Plan:
             "aim_probes_per_site": self.aim_probes,
             "missing": self.missing,
         }
+        if self.price_by_pages_ms is not None:
+            record["lowest_price_by_pages_ms"], record["highest_price_by_pages_ms"] = self.price_by_pages_ms
         if self.names is not None:
             record["hosts_to_resolve"] = self.names.unknown
             record["hosts_scattered"] = self.names.apart + self.names.answered
@@ -169,6 +174,8 @@ def _count(plan: Plan, store: StorePort, options: DelegateOptions) -> None:
     apart, most = (plan.names.unknown + plan.names.apart, plan.names.most_probes) if plan.names else (0, 0)
     if options.policy == "predict":
         plan.price_ms, plan.aim_probes = price_of(options.probe_price_ms, plan.crawlers)
+        if options.pages is not None:
+            plan.price_by_pages_ms = price_range(plan.price_ms, read_pages(options.pages))
     cost = probe_cost(options.policy, crawlers=plan.crawlers, nearest=options.nearest)
     count, probes = store.delegations.probes()
     mean = cost.expected if cost.is_fixed or count < ENOUGH else min(float(plan.crawlers), probes / count)

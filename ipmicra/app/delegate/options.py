@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig, PaperConfig
-from ipmicra.delegate.policies.registry import POLICIES, WITHOUT_PROBES, policy_variants
+from ipmicra.delegate.policies.registry import POLICIES, WITHOUT_PROBES, policy_variants, weigh_pages
 from ipmicra.delegate.ports import Policy
 from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.coordinator.orders import DeskConfig
 from ipmicra.edge.dns.client import DnsConfig
+from ipmicra.edge.files.pages import read_pages
 from ipmicra.edge.geodata.countries import CountrySettlements
 from ipmicra.errors import InputError
 
@@ -64,6 +65,8 @@ class DelegateOptions:
     """For `paper`."""
     probe_price_ms: float | None = None
     """For `predict`: a fixed price; None for the default setting."""
+    pages: Path | None = None
+    """For `predict`: CSV of host,pages; the more pages a site has, the less a probe of it costs."""
     nearest: int = 2
     """For `geo`."""
     reconsiders: bool = True
@@ -159,4 +162,7 @@ class DelegateOptions:
             paper=[PaperConfig(reconsiders=self.reconsiders, beyond_organisation=self.beyond_organisation)],
             settlements=CountrySettlements(),
         )
-        return one.make(np.random.default_rng(0))
+        made = one.make(np.random.default_rng(0))
+        if self.pages is not None:
+            weigh_pages(made, read_pages(self.pages))
+        return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
 from ipmicra.delegate.policies.predict.belief import mean_probes, price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
+from ipmicra.delegate.policies.predict.stakes import Stakes
 from ipmicra.delegate.ports import Policy, Settlements
 
 POLICIES = ("predict", "paper", "geo", "everyone", "random", "hash")
@@ -46,6 +47,18 @@ def probe_cost(name: str, *, crawlers: int, nearest: int) -> ProbeCost:
         return ProbeCost(crawlers, crawlers)
     aim = PUBLISHED_PROBES if name == "paper" else mean_probes(PredictConfig(), crawlers) or 2.0
     return ProbeCost(crawlers, min(float(crawlers), aim), is_fixed=False)
+
+
+def weigh_pages(policy: Policy, pages: Mapping[str, float]) -> None:
+    """Let the price of a probe follow the pages of sites, by host, where the policy has prices."""
+    if isinstance(policy, Predict):
+        policy.stakes = Stakes(pages)
+
+
+def price_range(price_ms: float, pages: Mapping[str, float]) -> tuple[float, float]:
+    """Return the lowest and the highest price of a probe among hosts of known pages."""
+    low, high = Stakes(pages).range()
+    return round(price_ms * low, 4), round(price_ms * high, 4)
 
 
 def price_of(price_ms: float | None, crawlers: int) -> tuple[float, float | None]:

@@ -297,6 +297,14 @@ class Notes:
         """Go on without the place, which is wrong; `prior` is what is expected without it."""
         self.prior, self.is_open, self.is_misplaced = prior, False, True
 
+    def why_stop(self, best_ms: float, next_best: int, price_ms: float) -> str:
+        """Say why nobody else is asked, by the crawler that a probe would be worth most of."""
+        some, _weights = self.belief.likely()
+        if self.belief.least[some, next_best].min() >= best_ms:
+            return "light itself cannot be quicker from any other crawler"
+        saving = 0.0 if self.savings is None else self.savings[next_best]
+        return f"expected saving of one more probe: {saving:.2f} ms, price {price_ms:.2f} ms"
+
     def weights(self) -> Floats:
         """Return how likely each place of the prior is by now."""
         scores = self.belief.scores[: len(self.prior.means)]

@@ -36,8 +36,10 @@ from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.policies.predict.belief import EVEN, Belief, Notes, Price, Savings, unasked
+from ipmicra.delegate.policies.predict.colocated import Colocated
 from ipmicra.delegate.policies.predict.forest import Branches
 from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook, Samples
+from ipmicra.delegate.policies.predict.stakes import Stakes
 from ipmicra.delegate.policies.predict.whereabouts import PlacementCheck, Whereabouts
 from ipmicra.delegate.ports import Scope, Settlements
 from ipmicra.delegate.roster import Roster
@@ -74,6 +76,9 @@ class Predict:
         self._unchecked = 0
         """Places believed without a probe since the last one."""
         self.price = Price(self.config)
+        self._colocated: Colocated | None = None
+        self.stakes: Stakes | None = None
+        """Pages of the sites, if anybody knows them."""
 
     def __repr__(self) -> str:
         """Say what was learnt."""
@@ -89,6 +94,12 @@ class Predict:
     def price_ms(self) -> float:
         """What a probe costs now."""
         return self.price.now_ms
+
+    def _price_of(self, attempt: Attempt) -> float:
+        """Return what a probe for an attempt's sites costs now."""
+        if self.stakes is None:
+            return self.price_ms
+        return self.price_ms * self.stakes.factor(site.host for site in attempt.sites)
 
     # --- the fleet
 
@@ -125,6 +136,8 @@ class Predict:
         choice = self._choose(attempt, notes)
         if isinstance(choice, Ask):
             return choice
+        if self._colocated is not None:
+            choice = self._colocated.by_load(choice, attempt, notes.belief)
         usable = np.array(self.roster.usable(), dtype=np.intp)
         chance = partial(self._savings.chance, notes.belief, choice.crawler, usable)
         return replace(choice, chance=chance)
@@ -139,10 +152,10 @@ class Predict:
             return Settle(best, Evidence.PROBED, best_ms, "no other crawler is left to ask")
         savings = self._savings_over(notes, best_ms)
         chosen = int(free[savings[free].argmax()])
-        if savings[chosen] >= self.price_ms:
+        price_ms = self._price_of(attempt)
+        if savings[chosen] >= price_ms:
             return self._ask(notes, chosen, savings)
-        why = self._why_stop(notes, best_ms, chosen, savings)
-        return Settle(best, Evidence.PROBED, best_ms, why)
+        return Settle(best, Evidence.PROBED, best_ms, notes.why_stop(best_ms, chosen, price_ms))
 
     def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
         """Return whether an answer is good for the whole subnet: if another site would lose little by it.
@@ -169,24 +182,21 @@ class Predict:
         usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
         expected = notes.belief.logarithms()
         holder = int(usable[expected[usable].argmin()])
-        most, savings = self._savings.regret_among(notes.belief, holder, usable, self.price_ms)
+        price_ms = self._price_of(attempt)
+        most, savings = self._savings.regret_among(notes.belief, holder, usable, price_ms)
         notes.savings, notes.regret_ms = savings, most
-        if most < self.price_ms and notes.prior.outlook.is_placed:
+        if most < price_ms and notes.prior.outlook.is_placed:
             most = max(most, self._saving_by_check(attempt))
         if attempt.is_check:
-            most = max(most, self.price_ms)
-        if most >= self.price_ms and len(free):
+            most = max(most, price_ms)
+        if most >= price_ms and len(free):
             savings[holder] = most
             return self._ask(notes, holder, savings)
         evidence = Evidence.GEOLOCATED if notes.prior.outlook.is_placed else Evidence.INHERITED
         if self.knows(attempt):
             evidence = Evidence.INHERITED
-        return Settle(
-            holder,
-            evidence,
-            notes.belief.expected_ms(holder),
-            f"expected loss without a probe: {most:.2f} ms",
-        )
+        why = f"expected loss without a probe: {most:.2f} ms"
+        return Settle(holder, evidence, notes.belief.expected_ms(holder), why)
 
     def _ask(self, notes: Notes, crawler: int, savings: Floats) -> Ask:
         expected = notes.belief.expected_ms(crawler)
@@ -195,13 +205,6 @@ class Predict:
             f"expected at {expected:.1f} ms; expected saving of a probe: {savings[crawler]:.2f} ms{doubt}"
         )
         return Ask((crawler,), reason)
-
-    def _why_stop(self, notes: Notes, best_ms: float, next_best: int, savings: Floats) -> str:
-        some, _weights = notes.belief.likely()
-        if notes.belief.least[some, next_best].min() >= best_ms:
-            return "light itself cannot be quicker from any other crawler"
-        price = self.price_ms
-        return f"expected saving of one more probe: {savings[next_best]:.2f} ms, price {price:.2f} ms"
 
     def _savings_over(self, notes: Notes, best_ms: float) -> Floats:
         notes.savings = self._savings.over_known(notes.belief, best_ms)
@@ -312,6 +315,9 @@ class Predict:
         new = [crawler for crawler in attempt.samples if crawler not in attempt.known]
         if not new:
             return
+        if attempt.is_mutual:
+            self._colocated = self._colocated or Colocated(self.roster)
+            self._colocated.note(attempt)
         notes = self._notes(attempt)
         if (notes.is_misplaced or notes.prior.outlook.is_placed) and not attempt.is_mutual:
             source = notes.source if notes.is_misplaced else _source(attempt)
@@ -373,7 +379,7 @@ class Predict:
         best_ms = None if best is None else attempt.samples[best]
         free = self._free(attempt)
         names = [crawler.name for crawler in self.roster.crawlers]
-        return partial(unasked, notes, names, free, best_ms, self.price_ms)
+        return partial(unasked, notes, names, free, best_ms, self._price_of(attempt))
 
 
 def _conditioned(belief: Belief, attempt: Attempt) -> Belief:
