@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ipmicra.app.crawl.crawl_status import describe_crawl
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
 from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl
@@ -69,6 +70,8 @@ class Mailboxes:
         """Go on with what the ledger has; `ticks` is monotonic, `clock` tells the time of day."""
         self._ledger, self._config = ledger, config or MailboxConfig()
         self._ticks, self._clock = ticks, clock
+        self.ended: list[str] = []
+        """Crawls that have ended since somebody looked."""
         self._crawls = {row.name: self._restored(row) for row in ledger.crawls()}
 
     def _restored(self, row: CrawlRow) -> RunningCrawl:
@@ -177,6 +180,7 @@ class Mailboxes:
         with self._ledger.transaction():
             self._add(crawl, request.links)
             self._ledger.finish(crawl.row.id, request.done)
+            self._ledger.see(crawl.row.id, node.row.crawler, request.observed)
             for number in request.done:
                 holder, slot = crawl.held.pop(number, ("", ""))
                 if holder in crawl.nodes:
@@ -252,6 +256,7 @@ class Mailboxes:
         ):
             self._ledger.end(crawl.row.id, self._clock())
             crawl.row = replace(crawl.row, state=CrawlState.ENDED)
+            self.ended.append(crawl.row.name)
             events.info("crawl_ended", "crawl {crawl} has ended", crawl=crawl.row.name)
 
     # --- who holds what
@@ -348,30 +353,17 @@ class Mailboxes:
 
     # --- how it is
 
+    def pages(self, name: str) -> list[tuple[str, str, int]]:
+        """Count the pages that were fetched: host, vantage, pages."""
+        return self._ledger.pages(self._crawls[name].row.id)
+
     def status(self, name: str) -> dict[str, Any] | None:
         """Describe a crawl; None if there is none of that name."""
         crawl = self._crawls.get(name)
         if crawl is None:
             return None
-        now_s = self._ticks()
-        counts = self._ledger.counts(crawl.row.id)
-        return {
-            "crawl": name,
-            "run": crawl.row.run,
-            "state": crawl.row.state.value,
-            "links": {state.name.lower(): number for state, number in counts.items()},
-            "nodes": [
-                {
-                    "node": node.row.node,
-                    "crawler": node.row.crawler,
-                    "is_idle": node.is_idle,
-                    "held": node.held.total(),
-                    "silent_s": round(now_s - node.seen_s, 1),
-                }
-                for node in crawl.nodes.values()
-            ],
-            "absent": crawl.absent,
-        }
+        counts, seen = self._ledger.counts(crawl.row.id), self._ledger.seen(crawl.row.id)
+        return describe_crawl(crawl, counts, seen, self._ticks())
 
     def names(self) -> list[str]:
         """Return the names of all crawls."""

@@ -37,6 +37,9 @@ class ShareSource(Protocol):
     def version(self) -> object:
         """Return what changes when the owner of any host may have changed."""
 
+    def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
+        """Take the pages of a crawl that has ended: host, vantage, number."""
+
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of each host, or the reason for which it can have none.
 
@@ -102,6 +105,8 @@ class Post:
         """Take what a node says; wait until there is something to answer, as long as it allows."""
         deadline_s = time.monotonic() + request.wait_s
         answer = await self._run(lambda: self._boxes.exchange(crawl, request))
+        if answer.state is CrawlState.ENDED:
+            await self._report_ended()
         if request.links or request.done or request.released or request.is_leaving or request.is_idle:
             self._wake()
         later = ExchangeRequest(
@@ -130,6 +135,12 @@ class Post:
         return await self._run(describe)
 
     # --- what happens beside
+
+    async def _report_ended(self) -> None:
+        """Hand on how many pages sites have, once per crawl."""
+        while self._boxes.ended:
+            name = self._boxes.ended.pop()
+            self._owners.crawled(await self._run(lambda name=name: self._boxes.pages(name)))  # type: ignore[misc]
 
     def _wake(self) -> None:
         self._asked.set()

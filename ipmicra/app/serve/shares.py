@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ipmicra.app.assign.recrawl import note_crawled
 from ipmicra.app.crawl.owners import block_of
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.owners import Asked, Owners
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.edge.log import EventLog
 from ipmicra.model.address import read_address
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.link import Share
+from ipmicra.model.recrawl import Crawled
 
+events = EventLog("crawl")
 _FINAL = frozenset({"bad-input", "unresolved"})
 """Refusals that asking again does not change."""
 
@@ -33,6 +37,17 @@ class OwnerShares:
     def version(self) -> object:
         """Return what changes with assignments and the fleet."""
         return self._deciding.store.assignments.last_change(), tuple(self.crawlers())
+
+    def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
+        """Note how many pages sites have: what is assigned next takes it into account."""
+        now_s = self._deciding.clock()
+        reports = [
+            Crawled(host=host, vantage=vantage, pages=count, crawled_s=now_s)
+            for host, vantage, count in pages
+        ]
+        _, findings = note_crawled(self._deciding.store, reports)
+        for finding in findings[:10]:
+            events.info("pages_not_noted", "{finding}", finding=finding)
 
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of hosts; what nobody can tell now is left out."""

@@ -32,9 +32,9 @@ from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
-from ipmicra.wire.links import CrawlState, DeliveredLink
+from ipmicra.wire.links import CrawlState, DeliveredLink, Observed
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the tables; a file of another version is refused."""
 
 
@@ -67,6 +67,10 @@ CREATE TABLE links (
     crawler TEXT NOT NULL, slot TEXT NOT NULL, host TEXT NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
     priority INTEGER NOT NULL, extra TEXT NOT NULL, state INTEGER NOT NULL,
     node TEXT NOT NULL DEFAULT '', delivery INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE sights (
+    crawl INTEGER NOT NULL, crawler TEXT NOT NULL, host TEXT NOT NULL, address TEXT NOT NULL,
+    pages INTEGER NOT NULL, bytes INTEGER NOT NULL, waited_s FLOAT NOT NULL, first_byte_ms FLOAT,
+    refusals INTEGER NOT NULL, PRIMARY KEY (crawl, crawler, host)) WITHOUT ROWID;
 CREATE UNIQUE INDEX links_once ON links (crawl, key, vantage);
 CREATE INDEX links_waiting ON links (crawl, crawler, slot, priority DESC, number) WHERE state = 0;
 CREATE INDEX links_held ON links (crawl, node, slot) WHERE state = 1;
@@ -76,6 +80,12 @@ _ADD = (
     "INSERT OR IGNORE INTO links "
     "(crawl, vantage, crawler, slot, state, key, host, url, depth, priority, extra) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SEE = (
+    "INSERT INTO sights VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "address = excluded.address, pages = pages + excluded.pages, bytes = bytes + excluded.bytes, "
+    "waited_s = waited_s + excluded.waited_s, refusals = refusals + excluded.refusals, "
+    "first_byte_ms = MIN(COALESCE(first_byte_ms, 1e9), COALESCE(excluded.first_byte_ms, 1e9))"
 )
 _LINK = "number, slot, key, url, host, depth, priority, extra"
 
@@ -142,7 +152,7 @@ class Ledger:
                 (name, CrawlState.RUNNING, now_s),
             )
             (crawl,) = [row for row in self.crawls() if row.name == name]
-            for table in ("links", "nodes", "blocks", "hosts"):
+            for table in ("links", "nodes", "blocks", "hosts", "sights"):
                 self._raw.execute(f"DELETE FROM {table} WHERE crawl = ?", (crawl.id,))  # noqa: S608
         return crawl
 
@@ -244,6 +254,37 @@ class Ledger:
         """Count links by state."""
         sql = "SELECT state, COUNT(*) FROM links WHERE crawl = ? GROUP BY state"
         return {LinkState(row[0]): row[1] for row in self._raw.execute(sql, (crawl,))}
+
+    # --- what nodes observe
+
+    def see(self, crawl: int, crawler: str, sights: Iterable[Observed]) -> None:
+        """Add what a node observed of hosts while it downloaded."""
+        rows = [
+            (
+                one.host,
+                one.address,
+                one.pages,
+                one.received_bytes,
+                one.waited_s,
+                one.first_byte_ms,
+                one.refusals,
+            )
+            for one in sights
+        ]
+        self._raw.executemany(_SEE, [(crawl, crawler, *row) for row in rows])
+
+    def seen(self, crawl: int) -> list[tuple[str, int, int, int, float, int]]:
+        """Sum up by crawler: hosts, pages, bytes, seconds waited for first bytes, refusals."""
+        sql = (
+            "SELECT crawler, COUNT(*), SUM(pages), SUM(bytes), SUM(waited_s), SUM(refusals) "
+            "FROM sights WHERE crawl = ? GROUP BY crawler ORDER BY crawler"
+        )
+        return self._raw.execute(sql, (crawl,)).fetchall()
+
+    def pages(self, crawl: int) -> list[tuple[str, str, int]]:
+        """Count the pages that were fetched: host, vantage, pages."""
+        sql = "SELECT host, vantage, COUNT(*) FROM links WHERE crawl = ? AND state = 2 GROUP BY host, vantage"
+        return self._raw.execute(sql, (crawl,)).fetchall()
 
     # --- owners
 

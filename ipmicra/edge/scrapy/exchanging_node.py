@@ -122,15 +122,18 @@ class ExchangingNode:
         if slot is not None and request.dont_filter and not request.meta.get("is_start_request"):
             request.meta[SLOT] = slot
             return self._queue.push(request)
+        if self._exchange.knows(
+            key
+        ):  # most links are: making a message of each would cost more than the page
+            self._count("repeated")
+            return False
         try:
             link = link_of(request, key, self._spider, self._added)
         except InputError as error:
             return self._keep_here(request, slot, error)
-        before = self._exchange.tally.foreign
         self._act(self._exchange.handle(Found(links=[link]), time.monotonic()))
-        is_new = self._exchange.tally.foreign > before
-        self._count("links" if is_new else "repeated")
-        return is_new
+        self._count("links")
+        return True
 
     def _keep_here(self, request: Request, slot: str | None, error: InputError) -> bool:
         """Fetch what cannot travel, if its site is ours."""
@@ -266,7 +269,7 @@ class ExchangingNode:
             room=self._room(),
             is_idle=is_idle,
             wait_s=self._config.wait_s if is_idle and not released else 0.0,
-            observed=self._observer.told(),
+            observed=self._observer.told(is_last=is_idle or self._is_closing),
         )
 
     def _to_release(self) -> tuple[str, ...]:

@@ -204,6 +204,10 @@ class UrlExchange:
         """Whether so much waits that nothing more should be crawled."""
         return self.pending >= self._config.most_waiting
 
+    def knows(self, key: int) -> bool:
+        """Return whether a link of this key was found before, and need not be reported again."""
+        return str(key) in self._visited
+
     def handle(self, event: Event, now_s: float) -> list[Action]:
         """Handle an event at a time in seconds, on any monotonic clock; return the actions to carry out."""
         match event:

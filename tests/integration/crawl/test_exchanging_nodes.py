@@ -27,6 +27,12 @@ def test_two_nodes_fetch_every_page_once_each_its_own(tmp_path: Path) -> None:
         status = crawl.box.get("/v1/crawls/links").json()
         assert status["state"] == "ended"
         assert status["links"] == {"done": len(crawl.web.urls())}
+        assert {one["crawler"]: one["pages"] for one in status["observed"]} == {
+            name: len(crawl.web.urls(name)) for name in ("fra", "nyc")
+        }
+        with Store.open(str(tmp_path / "home" / "state.db")) as store:
+            pages = {one.host: one.pages for one in store.recrawls.all()}
+        assert sum(pages.values()) == len(crawl.web.urls())
         # A node of a job that is over does not begin anew; one without a job does.
         visits = len(crawl.web.visits)
         crawl.start("fra")
