@@ -230,6 +230,14 @@ GROUPS = {
         typical_s=60,
         headline="single owners",
     ),
+    "callout": About(
+        title="Agents that call out",
+        topic="service",
+        measures="orders over long polls, and a thousand idle agents",
+        beside="direct orders in the same run; limits",
+        home="calling_out:measure_calling_out",
+        typical_s=90,
+    ),
     "importing": About(
         title="Importing",
         topic="start",

@@ -181,14 +181,15 @@ class Membership:
         What an agent's orders tell about it is somebody else's business: one that polls may still fail.
         """
         present: list[tuple[str, float]] = []
-        for agent in self.store.agents.all():
+        agents = self.store.agents.all()
+        for agent in agents:
             is_present = self.switchboard.is_present(agent.crawler)
             if is_present:
                 present.append((agent.crawler, self.clock()))
             if self._present.get(agent.crawler) is not is_present:
                 self._present[agent.crawler] = is_present
                 self._note(agent.crawler, Change.ANSWER if is_present else Change.FAIL_TO_ANSWER)
-        self._dismiss()
+        self._dismiss({agent.crawler for agent in agents})
         if time.monotonic() - self._written_s >= self.config.write_s:
             self._written_s = time.monotonic()
             self.store.agents.saw_many(present)
@@ -202,9 +203,8 @@ class Membership:
             self.store.crawlers.set_state(crawler, state, self.clock())
             self.on_state(crawler, state)
 
-    def _dismiss(self) -> None:
+    def _dismiss(self, members: set[str]) -> None:
         """Answer the held polls of crawlers that were removed meanwhile."""
-        members = {agent.crawler for agent in self.store.agents.all()}
         for crawler in self.switchboard.crawlers() - members:
             self.switchboard.forget(crawler, f"{crawler} left the fleet")
             self._present.pop(crawler, None)
