@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from ipmicra.errors import InputError, MessageError, UnknownVersionError
 from ipmicra.model.address import Address
+from ipmicra.model.delegation import Decision, Evidence, Origin
 from ipmicra.model.name import NameStatus
 from ipmicra.model.sample import Loss, Rung, Timings
+from ipmicra.model.site import Site
 from ipmicra.wire.joining import (
     JoinAnswer,
     JoinRequest,
@@ -48,6 +50,14 @@ from ipmicra.wire.names import (
     decode_names,
     encode_name,
     encode_names,
+)
+from ipmicra.wire.peers import (
+    PeerAnswer,
+    PeerWish,
+    decode_peer_answer,
+    decode_wishes,
+    encode_peer_answer,
+    encode_wishes,
 )
 from ipmicra.wire.polling import (
     PollAnswer,
@@ -116,6 +126,8 @@ DECODERS: tuple[Callable[[bytes], object], ...] = (
     decode_poll,
     decode_polled,
     decode_results,
+    decode_wishes,
+    decode_peer_answer,
 )
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -333,8 +345,54 @@ def test_poll_round_trips(poll: PollRequest) -> None:
 
 @given(ids, st.lists(works, max_size=3, unique_by=lambda one: one.id))
 def test_answer_to_a_poll_round_trips(cursor: str, some: list[Work]) -> None:
-    answer = PollAnswer(cursor=cursor, works=tuple(some))
-    assert decode_polled(encode_polled(answer)) == answer
+    for urls in ((), ("https://a.example:8460", "http://[::1]:8460/x")):
+        answer = PollAnswer(cursor=cursor, works=tuple(some), coordinators=urls)
+        assert decode_polled(encode_polled(answer)) == answer
+
+
+@pytest.mark.parametrize("url", ["ftp://a", "a.example", "https://", "http://a b", "https://a/?q", 7])
+def test_coordinators_are_urls_without_surprises(url: object) -> None:
+    text = json.dumps({"version": 1, "cursor": "", "works": [], "coordinators": [url]})
+    with pytest.raises(MessageError, match="URLs like"):
+        decode_polled(text.encode())
+
+
+sites = st.builds(
+    Site,
+    host=hosts,
+    address=addresses,
+    scheme=st.sampled_from([None, "http", "https"]),
+    port=st.none() | st.integers(1, 65535),
+)
+wishes = st.builds(PeerWish, site=sites, batch=st.none() | st.integers(1, 2**63 - 1), assigns=st.booleans())
+origins = st.builds(Origin, first=addresses, last=addresses, measured_s=st.none() | st.floats(0, 4e9))
+decisions = st.builds(
+    Decision,
+    host=hosts,
+    address=addresses,
+    first=addresses,
+    last=addresses,
+    crawler=ids,
+    evidence=st.sampled_from(Evidence),
+    rtt_ms=st.none() | st.floats(0, 60_000),
+    probes=st.integers(0, 100),
+    inherited_from=st.none() | origins,
+)
+
+
+@given(st.lists(wishes, min_size=1, max_size=4, unique_by=lambda one: one.site.host))
+def test_wishes_of_a_coordinator_round_trip(some: list[PeerWish]) -> None:
+    assert decode_wishes(encode_wishes(some)) == some
+
+
+@given(decisions, st.text("abc é", max_size=50))
+def test_answers_of_a_coordinator_round_trip(decision: Decision, reason: str) -> None:
+    for answer in (
+        PeerAnswer(host=decision.host, decision=decision),
+        PeerAnswer(host=decision.host, reason=reason),
+        PeerAnswer(host=decision.host),
+    ):
+        assert decode_peer_answer(encode_peer_answer(answer).rstrip(b"\n")) == answer
 
 
 @given(

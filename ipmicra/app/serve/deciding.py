@@ -281,13 +281,10 @@ class Deciding:
             if peers.is_ours(site.address):
                 with suppress(MovedError):
                     return await self.ask_here(site, batch)
-            elif await peers.ask(site, batch, assigns=self.is_to_assign(site.host)):
-                found = self.store.results
-                decision = (
-                    found.latest(site.host) if batch is None else found.of(batch, [site.host]).get(site.host)
-                )
-                if decision is not None:
-                    return decision
+                continue
+            decision = await peers.ask(site, batch, assigns=self.is_to_assign(site.host))
+            if decision is not None:
+                return decision
 
     def ask_here(self, site: Site, batch: int | None = None) -> asyncio.Future[Decision]:
         """Ask our own session, as `ask` does; `MovedError` if the site is another coordinator's by now."""

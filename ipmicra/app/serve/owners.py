@@ -46,6 +46,7 @@ from ipmicra.model.delegation import Decision
 from ipmicra.model.foreign_text import json_text
 from ipmicra.model.owner import Owner, owner_by_assignment, owner_by_delegation
 from ipmicra.model.site import Site
+from ipmicra.wire.peers import PeerAnswer, PeerWish
 
 events = EventLog("coordinator")
 
@@ -331,26 +332,23 @@ class Owners:
             return self._unruled(asked, held)
         return owner_by_delegation(decision, self._since_s(decision))
 
-    async def decide_for_peer(self, site: Site, batch: int | None, *, assigns: bool) -> str | None:
-        """Decide a site for another coordinator, which then reads the answer from the store.
-
-        Return why it has no answer; None if it has one.
-        """
-        peers = self._deciding.peers
+    async def decide_for_peer(self, wish: PeerWish) -> PeerAnswer:
+        """Decide a site for another coordinator."""
+        site, peers = wish.site, self._deciding.peers
         if peers is None or not peers.is_ours(site.address):
-            raise RefusedError("not-ready", f"{site.host} is not decided here")
-        if assigns:
+            return PeerAnswer(host=site.host)
+        if wish.assigns:
             self._to_assign[site.host] = site
         try:
             async with asyncio.timeout(self.config.deadline_s):
-                await self._deciding.ask_here(site, batch)
+                decision = await self._deciding.ask_here(site, wish.batch)
         except NotDecidedError as error:
-            return error.reason
-        except (MovedError, TimeoutError) as error:
-            raise RefusedError("not-ready", f"{site.host} is not decided here yet") from error
+            return PeerAnswer(host=site.host, reason=error.reason)
+        except (MovedError, TimeoutError):
+            return PeerAnswer(host=site.host)
         finally:
             self._to_assign.pop(site.host, None)
-        return None
+        return PeerAnswer(host=site.host, decision=decision)
 
     def _unruled(self, asked: Asked, held: list[Assignment]) -> RefusedError:
         """Say why rules leave a host without an owner, or without the vantage that was asked for."""

@@ -43,6 +43,7 @@ from ipmicra.delegate.events import SampleReturned
 from ipmicra.delegate.sectors import sector_of
 from ipmicra.edge.coordinator.access import hash_of, make_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess, agent_session
+from ipmicra.edge.coordinator.peer_client import PeerClient
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.lock import ending_in
@@ -50,15 +51,15 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError, LeaseLostError, StoreError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import CrawlerState
+from ipmicra.model.delegation import Decision
 from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from ipmicra.model.token import Role, TokenRecord
+from ipmicra.wire.peers import PeerWish
 
 events = EventLog("coordinator")
-DECIDE = "/v1/peers/decide"
 EDITION_DATE = "edition_date"
 """Key in `meta` of the day of the newest dump of the edition in use."""
-OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,6 @@ class PeersConfig:
     """Samples of others that are learnt from at a time."""
     pause_s: float = 0.2
     """Time until somebody is asked again while a sector changes hands."""
-    ask_s: float = 60.0
-    """How long another coordinator may take for a decision."""
     own_samples: int = 50_000
     """Our own samples that are remembered, so as not to learn from them twice."""
 
@@ -121,10 +120,10 @@ class Peers:
         self._own: OrderedDict[tuple[str, Address, float], None] = OrderedDict()
         self._mark = 0
         self._change = 0
-        self._headers: dict[str, str] = {}
         self._tree: Hierarchy
         self._store: Store
         self._http: aiohttp.ClientSession
+        self._client: PeerClient
         self._tasks: list[asyncio.Task[None]] = []
         self._turned = asyncio.Event()
         self._session: Session | None = None
@@ -156,7 +155,8 @@ class Peers:
     async def open(self) -> None:
         """Make a token for questions to the others, and look at what they write from now on."""
         self._http = agent_session()
-        self._headers = {"Authorization": f"Bearer {self._make_token()}"}
+        tls = self._access.context() if self._access.authority is not None else None
+        self._client = PeerClient(self._http, self._make_token(), tls)
         self._change = self._store.assignments.last_change()
         if self._dealt.gone:
             self._turned.set()
@@ -168,6 +168,7 @@ class Peers:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._tasks:
+            await self._client.close()
             await self._http.close()
 
     def release(self) -> None:
@@ -274,41 +275,21 @@ class Peers:
 
     # --- the others
 
-    async def ask(self, site: Site, batch: int | None, *, assigns: bool) -> bool:
-        """Have another coordinator decide; return whether it did, else somebody has to be asked again.
+    async def ask(self, site: Site, batch: int | None, *, assigns: bool) -> Decision | None:
+        """Have another coordinator decide; None if it could not be asked, and somebody else may be.
 
-        `NotDecidedError` if it could not.
+        `NotDecidedError` if there is no answer.
         """
         url = self._dealt.others.get(sector_of(self._tree, site.address))
-        if url is None:
+        answer = None
+        if url is not None:
+            answer = await self._client.ask(url, PeerWish(site=site, batch=batch, assigns=assigns))
+        if answer is not None and answer.reason is not None:
+            raise NotDecidedError(site.host, answer.reason)
+        if answer is None or answer.decision is None:
             await asyncio.sleep(self.config.pause_s)
-            return False
-        body = {
-            "host": site.host,
-            "address": str(site.address),
-            "scheme": site.scheme,
-            "port": site.port,
-            "batch": batch,
-            "assigns": assigns,
-        }
-        try:
-            async with self._http.post(
-                url + DECIDE,
-                json=body,
-                headers=self._headers,
-                ssl=self._access.context() if url.startswith("https:") else True,
-                timeout=aiohttp.ClientTimeout(total=self.config.ask_s),
-                allow_redirects=False,
-            ) as response:
-                if response.status == OK:
-                    reason = (await response.json()).get("reason")
-                    if reason is not None:
-                        raise NotDecidedError(site.host, str(reason)[:300])
-                    return True
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            events.debug("peer_silent", "{url}: {reason}", url=url, reason=str(error))
-        await asyncio.sleep(self.config.pause_s)
-        return False
+            return None
+        return answer.decision
 
     # --- what others write
 
