@@ -33,8 +33,7 @@ import aiohttp
 
 from ipmicra.app.delegate.coordinates import FleetCoordinates
 from ipmicra.app.delegate.distances import FleetDistances
-from ipmicra.app.delegate.driver import Driver
-from ipmicra.app.delegate.gate import Gate
+from ipmicra.app.delegate.driver import Driver, Gate
 from ipmicra.app.delegate.locations import make_locations, read_anycast
 from ipmicra.app.delegate.missing_registrations import GraftedTree, Grafter
 from ipmicra.app.delegate.new_edition import CarryingReport, carry_delegations

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ipmicra.app.delegate.driver import Driver
-from ipmicra.app.delegate.gate import Gate
+from ipmicra.app.delegate.driver import Driver, Gate
 from ipmicra.app.delegate.options import DrivingConfig
 from ipmicra.app.delegate.probe_queue import ProbeQueue
 from ipmicra.app.delegate.write_queue import WriteQueue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from ipmicra.app.delegate.gate import Gate
+from ipmicra.app.delegate.driver import Gate
 from ipmicra.model.site import Site
 from tests.fakes.subnet_tree import ListedTree, listed
 
