@@ -87,6 +87,8 @@ class ProbeReport:
     samples: list[tuple[str, Sample]] = field(default_factory=list)
     """Target as it was written, and its sample."""
     unresolved: list[UnresolvedSeed] = field(default_factory=list)
+    unmeasurable: list[str] = field(default_factory=list)
+    """Crawlers that no other can measure."""
 
     @property
     def is_complete(self) -> bool:

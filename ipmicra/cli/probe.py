@@ -114,6 +114,8 @@ def print_samples(report: ProbeReport, print_format: Format) -> None:
     print_rows(records, COLUMNS, print_format, cell=lambda value: rounded(value, 2))
     for seed in report.unresolved:
         say(f"{seed.text}: {seed.reason}")
+    for name in report.unmeasurable:
+        say(f"{name}: unmeasurable: it neither accepts nor refuses connections, and answers no echo")
     lost = sum(record["loss"] is not None for record in records)
     if lost:
         say(f"{lost} of {len(records)} probes without a round trip")

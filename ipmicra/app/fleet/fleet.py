@@ -140,7 +140,8 @@ class Fleet(AbstractContextManager["Fleet"]):
         with self._store.transaction():
             self._change(name, Change.REMOVE)
             self._store.agents.forget(name)
-            self._store.tokens.revoke(agent_tokens(self._store, name), self._clock())
+            left_s = self.get(name).crawler.changed_s
+            self._store.tokens.revoke(agent_tokens(self._store, name), left_s)
         return self.get(name)
 
     def drain(self, name: str) -> Member:
@@ -156,8 +157,9 @@ class Fleet(AbstractContextManager["Fleet"]):
         return self._change(name, Change.ANSWER if answers else Change.FAIL_TO_ANSWER)
 
     def _change(self, name: str, change: Change) -> bool:
-        state = membership.next_state(self.get(name).crawler.state, change)
-        return self._store.crawlers.set_state(name, state, self._clock())
+        before = self.get(name).crawler.state
+        state = membership.next_state(before, change)
+        return state is not before and self._store.crawlers.set_state(name, state, self._clock())
 
     def get(self, name: str) -> Member:
         """Return the crawler of a name."""

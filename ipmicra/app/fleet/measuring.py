@@ -14,6 +14,10 @@ from ipmicra.app.probe import ALL, ProbeOptions, ProbeReport, chosen_members, op
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.probe import Probe
+from ipmicra.model.sample import Loss, Sample
+
+OURS = frozenset({Loss.AGENT, Loss.BUDGET, Loss.RATE_LIMITED, Loss.REFUSED_ORDER, Loss.IMPOSSIBLE})
+"""Losses for which the target is not to blame."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +95,20 @@ async def _measured(fleet: Fleet, store: StorePort, plan: MutualPlan, options: P
     if plan.probes:
         async for sample in samples_of(fleet, store, plan.members, list(plan.probes), options):
             report.samples.append((names.get(sample.address, str(sample.address)), sample))
+    report.unmeasurable += unmeasurable(report.samples)
     return report
+
+
+def unmeasurable(samples: Sequence[tuple[str, Sample]]) -> list[str]:
+    """Return the targets that were probed and never answered, by name.
+
+    A crawler behind NAT has no open port. A refused connection is an answer, and so is an echo; whoever gives
+    neither cannot be measured from outside. Losses on our own side tell nothing about a target.
+    """
+    lost: dict[str, bool] = {}
+    for target, sample in samples:
+        if sample.rtt_ms is not None:
+            lost[target] = False
+        elif sample.loss not in OURS:
+            lost.setdefault(target, True)
+    return sorted(name for name, is_lost in lost.items() if is_lost)
