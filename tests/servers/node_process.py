@@ -25,7 +25,10 @@ class NodeProcess:
         self.name = name
         self.log = log
         given = {"settings": {"USER_AGENT": name, **settings}, "starts": list(starts)}
-        environment = os.environ | web.environment | {"NODE": json.dumps(given), "PYTHONPATH": str(ROOT)}
+        path = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(ROOT)]).strip(
+            os.pathsep
+        )
+        environment = os.environ | web.environment | {"NODE": json.dumps(given), "PYTHONPATH": path}
         with log.open("ab") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.servers.spider"], env=environment, stderr=file, stdout=file

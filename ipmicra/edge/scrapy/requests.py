@@ -115,7 +115,7 @@ def request_of(link: Link, spider: Spider) -> Request:
         content["url"] = link.url
         content["priority"] = link.priority
         content["method"] = extra.get("method", "GET")
-        content["body"] = base64.b64decode(extra.get("body", ""))
+        content["body"] = base64.b64decode(extra.get("body", ""), validate=True)
         content["headers"] = extra.get("headers") or None
         content["dont_filter"] = bool(extra.get("dont_filter"))
         meta = {name: value for name, value in extra.get("meta", {}).items() if _travels(name)}

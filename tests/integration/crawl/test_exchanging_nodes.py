@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import requests
 
+from ipmicra.app.access import TokenWish, add_token
 from ipmicra.edge.store.store import Store
+from ipmicra.model.token import Role
 from tests.crawl_faults import World, crawl_of
 from tests.patience import wait_until
 from tests.servers.loopback_web import Page
@@ -31,8 +33,8 @@ def test_two_nodes_fetch_every_page_once_each_its_own(tmp_path: Path) -> None:
             name: len(crawl.web.urls(name)) for name in ("fra", "nyc")
         }
         with Store.open(str(tmp_path / "home" / "state.db")) as store:
-            pages = {one.host: one.pages for one in store.recrawls.all()}
-        assert sum(pages.values()) == len(crawl.web.urls())
+            pages = [one.pages or 0 for one in store.recrawls.all()]
+        assert sum(pages) == len(crawl.web.urls())
         # A node of a job that is over does not begin anew; one without a job does.
         visits = len(crawl.web.visits)
         crawl.start("fra")
@@ -210,3 +212,17 @@ def test_site_that_gets_another_owner_moves_in_a_running_crawl(tmp_path: Path) -
         assert len(crawl.web.urls()) == len(set(crawl.web.urls()))
         assert max(visits("fra")) < min(visits("nyc"))
         crawl.check_delays()
+
+
+def test_token_of_one_crawler_does_not_join_for_another(tmp_path: Path) -> None:
+    with crawl_of(WORLD, tmp_path) as crawl:
+        with Store.open(str(tmp_path / "home" / "state.db")) as store:
+            wish = TokenWish(name="fra-nodes", role=Role.CRAWLER, valid_hours=1.0, crawler="fra")
+            token = add_token(store, wish)
+
+        def join(crawler: str) -> int:
+            message = {"version": 1, "node": "a", "crawler": crawler}
+            return crawl.box.ask("POST", "/v1/crawls/links/join", json=message, token=token).status_code
+
+        wait_until(lambda: join("fra") == 200, "the token works")
+        assert join("nyc") == 403
