@@ -152,6 +152,14 @@ GROUPS = {
         home="postgres:measure_postgres",
         typical_s=120,
     ),
+    "several": About(
+        title="Several coordinators",
+        topic="service",
+        measures="processor time of a decision, two coordinators on one PostgreSQL",
+        beside="one coordinator",
+        home="several:measure_several",
+        typical_s=120,
+    ),
     "delegation": About(
         title="Delegation",
         topic="delegate",
