@@ -30,6 +30,7 @@ STATUS_COLUMNS = (
     *("node", "crawler", "state", "turn", "pages", "recent_pages_per_s", "queued", "in_flight"),
     *("foreign", "sent", "duplicates", "problems"),
 )
+SHARED_COLUMNS = ("crawl", "state", "node", "crawler", "is_idle", "held", "pages", "links")
 MEGABYTE = 1_000_000
 
 SeedsArgument = Annotated[list[str] | None, typer.Argument(metavar="[SEED...]", help=TARGETS_HELP)]
@@ -47,6 +48,9 @@ AssignmentsOption = Annotated[
         dir_okay=False,
         help="Who owns which site, as `assign` or `delegate` print it; default: the store.",
     ),
+]
+CrawlNameOption = Annotated[
+    str, typer.Option("--crawl", metavar="NAME", help="With a coordinator: the crawl that nodes share.")
 ]
 FolderOption = Annotated[
     Path | None,
@@ -98,6 +102,7 @@ def crawl(
     node: NodeOption = None,
     crawler: CrawlerOption = "",
     assignments: AssignmentsOption = None,
+    crawl_name: CrawlNameOption = "ipmicra",
     due: DueOption = False,
     again: AgainOption = False,
     status: StatusOption = False,
@@ -125,9 +130,9 @@ def crawl(
 ) -> None:
     """Download sites: alone, or as a node that fetches the sites of its crawler.
 
-    Alone it stays on the hosts of the seeds. With --crawler it fetches what is assigned to that crawler, in
-    the store or in a file, and leaves all other sites alone. Obeys robots.txt, waits between downloads
-    from one address block, and writes WARC files and tables of pages and links into the node's folder.
+    Alone it stays on the hosts of the seeds. With --crawler it fetches what is assigned to that crawler: by
+    a running coordinator, which hands links over between nodes, by the store or by a file. Obeys robots.txt,
+    waits between downloads from one address block, and writes WARC files and tables into the node's folder.
 
     Ctrl-C and kill -9 lose nothing: the same command resumes. After the end it crawls again, and asks for
     known pages only if they have changed.
@@ -147,6 +152,7 @@ def crawl(
             _asked(given),
             folder=folder,
             only_due=due,
+            crawl_name=crawl_name,
             on_status=lambda one: _show_progress(show, one),
         )
     _print_outcome(outcome, print_format)
@@ -212,8 +218,12 @@ def _print_outcome(outcome: CrawlOutcome, print_format: Format) -> None:
 
 
 def _print_status(home: Home, folder: Path | None, print_format: Format) -> None:
-    from ipmicra.app.crawl.command import describe_status, node_statuses
+    from ipmicra.app.crawl.command import crawl_statuses, describe_status, node_statuses
 
+    shared = crawl_statuses(home) if folder is None else None
+    if shared:
+        print_rows(shared, SHARED_COLUMNS, print_format)
+        return
     found = node_statuses(home, folder)
     if not found:
         raise InputError(f"no node has crawled in {folder or home.folder / 'crawl'}")

@@ -6,17 +6,19 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from ipmicra.app.connect.commands import find_connection
 from ipmicra.app.crawl.own_sites import OwnSites
 from ipmicra.app.crawl.owners import read_owners
-from ipmicra.app.crawl.request import CrawlRequest, NodeFolder
+from ipmicra.app.crawl.request import CoordinatorAccess, CrawlRequest, NodeFolder
 from ipmicra.app.home import Home
 from ipmicra.edge.crawl_node.frontier import Frontier
 from ipmicra.edge.crawl_node.status import NodeStatus, read_status
 from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.errors import InputError
 
-__all__ = ["CrawlOutcome", "NodeStatus", "describe_status", "node_statuses", "run_crawl", "seed_urls"]
+__all__ = ["CrawlOutcome", "NodeStatus"]
 
 FOLDER = "crawl"
 """Where nodes have their folders, in the home folder."""
@@ -56,20 +58,25 @@ def run_crawl(
     *,
     folder: Path | None = None,
     only_due: bool = False,
+    crawl_name: str = "ipmicra",
     on_status: Callable[[NodeStatus], object] = lambda _: None,
 ) -> CrawlOutcome:
-    """Crawl as one node: alone, by a file of assignments, or by the assignments of the store."""
+    """Crawl as one node: alone, by a coordinator, by a file of assignments, or by those of the store."""
     if only_due and not asked.crawler:
         raise InputError("--due needs --crawler NAME: the schedule knows when the sites of crawlers are due")
     place = NodeFolder(folder or home.folder / FOLDER / asked.node)
     own: OwnSites | None = None
-    if asked.crawler and asked.assignments is None:
+    if asked.assignments is None:
+        asked = _with_coordinator(home, asked, place, crawl_name)
+    if asked.coordinator is not None:
+        _check_shared(asked, only_due=only_due)
+    elif asked.crawler and asked.assignments is None:
         asked, own = _from_store(home, asked, place, only_due=only_due)
         if not own.own:
             return _nothing_due(asked, place)
     elif asked.assignments is not None and not asked.seeds:
         asked = replace(asked, seeds=_own_seeds(asked.assignments, asked.crawler))
-    if not asked.seeds:
+    if not asked.seeds and asked.coordinator is None:
         raise InputError("nothing to crawl: name seeds, or --crawler NAME with its assignments")
     from ipmicra.app.crawl.run import crawl
 
@@ -87,6 +94,33 @@ def run_crawl(
         scheduled=scheduled,
         findings=tuple(findings),
     )
+
+
+def _with_coordinator(home: Home, asked: CrawlRequest, place: NodeFolder, crawl: str) -> CrawlRequest:
+    """Let a running coordinator keep the queue, if one was named or holds the home."""
+    connection = find_connection(home) if asked.crawler or home.coordinator else None
+    if connection is None:
+        return asked
+    place.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    token = None
+    if connection.token is not None:
+        token = place.token
+        token.touch(mode=0o600)
+        token.write_text(connection.token + "\n", encoding="ascii")
+    access = CoordinatorAccess(url=connection.url, crawl=crawl, token=token, authority=connection.authority)
+    return replace(asked, coordinator=access, limits=replace(asked.limits, site_pages=None))
+
+
+def _check_shared(asked: CrawlRequest, *, only_due: bool) -> None:
+    """Refuse what a node cannot decide by itself in a crawl that others share."""
+    if not asked.crawler:
+        raise InputError("a crawl with a coordinator needs --crawler NAME: whose sites this node fetches")
+    if only_due:
+        raise InputError("--due and a coordinator exclude each other: it delivers what is to be done")
+    if asked.limits.pages is not None or asked.limits.bytes is not None:
+        raise InputError(
+            "--max-pages and --max-mb are for nodes that work alone: with a coordinator, use --depth"
+        )
 
 
 def _from_store(
@@ -121,6 +155,23 @@ def _nothing_due(asked: CrawlRequest, place: NodeFolder) -> CrawlOutcome:
     return CrawlOutcome(
         status=last, folder=place.path, files=(), findings=(f"nothing of {asked.crawler} is due",)
     )
+
+
+def crawl_statuses(home: Home) -> list[dict[str, Any]] | None:
+    """Return what a running coordinator knows of its crawls, a record per node; None if there is none."""
+    connection = find_connection(home)
+    if connection is None:
+        return None
+    rows = []
+    for one in connection.ask("GET", "/v1/crawls")["crawls"]:
+        observed = {seen["crawler"]: seen for seen in one["observed"]}
+        for node in one["nodes"] or [{"node": None, "crawler": None}]:
+            seen = observed.get(node["crawler"], {})
+            crawl = {"crawl": one["crawl"], "state": one["state"], **node}
+            rows.append(
+                crawl | {"pages": seen.get("pages"), "bytes": seen.get("bytes"), "links": one["links"]}
+            )
+    return rows
 
 
 def node_statuses(home: Home, folder: Path | None = None) -> list[NodeStatus]:

@@ -16,7 +16,19 @@ USER_AGENT = "ipmicra-crawl"
 MEGABYTE = 1_000_000
 KEPT_TYPES = ("text/*", "application/xhtml+xml", "application/xml")
 
-__all__ = ["CrawlRequest", "Limits", "NodeFolder"]
+__all__ = ["CoordinatorAccess", "CrawlRequest", "Limits", "NodeFolder"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorAccess:
+    """How to reach the coordinator of a crawl."""
+
+    url: str
+    crawl: str
+    """Name of the crawl; nodes of the same name share it."""
+    token: Path | None = None
+    """A file with a token."""
+    authority: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +42,8 @@ class CrawlRequest:
     """The crawler that the node works for; empty if it works alone."""
     assignments: Path | None = None
     """Who owns which sites, where it does not work alone."""
+    coordinator: CoordinatorAccess | None = None
+    """Who is asked instead of a file, and keeps the queue."""
     mode: str = "drop"
     """What is done with links to sites of other crawlers."""
     limits: Limits = field(default_factory=Limits)
@@ -70,6 +84,16 @@ class NodeFolder:
     def crawled(self) -> Path:
         """What the last turn crawled, as `ipmicra assign --crawled` reads it."""
         return self.path / "crawled.csv"
+
+    @property
+    def job(self) -> Path:
+        """What the node has to tell its coordinator."""
+        return self.path / "job"
+
+    @property
+    def token(self) -> Path:
+        """The token for the coordinator."""
+        return self.path / "coordinator.token"
 
     @property
     def assignments(self) -> Path:

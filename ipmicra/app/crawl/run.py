@@ -30,7 +30,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.utils.asyncio import create_looping_call
 
-from ipmicra.app.crawl.addon import Addon
+from ipmicra.app.crawl.committing import CommittingAddon
 from ipmicra.app.crawl.owners import read_owners
 from ipmicra.app.crawl.request import CrawlRequest, NodeFolder
 from ipmicra.app.crawl.spider import SiteSpider
@@ -101,16 +101,20 @@ def crawl(
         return node.finish()
 
 
-def _node_settings(asked: CrawlRequest) -> dict[str, Any]:
+def _node_settings(asked: CrawlRequest, folder: NodeFolder) -> dict[str, Any]:
     """Return the settings that make it a node of a distributed crawl; none if it works alone."""
-    if asked.assignments is None:
+    common = {"ADDONS": {CommittingAddon: 100}, "IPMICRA_CRAWLER": asked.crawler, "IPMICRA_NODE": asked.node}
+    if asked.assignments is not None:
+        return common | {"IPMICRA_ASSIGNMENTS": str(asked.assignments), "IPMICRA_MODE": asked.mode}
+    if asked.coordinator is None:
         return {}
-    return {
-        "ADDONS": {Addon: 100},
-        "IPMICRA_ASSIGNMENTS": str(asked.assignments),
-        "IPMICRA_CRAWLER": asked.crawler,
-        "IPMICRA_NODE": asked.node,
-        "IPMICRA_MODE": asked.mode,
+    access = asked.coordinator
+    files = {"IPMICRA_TOKEN_FILE": access.token, "IPMICRA_CA": access.authority}
+    return common | {
+        "IPMICRA_COORDINATOR": access.url,
+        "IPMICRA_CRAWL": access.crawl,
+        "JOBDIR": str(folder.job),
+        **{name: str(path) for name, path in files.items() if path is not None},
     }
 
 
@@ -166,7 +170,9 @@ class _Node:
             frontier.keep_fact("turn", str(turn))
             frontier.keep_fact("turn_ended", "")
             frontier.keep_fact("turn_started_s", repr(self._started_s))
-            frontier.commit()
+        elif self._asked.coordinator is not None:
+            frontier.start_turn()  # the coordinator keeps the queue, and delivers what is not finished again
+        frontier.commit()
         return turn
 
     def run(self, on_ready: Callable[[], object]) -> None:
@@ -200,7 +206,7 @@ class _Node:
         asked, limits = self._asked, self._asked.limits
         return {
             "LOG_INSTALL_ROOT_HANDLER": False,
-            **_node_settings(asked),
+            **_node_settings(asked, self._folder),
             HOSTS: self._hosts,
             "SCHEDULER": DurableScheduler,
             "TWISTED_DNS_RESOLVER": HostsResolver,
@@ -238,6 +244,8 @@ class _Node:
             blocks=Blocks(self._hosts),
             source=self._asked.source,
             journal=self._journal,
+            commit=self._commit,
+            is_delivered=self._asked.coordinator is not None,
         )
 
     def _opened(self) -> None:
@@ -250,8 +258,15 @@ class _Node:
         if self._loop.running:
             self._loop.stop()
 
-    def _tick(self) -> None:
+    def _commit(self) -> None:
+        """Settle what is finished, and commit it with the files."""
+        scheduler = scheduler_of(self._crawler)
+        if scheduler is not None:
+            scheduler.settle()
         self._outputs.commit()
+
+    def _tick(self) -> None:
+        self._commit()
         now_s = time.time()
         if self._last is None or now_s - self._last.updated_s >= STATUS_S:
             self._last = self._status("crawling")
@@ -289,6 +304,7 @@ class _Node:
             problems=counts.problems,
             forbidden=counts.forbidden,
             foreign=len(counts.foreign),
+            sent=int(self._crawler.stats.get_value("ipmicra/sent", 0)),
             duplicates=counts.repeated + duplicates,
             first_byte_ms=round(counts.first_byte_s / counts.timed * 1e3, 1) if counts.timed else None,
         )

@@ -66,6 +66,8 @@ class SiteSpider(Spider):
         self.asked, self._frontier, self._journal, self._owners = asked, frontier, journal, owners
         self.counts = Counts()
         self._followed: set[str] = set()
+        self._fetched: set[str] = set()
+        """Hosts of pages; in a crawl with a coordinator, others count as foreign."""
         self.own_hosts = {urlsplit(seed).hostname or "" for seed in asked.seeds}
 
     @classmethod
@@ -87,6 +89,8 @@ class SiteSpider(Spider):
     def is_foreign(self, url: str) -> bool:
         """Return whether a URL is of a site that this node leaves to others."""
         host = urlsplit(url).hostname or ""
+        if self.asked.coordinator is not None:
+            return host not in self._fetched
         if self._owners is None:
             return self.asked.stays and host not in self.own_hosts
         shares = self._owners.shares_of(host) or ()
@@ -114,6 +118,7 @@ class SiteSpider(Spider):
     def parse(self, response: Response, **_arguments: object) -> Iterator[Request]:
         """Keep a page and follow its links."""
         assert response.request is not None  # noqa: S101 - it answers one
+        self._fetched.add(urlsplit(response.url).hostname or "")
         is_stopped = "download_stopped" in response.flags
         known = self._known(response)
         change, page = Change.NONE, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -26,6 +27,10 @@ class Parts:
     source: str | None
     """Address to connect from."""
     journal: Journal
+    commit: Callable[[], None]
+    """Settles what is finished and commits frontier and files."""
+    is_delivered: bool = False
+    """Whether a coordinator keeps the queue: what it delivers is fetched, whatever is known of it here."""
 
 
 _parts: WeakKeyDictionary[ScrapyCrawler, Parts] = WeakKeyDictionary()

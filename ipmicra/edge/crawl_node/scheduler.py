@@ -8,7 +8,7 @@ the crawler has connections and a slot allows, and no sooner than its polite del
 requests whose slot is not ready, and they would count as downloads while they only wait.
 
 Scrapy gives no signal when everything that came of a request has been processed. It removes the request
-from the set of those in progress, after the last link and item; `_settle` compares that set with our own.
+from the set of those in progress, after the last link and item; `settle` compares that set with our own.
 A retry comes back as a request with the same row, so the row waits again instead of being done.
 
 A node of a distributed crawl (`edge.scrapy`) decides before the frontier does: `take` hands over what belongs
@@ -66,6 +66,8 @@ class DurableScheduler:
         self.crawler = crawler
         parts = parts_of(crawler)
         self._frontier, self._limits, self._journal = parts.frontier, parts.limits, parts.journal
+        self._is_delivered = parts.is_delivered
+        self._pushed = 0
         self.load = Load(given=self._frontier.fetched())
         self._waiting: Counter[str] = Counter(self._frontier.waiting())
         self._order = deque(sorted(self._waiting))
@@ -95,7 +97,7 @@ class DurableScheduler:
     def close(self, reason: str) -> None:
         """Settle what is finished."""
         del reason
-        self._settle()
+        self.settle()
 
     def __len__(self) -> int:
         """Count the requests that wait."""
@@ -108,16 +110,17 @@ class DurableScheduler:
 
     def has_pending_requests(self) -> bool:
         """Return whether anything waits that the limits allow."""
-        self._settle()
+        self.settle()
         return bool(self._waiting) and not self._is_exhausted()
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue a request unless it was seen before, or is none of ours; return whether it was queued."""
         row = request.meta.pop(ROW, None)
-        if row is not None and self._rows.get(row) == self._key(request):
+        is_retry = row is not None and self._rows.get(row) == self._key(request)
+        if is_retry and not self._is_delivered:
             self._again[row] = self._content(request)
             return True
-        if row is not None:  # a redirect: what held for the first host does not hold for the next
+        if row is not None and not is_retry:  # a redirect: the slot was that of the first host
             request.meta.pop(SLOT, None)
         if self._node is not None:
             return self._node.take(request)
@@ -128,7 +131,8 @@ class DurableScheduler:
 
     def push(self, request: Request) -> bool:
         """Queue a request in the frontier."""
-        key = self._key(request)
+        self._pushed += 1
+        key = self._key(request) + (self._pushed.to_bytes(8) if self._is_delivered else b"")
         host = urlparse_cached(request).hostname or ""
         if self._limits.site_pages is not None and self._hosts[host] >= self._limits.site_pages:
             self.load.over += 1
@@ -152,12 +156,12 @@ class DurableScheduler:
             request = self._next()
             if request is None or node is None or node.may_start(request):
                 return request
-            self._settle()  # its node has taken care of it
+            self.settle()  # its node has taken care of it
         return None
 
     def _next(self) -> Request | None:
         """Return the next request of the slot whose turn it is."""
-        self._settle()
+        self.settle()
         if not self._waiting or self._is_exhausted() or len(self._flying) >= self._limits.connections:
             return None
         now_s, soonest_s = time.monotonic(), float("inf")
@@ -220,7 +224,7 @@ class DurableScheduler:
             limits.bytes is not None and load.received >= limits.bytes
         )
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Mark what Scrapy has finished as done, or let it wait again if it is retried."""
         slot = self._engine_slot()
         if slot is None or not self._flying:
