@@ -65,7 +65,7 @@ def _real(bench: Bench) -> list[Row]:
     bench.say("replaying real round trips")
     hierarchy = bench.scratch.made("registry.ipm", lambda path: build_hierarchy(dumps, path))
     rows: list[Row] = []
-    for kind in (LocationKind.WORLD, LocationKind.COUNTRY, LocationKind.NONE):
+    for kind in (LocationKind.WORLD, LocationKind.COUNTRY, LocationKind.LOCATE, LocationKind.NONE):
         policies = POLICIES if kind is LocationKind.WORLD else ("predict",)
         options = EvaluateOptions(
             world=world,

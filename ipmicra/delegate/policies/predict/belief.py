@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LEAST_VARIANCE = 1e-12
 LEAST_WEIGHT = 1e-2
 """Places this much less likely than the likeliest do not count."""
-DRAWS = 2048
+DRAWS = 1024
 """Draws by which the expected regret is taken."""
 PRIMES = np.array([p for p in range(2, 2000) if all(p % d for d in range(2, int(p**0.5) + 1))])
 """Square roots of primes make the lattice of the draws."""
@@ -218,13 +218,13 @@ class Savings:
     def _drawn(self, belief: Belief, crawlers: NDArray[np.intp]) -> Floats:
         """Return draws of some crawlers' round trips: of the place first, then of the deviations there."""
         places, weights = belief.likely()
-        at = places[np.minimum(np.searchsorted(weights.cumsum(), even_draws()), len(places) - 1)]
         scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers])
-        root = directions * np.sqrt(np.maximum(scales, 0.0))
-        where = at[:, None], crawlers
-        values = belief.means[where] + normal_draws(len(crawlers)) @ root.T
-        drawn: Floats = belief.floors[where] + np.exp(values) - self.offset_ms
-        return np.maximum(drawn, belief.least[where])
+        values = normal_draws(len(crawlers)) @ (directions * np.sqrt(np.maximum(scales, 0.0))).T
+        at = places[:, None]  # a single place is the same for all draws
+        if len(places) > 1:
+            at = places[np.minimum(np.searchsorted(weights.cumsum(), even_draws()), len(places) - 1)][:, None]
+        drawn: Floats = np.exp(values + belief.means[at, crawlers])
+        return np.maximum(drawn + (belief.floors[at, crawlers] - self.offset_ms), belief.least[at, crawlers])
 
 
 @cache
