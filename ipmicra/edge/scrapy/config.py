@@ -13,6 +13,8 @@ class NodeConfig:
 
     window: int = 1_000
     """Links that it holds at most; more are delivered as these are finished."""
+    few: int = 32
+    """Links held below which a batch is sent before it is full or old: two for each of Scrapy's downloads."""
     poll_s: float = 0.2
     """Pause between two messages while there is work and nothing to say."""
     wait_s: float = 2.0

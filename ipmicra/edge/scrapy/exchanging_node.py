@@ -180,7 +180,9 @@ class ExchangingNode:
         outcome = self._courier.collect()
         if outcome is not None:
             self._hear(outcome, now_s)
-        self._act(self._exchange.handle(Tick(), now_s))
+        # Nearly without work, a node does not wait for its batch to fill: what comes back is on it.
+        early_s = self._config.exchange.flush_after_s if len(self._held) < self._config.few else 0.0
+        self._act(self._exchange.handle(Tick(), now_s + early_s))
         if not self._courier.is_busy and not self._is_ended:
             self._speak(now_s)
 

@@ -12,8 +12,8 @@ from scrapy.utils.asyncio import create_looping_call
 from ipmicra.edge.scrapy.attached import node_of
 from ipmicra.edge.scrapy.ports import Node
 
-TICK_S = 0.1
-"""How often the outbox is looked at: a link waits no longer than this for its batch to fill."""
+TICK_S = 0.05
+"""How often the outbox and the answers of the coordinator are looked at."""
 
 
 class NodeExtension:

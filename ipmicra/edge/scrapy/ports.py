@@ -45,7 +45,7 @@ class Node(Protocol):
         """Return whether a request that reached the downloader may be sent, and set its slot."""
 
     def tick(self) -> None:
-        """Do what is due; called every tenth of a second."""
+        """Do what is due; called twenty times a second."""
 
     def is_waiting(self) -> bool:
         """Return whether anything may still arrive; called when there is nothing left to do."""
