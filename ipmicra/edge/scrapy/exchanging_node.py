@@ -21,6 +21,7 @@ that is to be given up is released once nothing of it is in progress.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler as ScrapyCrawler
@@ -39,6 +40,7 @@ from ipmicra.errors import InputError, IpmicraError
 from ipmicra.partition.exchange.exchange import (
     Action,
     Delivered,
+    Entry,
     Failed,
     Finished,
     Found,
@@ -78,6 +80,7 @@ class ExchangingNode:
         self._under_way: Send | None = None
         self._delivery = self._unsaid = self._queued = self._said = 0
         self._free: dict[str, int] = {}  # lost slots without work, and the entries to be said before
+        self._unwritten: list[Entry] = []  # for the journal, at the next tick
         self._is_injecting = self._is_closing = False
         self._absent: tuple[str, ...] = ()
         self._joined(line.join(me))
@@ -107,8 +110,7 @@ class ExchangingNode:
         if entries:
             self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
         self._delay_s = 1.5 * self._crawler.settings.getfloat("DOWNLOAD_DELAY")  # Scrapy varies it by half
-        signals = self._crawler.signals
-        self._observer.connect(signals)
+        self._observer.connect(self._crawler.signals)
 
     def take(self, request: Request) -> bool:
         """Report a request as a link, unless it was delivered or repeats one that was."""
@@ -183,6 +185,7 @@ class ExchangingNode:
         # Nearly without work, a node does not wait for its batch to fill: what comes back is on it.
         early_s = self._config.exchange.flush_after_s if len(self._held) < self._config.few else 0.0
         self._act(self._exchange.handle(Tick(), now_s + early_s))
+        self._write()
         if not self._courier.is_busy and not self._is_ended:
             self._speak(now_s)
 
@@ -200,6 +203,7 @@ class ExchangingNode:
             if outcome is not None:
                 self._hear(outcome, now_s)
         self._courier.stop()
+        self._write()
         try:
             if not self._courier.is_busy and not self._is_ended:
                 self._say_goodbye(now_s)
@@ -211,8 +215,7 @@ class ExchangingNode:
     def _say_goodbye(self, now_s: float) -> None:
         # All that waits fits into few messages; each is the oldest of what is left.
         for _ in range(1 + self._exchange.pending // self._config.exchange.batch_urls):
-            actions = self._exchange.handle(Tick(), now_s + self._config.exchange.flush_after_s)
-            self._act(actions)
+            self._act(self._exchange.handle(Tick(), now_s + self._config.exchange.flush_after_s))
             if self._batch is None:
                 break
             request = self._message(self._batch)
@@ -243,10 +246,16 @@ class ExchangingNode:
     def _act(self, actions: list[Action]) -> None:
         for action in actions:
             if isinstance(action, Keep):
-                self._journal.append(action.entries)
+                self._unwritten += action.entries
                 self._queued += len(action.entries)
             elif isinstance(action, Send):
                 self._batch = action
+
+    def _write(self) -> None:
+        """Keep what is to be said, before any of it is."""
+        if self._unwritten:
+            self._journal.append(self._unwritten)
+            self._unwritten = []
 
     def _speak(self, now_s: float) -> None:
         """Send the batch that waits; without one, ask for links when it is time to."""
@@ -358,15 +367,12 @@ class ExchangingNode:
 
     def _join_again(self) -> None:
         try:
-            self._joined(self._line.join(self._me_again()))
+            self._joined(self._line.join(replace(self._me, run=self._journal.run)))
         except IpmicraError as error:
             events.warning("not_joined", "{error}", error=str(error))
             return
         if self._is_ended:
             self._close_spider("finished")
-
-    def _me_again(self) -> JoinRequest:
-        return JoinRequest(node=self._me.node, crawler=self._me.crawler, run=self._journal.run)
 
     def _give_up(self, reason: str) -> None:
         events.warning("refused", "{reason}", reason=reason)
