@@ -40,3 +40,15 @@ def test_more_nodes_fetch_the_same_pages() -> None:
     rows = json.loads(done.stdout)
     assert [row["policy"] for row in rows] == ["1 nodes", "2 nodes", "4 nodes", "8 nodes"]
     assert {row["pages"] for row in rows} == {16}
+
+
+@pytest.mark.slow
+def test_two_nodes_exchange_links_through_a_coordinator() -> None:
+    done = ran("simulate", "crawl", "--experiment", "two-nodes", "--pages", "4", "--json")
+    assert done.returncode == 0, told(done)
+    rows = json.loads(done.stdout)
+    assert [row["node"] for row in rows] == ["c0", "c1"]
+    assert sum(row["pages"] for row in rows) == 48, "together they find what one would find"
+    assert {row["fetched_twice"] for row in rows} == {0}
+    assert all(row["links_sent"] > 0 for row in rows)
+    assert [round(row["published_sent_per_page"], 1) for row in rows] == [5.2, 5.7]

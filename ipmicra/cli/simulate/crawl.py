@@ -22,6 +22,7 @@ class CrawlExperiment(StrEnum):
     SMALL_TEST = "small-test"
     FLEET = "fleet"
     SPEED_UP = "speed-up"
+    TWO_NODES = "two-nodes"
 
 
 def crawl(
@@ -29,7 +30,7 @@ def crawl(
         CrawlExperiment,
         typer.Option(
             help="small-test: six schemes of Xu et al. 2010, section 5.1; fleet: five crawlers, by balance, "
-            "nearness and hash; speed-up: one node to eight."
+            "nearness and hash; speed-up: one node to eight; two-nodes: two that exchange links."
         ),
     ] = CrawlExperiment.SMALL_TEST,
     sites: Annotated[
@@ -74,6 +75,10 @@ def _rows(experiment: CrawlExperiment, sites: int | None, pages: int, seed: int)
         return [
             one.as_record() for one in crawl_fleet(FleetConfig(sites=count, pages=pages * count, ways=ways))
         ]
+    if experiment is CrawlExperiment.TWO_NODES:
+        from ipmicra.lab.crawls.two_nodes import crawl_two_nodes
+
+        return [one.as_record() for one in crawl_two_nodes(sites or 12, pages, seed)]
     from ipmicra.lab.crawls.speed_up import SpeedUpConfig, speed_up
 
     return [one.as_record() for one in speed_up(SpeedUpConfig(sites=sites or 64, pages=pages))]

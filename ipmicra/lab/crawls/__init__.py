@@ -8,4 +8,5 @@
 | `running.py` | a loopback web in a subprocess, for the experiments |
 | `fleet.py`, `speed_up.py` | a whole crawl by balance and by hash; one node to eight |
 | `small_test.py` | section 5.1 of Xu et al. 2010, crawled for real |
+| `two_nodes.py`, `coordinator_process.py` | two nodes that exchange links through a coordinator |
 """

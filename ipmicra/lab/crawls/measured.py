@@ -7,7 +7,8 @@ expects comes from the same plan, pages and round trips.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -109,14 +110,13 @@ def measure(place: CrawlPlace, policy: str, owners: Mapping[str, str]) -> Measur
     folder = place.folder / "".join(letter if letter.isalnum() else "-" for letter in policy)
     asked = _requests(place, owners, folder)
     expected_s = model_s(place, owners)
-    before = _processor_times()
-    done = run_nodes(asked, folder, 60 + PATIENCE * expected_s)
-    after = _processor_times()
+    with processor_share() as busy:
+        done = run_nodes(asked, folder, 60 + PATIENCE * expected_s)
     hits = read_hits(place.hits, offset)
     return replace(
         _measured(plan, policy, owners, hits, done.statuses),
         model_pages_per_s=sum(plan.pages.values()) / expected_s,
-        processor=_busy(before, after),
+        processor=busy.share,
     )
 
 
@@ -199,6 +199,21 @@ def _measured(
         foreign_requests=sum(owners.get(hit.host) != hit.crawler for hit in hits),
         most_connections=max(hit.connections for hit in hits),
     )
+
+
+@dataclass(slots=True)
+class ProcessorShare:
+    """How busy the machine's processors were."""
+
+    share: float = 0.0
+
+
+@contextmanager
+def processor_share() -> Iterator[ProcessorShare]:
+    """Measure how busy the processors are while the context lasts, by everybody."""
+    found, before = ProcessorShare(), _processor_times()
+    yield found
+    found.share = _busy(before, _processor_times())
 
 
 def _processor_times() -> tuple[float, float]:
