@@ -27,7 +27,7 @@ from ipmicra.cli.options import (
     refuse_connection,
 )
 from ipmicra.cli.output import print_object, print_records, print_table, say, say_some
-from ipmicra.cli.probe import print_samples
+from ipmicra.cli.probe import print_sample_records, print_samples
 from ipmicra.errors import InputError
 from ipmicra.model.address import range_text
 from ipmicra.model.sample import Rung
@@ -284,17 +284,22 @@ def measure(
 
     Network coordinates (`ipmicra assign --backend can`, `lbi`) are computed from them. Each agent probes the
     addresses of the other crawlers; the number of probes is shown first. Repeated measurements are kept, and
-    their median counts.
+    their median counts. Agents that only call out are reached by a running coordinator.
     """
     need_service()
+    from ipmicra.app.connect.commands import measure_crawlers
     from ipmicra.app.fleet.fleet import Fleet
     from ipmicra.app.fleet.measuring import measure_fleet, plan_mutual
     from ipmicra.app.probe import BUDGET, ProbeOptions, agent_access, probe_config
 
     print_format = chosen(output_format, as_json)
     home = home_of(context, store=store)
-    if home.coordinator is not None:
-        refuse_connection(context, home, "it measures from here, through agents of a home")
+    if connection := connection_of(context, home, ("names", "missing", "port", "dry_run")):
+        found = measure_crawlers(connection, names or (), port, is_missing=missing, is_dry=dry_run)
+        say(found["cost"])
+        if not dry_run:
+            _print_measured(found, print_format)
+        return
     with home.open_store() as opened:
         fleet = Fleet(opened)
         plan = plan_mutual(fleet, opened, names or (), port=port, only_missing=missing)
@@ -308,6 +313,13 @@ def measure(
         )
         report = measure_fleet(fleet, opened, plan, options)
     print_samples(report, print_format)
+
+
+def _print_measured(found: dict[str, Any], print_format: Format) -> None:
+    """Print what a coordinator measured."""
+    samples = found["samples"]
+    is_complete = all(one["loss"] is None for one in samples)
+    print_sample_records(samples, found["unmeasurable"], print_format, is_complete=is_complete)
 
 
 def _say_taken(fleet: Fleet) -> None:

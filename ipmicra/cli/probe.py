@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -111,13 +111,20 @@ def print_samples(report: ProbeReport, print_format: Format) -> None:
     from ipmicra.app.describe.fleet import describe_sample
 
     records = [describe_sample(target, sample) for target, sample in report.samples]
-    print_rows(records, COLUMNS, print_format, cell=lambda value: rounded(value, 2))
     for seed in report.unresolved:
         say(f"{seed.text}: {seed.reason}")
-    for name in report.unmeasurable:
+    print_sample_records(records, report.unmeasurable, print_format, is_complete=report.is_complete)
+
+
+def print_sample_records(
+    records: list[dict[str, Any]], unmeasurable: list[str], print_format: Format, *, is_complete: bool
+) -> None:
+    """Print samples that are described already, and end with the exit code that fits."""
+    print_rows(records, COLUMNS, print_format, cell=lambda value: rounded(value, 2))
+    for name in unmeasurable:
         say(f"{name}: unmeasurable: it neither accepts nor refuses connections, and answers no echo")
     lost = sum(record["loss"] is not None for record in records)
     if lost:
         say(f"{lost} of {len(records)} probes without a round trip")
-    if not report.is_complete:
+    if not is_complete:
         raise typer.Exit(DONE_IN_PART if lost < len(records) else 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from ipmicra.edge.store.store import Store
+from tests.cli.command_line import invoked
 from tests.patience import wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
 from tests.servers.page_session import page_of, signed_in
@@ -32,6 +34,18 @@ def test_owner_is_found_by_agents_that_have_no_open_port(fleet: CallingFleet) ->
 def test_crawlers_are_listed_with_how_they_are_reached(fleet: CallingFleet) -> None:
     assert {one["agent_url"] for one in fleet.crawlers().values()} == {"callout:c0", "callout:c1"}
     assert "callout:c0" in fleet.cli("crawler", "list")
+
+
+def test_crawlers_behind_nat_measure_each_other_through_the_coordinator(fleet: CallingFleet) -> None:
+    """Their agents may not probe each other's addresses here, which is a loss of the agent's own."""
+    planned = fleet.coordinator.ask("POST", "/v1/crawlers/measure", json={"dry_run": True}).json()
+    assert (planned["probes"], planned["samples"]) == (2, [])
+    done = invoked("--home", fleet.home, "crawler", "measure", "--json")
+    samples = json.loads(done.stdout)
+    assert {(one["crawler"], one["target"]) for one in samples} == {("c0", "c1"), ("c1", "c0")}
+    assert {one["loss"] for one in samples} == {"refused-order"}
+    assert "2 probes: 2 crawlers measure 2" in done.stderr
+    assert fleet.coordinator.ask("POST", "/v1/crawlers/measure", json={"names": ["x"]}).status_code == 422
 
 
 def test_page_and_metrics_tell_of_agents_that_nobody_can_reach(fleet: CallingFleet) -> None:

@@ -154,6 +154,15 @@ def drain_crawler(connection: Connection, name: str) -> dict[str, Any]:
     return connection.ask("POST", f"/v1/crawlers/{quote(name, safe='')}/drain")
 
 
+def measure_crawlers(
+    connection: Connection, names: Sequence[str], port: int | None, *, is_missing: bool, is_dry: bool
+) -> dict[str, Any]:
+    """Let the crawlers of a coordinator measure each other."""
+    wanted: dict[str, Any] = {"names": list(names), "missing": is_missing, "dry_run": is_dry}
+    wanted |= {"port": port} if port is not None else {}
+    return connection.ask("POST", "/v1/crawlers/measure", body=wanted)
+
+
 def assign_remotely(
     connection: Connection,
     words: Sequence[str],

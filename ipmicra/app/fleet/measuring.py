@@ -85,10 +85,11 @@ def _known_pairs(store: StorePort, members: dict[str, Member]) -> set[frozenset[
 
 def measure_fleet(fleet: Fleet, store: StorePort, plan: MutualPlan, options: ProbeOptions) -> ProbeReport:
     """Carry out a plan; samples are kept in the store."""
-    return asyncio.run(_measured(fleet, store, plan, options))
+    return asyncio.run(measured(fleet, store, plan, options))
 
 
-async def _measured(fleet: Fleet, store: StorePort, plan: MutualPlan, options: ProbeOptions) -> ProbeReport:
+async def measured(fleet: Fleet, store: StorePort, plan: MutualPlan, options: ProbeOptions) -> ProbeReport:
+    """Carry out a plan in a loop that runs already."""
     report = ProbeReport()
     names = {member.crawler.address: name for name, member in plan.targets.items()}
     open_budget(store, options)

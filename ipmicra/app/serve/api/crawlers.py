@@ -7,8 +7,11 @@ from typing import Any
 from starlette.responses import Response
 
 from ipmicra.app.serve.api.calls import CREATED, Call, Resource
+from ipmicra.app.serve.measuring import MeasureWish, measure_fleet_here
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.errors import MessageError
 from ipmicra.model.token import Role
+from ipmicra.wire import fields
 
 _TEXTS = ("name", "address", "agent_url", "city", "country")
 _NUMBERS = ("latitude", "longitude", "bandwidth_mbps", "memory_gb", "max_pieces", "connections")
@@ -34,8 +37,8 @@ async def get_crawler(call: Call) -> Response:
 
 async def add_crawler(call: Call) -> Response:
     """Let a crawler join."""
-    fields = checked_fields(await call.json())
-    made = await call.coordinator.add_crawler(fields, replaces=call.flag("replace"))
+    wanted = checked_fields(await call.json())
+    made = await call.coordinator.add_crawler(wanted, replaces=call.flag("replace"))
     return call.answer(made, CREATED)
 
 
@@ -50,9 +53,28 @@ async def drain_crawler(call: Call) -> Response:
     return call.answer(call.coordinator.drain_crawler(call.request.path_params["name"]))
 
 
-def checked_fields(fields: dict[str, Any]) -> dict[str, Any]:
+async def measure_crawlers(call: Call) -> Response:
+    """Let crawlers measure the round trips between them."""
+    content = await call.json()
+    names = content.get("names", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise RefusedError("bad-request", "names must be a list of crawlers")
+    try:
+        fields.known_only(content, frozenset({"names", "port", "missing", "dry_run"}))
+        wish = MeasureWish(
+            names=names,
+            port=fields.port(content, "port"),
+            only_missing=fields.flag(content, "missing"),
+            is_dry=fields.flag(content, "dry_run"),
+        )
+    except MessageError as error:
+        raise RefusedError("bad-request", str(error)) from error
+    return call.answer(await measure_fleet_here(call.coordinator, wish))
+
+
+def checked_fields(content: dict[str, Any]) -> dict[str, Any]:
     """Refuse fields that a crawler does not have, and values of other types than theirs."""
-    for name, value in fields.items():
+    for name, value in content.items():
         if value is None and name not in {"name", "address"}:
             continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -64,13 +86,14 @@ def checked_fields(fields: dict[str, Any]) -> dict[str, Any]:
             is_good = name in _NUMBERS and is_number
         if not is_good:
             raise RefusedError("bad-request", f"{name[:64]}: no field of a crawler, or of another type")
-    if not fields.get("name") or not fields.get("address"):
+    if not content.get("name") or not content.get("address"):
         raise RefusedError("bad-request", "`name` and `address` are needed")
-    return {name: value for name, value in fields.items() if value is not None}
+    return {name: value for name, value in content.items() if value is not None}
 
 
 RESOURCES = (
     Resource("GET", "/v1/crawlers", list_crawlers),
+    Resource("POST", "/v1/crawlers/measure", measure_crawlers, Role.OPERATOR, is_stream=True),
     Resource("GET", "/v1/crawlers/{name}", get_crawler),
     Resource("POST", "/v1/crawlers", add_crawler, Role.OPERATOR),
     Resource("DELETE", "/v1/crawlers/{name}", remove_crawler, Role.OPERATOR),
