@@ -84,7 +84,8 @@ class Outputs:
 
     def complete(self, name: str) -> None:
         """Let a file get its own name with the next commit."""
-        self._complete.append(self._files.pop(name))
+        self._complete.append(self.file(name))
+        del self._files[name]
 
     def commit(self) -> None:
         """Bring files and frontier into step."""
@@ -100,7 +101,8 @@ class Outputs:
     def close(self, *, is_done: bool) -> None:
         """Commit; at the end of a turn all files are complete, else they are continued next time."""
         if is_done:
-            for name in list(self._files):
+            # Also those of an earlier process to which this one had nothing to add.
+            for name in {*self._files, *self.frontier.lengths()}:
                 self.complete(name)
         self.commit()
         for one in self._files.values():
