@@ -95,7 +95,7 @@ LINK = [1, "http://a.example/", "a.example", 0, 0, ""]
         {"version": 2},
         {"session": "a b"},
         {"session": None},
-        {"linkes": []},
+        {"link": []},
         {"links": {}},
         {"links": [[]]},
         {"links": [LINK[:-1]]},
