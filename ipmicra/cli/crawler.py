@@ -42,6 +42,19 @@ crawler = typer.Typer(
 
 MOST_SAID = 20
 """Subnets that changed hands and are named; all are counted."""
+MeasuredNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME...]",
+        autocompletion=crawlers,
+        help="Crawlers to measure from and to the rest of the fleet; default: all.",
+    ),
+]
+MissingOption = Annotated[bool, typer.Option("--missing", help="Leave out pairs that were measured before.")]
+PortOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=65535, help="Port to probe; default: 443, then 80. A refusal is an answer."),
+]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The crawler's name.")]
 
 
@@ -252,21 +265,9 @@ def import_(
 @crawler.command()
 def measure(
     context: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME...]",
-            autocompletion=crawlers,
-            help="Crawlers to measure from and to the rest of the fleet; default: all.",
-        ),
-    ] = None,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="Leave out pairs that were measured before.")
-    ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Port to probe; default: 443, then 80. A refusal is an answer."),
-    ] = None,
+    names: MeasuredNames = None,
+    missing: MissingOption = False,
+    port: PortOption = None,
     samples: SamplesOption = 3,
     timeout_ms: TimeoutOption = 2000,
     first_rung: Annotated[Rung, typer.Option(help="First method to try.")] = Rung.TCP,
