@@ -88,13 +88,14 @@ class ExchangingNode:
 
     def _joined(self, answer: JoinAnswer) -> None:
         """Start a session: what was delivered in another one is void."""
-        if self._journal.run not in {None, answer.run}:
+        is_same_run = self._journal.run in {None, answer.run}
+        if not is_same_run:
             self._journal.clear()
         self._journal.run = answer.run
         self._session, self._lease_s = answer.session, answer.lease_s
         self._is_ended = answer.state is CrawlState.ENDED
         self._heard_s = time.monotonic()
-        self._held.void()
+        self._held.void(is_same_run=is_same_run)
         self._held_back = []
         self._delivery = 0
         self._sent_s = 0.0
@@ -107,8 +108,7 @@ class ExchangingNode:
         self._added = headers_of(self._crawler.settings)
         entries = self._journal.entries()
         self._unsaid = self._queued = len(entries)
-        if entries:
-            self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
+        self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
         self._delay_s = 1.5 * self._crawler.settings.getfloat("DOWNLOAD_DELAY")  # Scrapy varies it by half
         self._observer.connect(self._crawler.signals)
 

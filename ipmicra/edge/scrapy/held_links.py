@@ -51,9 +51,10 @@ class HeldLinks:
         """Whether a link is held or any request is in progress."""
         return bool(self._links or self._running)
 
-    def void(self) -> None:
-        """Let go of everything: the session is over. What is in progress is not reported any more."""
-        self._links, self._slots, self._lost = {}, {}, {}
+    def void(self, *, is_same_run: bool) -> None:
+        """Let go of everything, for the session is over; what is in progress is reported in the same run."""
+        self._links = {number: held for number, held in self._links.items() if is_same_run and held.running}
+        self._slots, self._lost = {}, {}
 
     # --- links come and go
 

@@ -61,7 +61,7 @@ def test_links_wait_for_a_node_that_is_not_started_yet(tmp_path: Path) -> None:
 
 def test_sites_of_a_dead_node_move_and_come_back_with_it(tmp_path: Path) -> None:
     """The delay of a block holds across the hand-over, and unfinished links are known to its new holder."""
-    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.2}, lease_s=1.0) as crawl:
+    with crawl_of(WORLD, tmp_path, {"DOWNLOAD_DELAY": 0.2}, lease_s=3.0) as crawl:
         for name in ("fra", "nyc"):
             crawl.start(name)
         wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
