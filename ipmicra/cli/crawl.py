@@ -128,7 +128,7 @@ def crawl(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Download sites: alone, or as a node that fetches the sites of its crawler.
+    """Download sites, alone or as a node of a crawler.
 
     Alone it stays on the hosts of the seeds. With --crawler it fetches what is assigned to that crawler: by
     a running coordinator, which hands links over between nodes, by the store or by a file. Obeys robots.txt,

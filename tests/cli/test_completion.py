@@ -62,7 +62,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     ("line", "wanted"),
     [
         ("ipmicra de", ["delegate", "demo"]),
-        ("ipmicra crawler ", ["add", "import", "list", "measure", "remove"]),
+        ("ipmicra crawler ", ["add", "drain", "import", "list", "measure", "remove"]),
         ("ipmicra delegate --policy p", ["paper", "predict"]),
         ("ipmicra --log-level w", ["warning"]),
         ("ipmicra info --format ", ["csv", "json", "jsonl", "parquet", "table"]),

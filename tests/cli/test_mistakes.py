@@ -301,6 +301,16 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("simulate coordinates --matrix {matrix} --method best --crawlers 20 --landmarks 8", 2, "best"),
         ("simulate coordinates --matrix {matrix} --crawlers 900", 2, "900"),
     ],
+    "simulate crawl": [
+        ("simulate crawl --sites 1", 2, "4<=x<=200"),
+        ("simulate crawl --experiment best", 2, "two-nodes"),
+    ],
+    "crawl": [
+        ("crawl", 2, "nothing to crawl"),
+        ("crawl {folder}/none.txt", 2, "there is no file"),
+        ("crawl example.org --node a/b", 2, "a/b"),
+        ("--home {home} crawl --crawler nobody", 2, "no site is assigned to nobody"),
+    ],
     "simulate churn": [
         ("simulate churn --scheme best", 2, "best"),
         ("simulate churn --matrix {folder}/none.npz", 2, "none.npz"),

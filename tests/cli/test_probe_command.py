@@ -95,7 +95,7 @@ def test_unreachable_agent_is_marked_in_the_fleet(home: Path, internet: Loopback
     listed = json.loads(invoked("--home", home, "crawler", "list", "--json").stdout)
     assert {one["name"]: one["state"] for one in listed} == {
         "ath": "joined",
-        "dead": "unreachable",
+        "dead": "silent",
         "nyc": "joined",
     }
 

@@ -26,9 +26,11 @@ class RemoteDelegator:
     ```python
     from ipmicra import Delegator
 
-    async with Delegator.connect("https://coordinator.example.org:8460", token=token) as delegator:
-        owner = await delegator.owner("example.org")
-        decision = await delegator.delegate("example.net")
+
+    async def who_owns(host: str, token: str) -> str:
+        async with Delegator.connect("https://coordinator.example.org:8460", token) as delegator:
+            owner = await delegator.owner(host)
+            return owner.crawler
     ```
 
     Requests that a coordinator cannot answer for now are tried again until a deadline. Calls may run at the

@@ -15,6 +15,7 @@ from ipmicra.app.crawl.request import CoordinatorAccess, CrawlRequest, NodeFolde
 from ipmicra.app.home import Home
 from ipmicra.edge.crawl_node.frontier import Frontier
 from ipmicra.edge.crawl_node.status import NodeStatus, read_status
+from ipmicra.edge.files.crawlers import NAME
 from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
 from ipmicra.errors import InputError
 
@@ -64,6 +65,8 @@ def run_crawl(
     """Crawl as one node: alone, by a coordinator, by a file of assignments, or by those of the store."""
     if only_due and not asked.crawler:
         raise InputError("--due needs --crawler NAME: the schedule knows when the sites of crawlers are due")
+    if not NAME.fullmatch(asked.node):
+        raise InputError(f"node {asked.node!r}: letters, digits, `.`, `_`, `-`, 64 at most, are a name")
     place = NodeFolder(folder or home.folder / FOLDER / asked.node)
     own: OwnSites | None = None
     if asked.assignments is None:

@@ -6,15 +6,13 @@ before the first part, `end` after the last.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ipmicra.app.describe.assignment import describe_assignment
 from ipmicra.errors import InputError
 from ipmicra.model.assignment import Assignment
-from ipmicra.model.foreign_text import json_text
+from ipmicra.model.foreign_text import csv_line, json_text
 
 COLUMNS = (
     *("host", "vantage", "piece", "address", "crawler", "reason"),
@@ -39,11 +37,8 @@ def _jsonl(assignments: Sequence[Assignment]) -> bytes:
 
 
 def _csv(assignments: Sequence[Assignment]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    for one in assignments:
-        writer.writerow({**describe_assignment(one), "filters": " ".join(one.filters)})
-    return text.getvalue().encode()
+    records = ({**describe_assignment(one), "filters": " ".join(one.filters)} for one in assignments)
+    return "".join(csv_line(record[column] for column in COLUMNS) for record in records).encode()
 
 
 FORMATS: dict[str, ExportFormat] = {

@@ -53,6 +53,7 @@ QUESTIONS = {
     "siblings": "siblings(1)",
     "subnets_of": "subnets_of(1)",
     "organisation_many": "organisation_many(np.array([1]))",
+    "registry_many": "registry_many(np.array([1]))",
     "bounds_array": "bounds_array(4)",
     "registered_range": "registered_range(1)",
     "renderer": "renderer",

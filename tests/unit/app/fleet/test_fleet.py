@@ -83,7 +83,7 @@ def test_agent_that_falls_silent_and_returns_is_in_the_history(fleet: Fleet) -> 
     assert fleet.history("ath") == [
         StateChange(state=CrawlerState.JOINED, at_s=101.0),
         StateChange(state=CrawlerState.UNREACHABLE, at_s=102.0),
-        StateChange(state=CrawlerState.JOINED, at_s=104.0),
+        StateChange(state=CrawlerState.JOINED, at_s=103.0),
     ]
 
 
