@@ -147,6 +147,10 @@ def test_crawler_may_ask_and_change_nothing(coordinator: RunningCoordinator) -> 
     made = ran("--home", coordinator.home, "token", "add", "frontier", "--role", "crawler")
     token = made.stdout.decode().strip()
     coordinator.owner("203.0.112.1")
+    # A token that another process made works within `AccessConfig.eager_s`, and not before.
+    wait_until(
+        lambda: coordinator.ask("GET", "/v1/crawlers", token=token).status_code == 200, "the new token"
+    )
     for path in ("/v1/owner?host=203.0.112.1", "/v1/crawlers", "/v1/export", "/v1/assignments"):
         assert coordinator.ask("GET", path, token=token).status_code == 200
     for method, path in OPERATOR_ONLY:
