@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ipmicra.cli.completion import POLICIES, one_of
+from ipmicra.cli.delegate import PolicyOption
 from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     AuthorityOption,
@@ -30,15 +30,6 @@ PublicUrl = Annotated[
 ]
 
 Listen = Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes any free one.")]
-PolicyOption = Annotated[
-    str,
-    typer.Option(
-        "--policy",
-        metavar="NAME",
-        autocompletion=one_of(POLICIES),
-        help="predict, paper, geo, everyone, random or hash.",
-    ),
-]
 LocationOption = Annotated[
     str, typer.Option(metavar="SOURCE", help="Where sites are: locate, dns, none, or a CSV; as of delegate.")
 ]
