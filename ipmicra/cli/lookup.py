@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ipmicra.app.tables import request_of
 from ipmicra.cli.options import (
     Format,
     FormatOption,
@@ -17,14 +18,31 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, RecordStream, print_table, say
+from ipmicra.cli.tables import (
+    ColumnOption,
+    OutputOption,
+    PrefixOption,
+    refuse_table_options,
+    write_table,
+)
 
 if TYPE_CHECKING:
     from ipmicra.app.connect.commands import Connection
     from ipmicra.app.describe.hierarchy import LineageDescriber
+    from ipmicra.app.home import Home
     from ipmicra.app.lookup.lookup import Answer, Found, Rendered
+    from ipmicra.app.tables import TableRequest
     from ipmicra.model.subnet import Subnet
 
 TABLE_COLUMNS = ("subnet", "netname", "organisation", "registry", "country", "status")
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="LIST",
+        help="With -o, what to add: subnet, netname, organisation, registry, country, status. [default: all]",
+    ),
+]
 NESTED = {Format.JSON, Format.JSONL}
 """Formats that show the lineage of a target; others show its narrowest subnet."""
 
@@ -38,25 +56,33 @@ def lookup(
             help="Addresses, prefixes, ranges, host names, URLs, files of them, or - for standard input.",
         ),
     ],
+    output: OutputOption = None,
+    column: ColumnOption = None,
+    columns: ColumnsOption = None,
+    prefix: PrefixOption = "",
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the subnets that contain each target, and who holds them.
 
-    Widest first. A host name is looked up for each of its addresses.
+    Widest first. A host name is looked up for each of its addresses. With -o, a whole table of addresses is
+    written with the narrowest subnet of each.
     """
     from ipmicra.app.describe.hierarchy import LineageDescriber
     from ipmicra.app.lookup.lookup import look_up, look_up_lines
 
     print_format = chosen(output_format, as_json)
     home = home_of(context, hierarchy=hierarchy_file)
+    if output is not None:
+        return _look_up_table(home, request_of(targets, output, column, prefix), columns, print_format)
+    refuse_table_options(column or columns, prefix)
     connection = connection_of(context, home, ("targets",), is_asked=False)
     if connection is not None:
         found, missing = _look_up_remotely(connection, targets, print_format)
         if missing:
             raise typer.Exit(DONE_IN_PART if found else 1)
-        return
+        return None
     with home.open_hierarchy() as hierarchy:
         if print_format is Format.TABLE:
             found, missing = _print_tables(look_up(hierarchy, targets), hierarchy.subnets)
@@ -65,6 +91,17 @@ def lookup(
             found, missing = _print_stream(answers, LineageDescriber(hierarchy), print_format)
     if missing:
         raise typer.Exit(DONE_IN_PART if found else 1)
+    return None
+
+
+def _look_up_table(home: Home, request: TableRequest, columns: str | None, print_format: Format) -> None:
+    from ipmicra.app.lookup.table import look_up_table
+
+    names = [name.strip() for name in columns.split(",")] if columns else None
+    with home.open_hierarchy() as hierarchy:
+        write_table(
+            request, lambda wanted, watch: look_up_table(hierarchy, wanted, names, watch), print_format
+        )
 
 
 def _look_up_remotely(connection: Connection, targets: list[str], print_format: Format) -> tuple[int, int]:

@@ -131,7 +131,7 @@ def shown(path: str | Path) -> str:
 
 def write_hierarchy(path: Path, encoded: Encoded) -> None:
     """Write a hierarchy; its sections are hashed in one thread while another writes them."""
-    with _replacing(path) as file, ThreadPoolExecutor(1) as pool:
+    with replacing(path) as file, ThreadPoolExecutor(1) as pool:
         header = pool.submit(lambda: encoded.header)
         file.truncate(encoded.size)
         for offset, piece in encoded.body():
@@ -143,12 +143,12 @@ def write_hierarchy(path: Path, encoded: Encoded) -> None:
 
 def write_atomically(path: Path, pieces: Iterable[bytes | memoryview]) -> int:
     """Write a file beside its place and move it there when it is complete; return its size."""
-    with _replacing(path) as file:
+    with replacing(path) as file:
         return sum(file.write(piece) for piece in pieces)
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside a place and move it there when it is complete and on the disk.
 
     Readers that have the old file open keep reading the old one.

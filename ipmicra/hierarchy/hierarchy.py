@@ -41,6 +41,7 @@ from ipmicra.hierarchy import format as names
 from ipmicra.hierarchy.finder import new_finder
 from ipmicra.hierarchy.organisations import Organisations
 from ipmicra.hierarchy.rendering import Renderer
+from ipmicra.hierarchy.row_texts import RowTexts
 from ipmicra.hierarchy.sections import Sections, read_text
 from ipmicra.model.address import AnyAddress
 from ipmicra.model.edition import DumpRecord, Edition
@@ -157,6 +158,12 @@ class Hierarchy:
         if self._renderer is None:
             self._renderer = Renderer(self._sections, self._finder)
         return self._renderer
+
+    @property
+    def row_texts(self) -> RowTexts:
+        """What reads the texts of many rows."""
+        self._check_buffer()
+        return RowTexts(self._sections)
 
     def lineage(self, address: AnyAddress | Subnet) -> list[Subnet]:
         """Return all subnets that contain an address (or a subnet, itself included), widest first."""

@@ -56,6 +56,24 @@ def _words(addresses: Any) -> NDArray[np.uint64]:  # noqa: ANN401 - whatever hol
     return words
 
 
+def read_known_texts(texts: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:  # noqa: ANN401
+    """Read Arrow strings without nulls; return their words, and which of them are addresses.
+
+    IPv4 addresses become IPv4-mapped ones; texts that are no addresses are zeros.
+    """
+    words = np.zeros((len(texts), 2), np.uint64)
+    is_address = np.ones(len(texts), bool)
+    data, offsets = _arrow_strings(texts)
+    at = kernels.read_strings(data, offsets, 0, words)
+    while at < len(words):
+        try:
+            words[at] = words_of(texts[at].as_py().strip())
+        except AddressError:
+            words[at], is_address[at] = 0, False
+        at = kernels.read_strings(data, offsets, at + 1, words)
+    return words, is_address
+
+
 def _read_all(words: NDArray[np.uint64], addresses: Any, read_from: Any) -> None:  # noqa: ANN401
     """Read all addresses; where compiled code stops, one is read the long way."""
     at = read_from(0)

@@ -1,0 +1,1 @@
+"""Columns of addresses and subnets in Arrow, and tables of Parquet."""
