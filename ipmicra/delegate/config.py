@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log2
 
 TAUGHT_SAMPLES = 20_000
 """Samples of earlier runs, the newest, that a model learns from when it starts: about ten seconds."""
@@ -179,3 +180,18 @@ class PredictConfig:
 
 FRUGAL = PredictConfig(probe_price_ms=0.7, probes_per_site=1.1)
 """Little more than one probe per site."""
+
+
+def price_ms_of(config: PredictConfig, crawlers: int) -> float:
+    """Return the price of a probe before a run adjusts it; one that the user sets is fixed."""
+    if config.probes_per_site is None:
+        return config.probe_price_ms
+    return config.probe_price_ms * float((config.fleet / max(crawlers, 1)) ** config.price_fall)
+
+
+def mean_probes(config: PredictConfig, crawlers: int) -> float | None:
+    """Return the mean number of probes per site above which the price rises; None for a fixed price."""
+    if config.probes_per_site is None:
+        return None
+    doublings = log2(max(crawlers, 1) / config.fleet)
+    return max(1.0, config.probes_per_site + config.probes_per_doubling * doublings)

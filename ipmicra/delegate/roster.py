@@ -38,6 +38,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ipmicra.delegate.actions import CrawlerChecked
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import DelegatorConfig
@@ -61,8 +64,10 @@ class Roster:
         self._is_willing: list[bool] = []
         """Whether each is reachable and believed."""
         self._limit: frozenset[int] | None = None
-        self.usable_flags: list[bool] = []
-        """Whether each may be asked."""
+        self.usable_flags: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        """Whether each may be asked; not to be changed."""
+        self._apart_km: dict[tuple[int, int], float] = {}
+        """How far places of crawlers are from each other at least, as far as it was asked for."""
         self._indices: dict[str, int] = {}
         self._usable: list[int] = []
 
@@ -88,6 +93,8 @@ class Roster:
             self.load.append(0)
             self._is_present.append(False)
             self._is_willing.append(False)
+        if crawler.location != self.crawlers[index].location:
+            self._apart_km.clear()
         self.crawlers[index] = crawler
         if crawler.joined_s > self.records[index].since_s:
             self.records[index] = TrackRecord(since_s=crawler.joined_s)
@@ -116,15 +123,21 @@ class Roster:
 
     def is_in_many_places(self, samples: dict[int, float]) -> bool:
         """Return whether two samples put an address into two circles that do not meet."""
-        circles = [
-            (place, ms * VACUUM_KM_PER_MS)
-            for crawler, ms in samples.items()
-            if (place := self.crawlers[crawler].location) is not None
-        ]
         return any(
-            are_apart(here, there, reach_km + other_reach_km)
-            for (here, reach_km), (there, other_reach_km) in combinations(circles, 2)
+            self._apart(one, other) > (ms + other_ms) * VACUUM_KM_PER_MS
+            for (one, ms), (other, other_ms) in combinations(samples.items(), 2)
         )
+
+    def _apart(self, one: int, other: int) -> float:
+        """Return how far two crawlers are from each other at least, 0 if a place is unknown."""
+        found = self._apart_km.get((one, other))
+        if found is None:
+            here, there = self.crawlers[one].location, self.crawlers[other].location
+            found = 0.0
+            if here is not None and there is not None:
+                found = km_between(here, there) - here.radius_km - there.radius_km
+            self._apart_km[one, other] = found
+        return found
 
     # --- who is believed
 
@@ -194,7 +207,7 @@ class Roster:
 
     def is_usable(self, index: int) -> bool:
         """Return whether a crawler may be asked."""
-        return self.usable_flags[index]
+        return bool(self.usable_flags[index])
 
     def usable(self) -> list[int]:
         """Return the crawlers that may be asked; not to be changed."""
@@ -210,11 +223,13 @@ class Roster:
 
     def _renew(self) -> None:
         """List who may be asked: every site that arrives reads it, few events change it."""
-        self.usable_flags = [
-            is_willing and (self._limit is None or index in self._limit)
+        self._usable = [
+            index
             for index, is_willing in enumerate(self._is_willing)
+            if is_willing and (self._limit is None or index in self._limit)
         ]
-        self._usable = [index for index, is_usable in enumerate(self.usable_flags) if is_usable]
+        self.usable_flags = np.zeros(len(self._is_willing), np.bool_)
+        self.usable_flags[self._usable] = True
 
     def least_loaded(self) -> int | None:
         """Return the usable crawler with the fewest sites, the first of several."""

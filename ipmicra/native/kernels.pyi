@@ -14,6 +14,8 @@ _Floats: TypeAlias = NDArray[np.float64]
 _Rows: TypeAlias = NDArray[np.int64]
 _Tree: TypeAlias = tuple[NDArray[Any], ...]
 _Graph: TypeAlias = tuple[_Rows, _Rows, _Floats]
+Branch: TypeAlias = tuple[NDArray[np.intp], _Floats, NDArray[np.intp], _Floats]
+Belief: TypeAlias = tuple[_Floats, _Floats, _Floats, _Floats, _Floats, _Floats, _Floats, float, float]
 _Address: TypeAlias = str | int | IPv4Address | IPv6Address
 
 class _RowColumns(Protocol):
@@ -227,3 +229,52 @@ def move_once(
     cuts: _Floats,
     /,
 ) -> int: ...
+def expect_branch(
+    precision: NDArray[np.float32],
+    weight: NDArray[np.float32],
+    branch: Branch,
+    mean: _Floats,
+    variance: _Floats,
+    /,
+) -> int: ...
+def learn_branch(
+    precision: NDArray[np.float32],
+    weight: NDArray[np.float32],
+    branch: Branch,
+    crawlers: NDArray[np.intp],
+    message_precision: _Floats,
+    message_weight: _Floats,
+    /,
+) -> int: ...
+def condition_belief(
+    belief: Belief,
+    crawler: int,
+    rtt_ms: float,
+    noise: float,
+    scores: _Floats,
+    covariance: _Floats,
+    deviations: _Floats,
+    gains: _Floats,
+    /,
+) -> tuple[float, float]: ...
+def save_over_known(
+    belief: Belief,
+    best_ms: float,
+    fixed_ms: float,
+    least_weight: float,
+    widening: float,
+    least_variance: float,
+    points: _Floats,
+    saved: _Floats,
+    /,
+) -> int: ...
+def save_over_expected(
+    belief: Belief,
+    holder: int,
+    fixed_ms: float,
+    least_weight: float,
+    least_variance: float,
+    saved: _Floats,
+    /,
+) -> int: ...
+def expect_logarithm(belief: Belief, crawler: int, least_weight: float, /) -> float: ...

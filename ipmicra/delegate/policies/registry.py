@@ -7,10 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ipmicra.delegate.config import FRUGAL, DelegatorConfig, PaperConfig, PredictConfig
+from ipmicra.delegate.config import (
+    FRUGAL,
+    DelegatorConfig,
+    PaperConfig,
+    PredictConfig,
+    mean_probes,
+    price_ms_of,
+)
 from ipmicra.delegate.policies.baselines import Everyone, Geo, Hash, Random
 from ipmicra.delegate.policies.paper import Paper
-from ipmicra.delegate.policies.predict.belief import mean_probes, price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.policies.predict.stakes import Stakes
 from ipmicra.delegate.ports import Policy, Settlements

@@ -20,9 +20,10 @@ static int module_exec(PyObject *module) {
         return -1;
     if (PyModule_AddIntConstant(module, "WORTH_TABLE", WORTH_TABLE) < 0)
         return -1;
-    return PyModule_AddFunctions(module, hierarchy_functions) < 0 || PyModule_AddFunctions(module, assign_functions) < 0
-               ? -1
-               : 0;
+    bool has_functions = PyModule_AddFunctions(module, hierarchy_functions) == 0 &&
+                         PyModule_AddFunctions(module, assign_functions) == 0 &&
+                         PyModule_AddFunctions(module, delegate_functions) == 0;
+    return has_functions ? 0 : -1;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
@@ -48,7 +49,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}}
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "kernels",
-    .m_doc = "Compiled loops: parsing, nesting, look-ups, the overlay and the auction.",
+    .m_doc = "Compiled loops: parsing, nesting, look-ups, the overlay, the auction and beliefs.",
     .m_size = sizeof(ModuleState),
     .m_slots = module_slots,
     .m_traverse = module_traverse,

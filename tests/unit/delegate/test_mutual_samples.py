@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ipmicra.delegate.config import price_ms_of
 from ipmicra.delegate.machine import DelegationMachine
-from ipmicra.delegate.policies.predict.belief import price_ms_of
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of

@@ -23,6 +23,11 @@ SEVERAL = (
     b"inetnum: 10.0.0.0/8\n\ninetnum: 10.1.0.0/16\n\ninet6num: 2001:db8::/32\n\ninet6num: 2001:db8:1::/48\n"
 )
 
+FOREST = np.zeros((4, 3), np.float32), np.zeros((4, 3), np.float32)
+BRANCH = np.array([[1], [2]]), np.ones(2), np.array([3]), np.ones(1)
+PAIRS = np.ones((2, 3))
+BELIEF = (PAIRS, PAIRS, PAIRS, np.ones(2), np.eye(3), np.ones((0, 2)), np.ones((0, 3)), 2.0, 4.0)
+
 
 @pytest.mark.parametrize(
     "call",
@@ -46,6 +51,22 @@ SEVERAL = (
             *(np.zeros((2, 1), np.float32), np.ones(2), np.ones(1), np.zeros(1)),
             *(np.array([0, 0]), 1.0, 9, np.zeros(2, I8)),
         ),
+        lambda: kernels.expect_branch(
+            *FOREST, (*BRANCH[:2], np.array([4]), np.ones(1)), np.ones(3), np.ones(3)
+        ),
+        lambda: kernels.expect_branch(*FOREST, BRANCH, np.ones(2), np.ones(3)),
+        lambda: kernels.expect_branch(*FOREST, BRANCH[:3], np.ones(3), np.ones(3)),  # type: ignore[arg-type]
+        lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([3]), np.ones(1), np.ones(1)),
+        lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([0, 1]), np.ones(1), np.ones(1)),
+        lambda: kernels.condition_belief(
+            BELIEF, 3, 9.0, 0.0, np.ones(2), np.ones((3, 3)), np.ones((1, 2)), np.ones((1, 3))
+        ),
+        lambda: kernels.condition_belief(
+            BELIEF, 0, 9.0, 0.0, np.ones(2), np.ones((3, 3)), np.ones((0, 2)), np.ones((1, 3))
+        ),
+        lambda: kernels.save_over_known(BELIEF, 9.0, 20.0, 0.01, 1.0, 1e-12, np.ones(0), np.ones(3)),
+        lambda: kernels.save_over_expected(BELIEF, -1, 20.0, 0.01, 1e-12, np.ones(3)),
+        lambda: kernels.expect_logarithm((np.ones((2, 2)), *BELIEF[1:]), 0, 0.01),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(call: Callable[[], object]) -> None:

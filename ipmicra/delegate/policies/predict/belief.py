@@ -10,41 +10,49 @@ of the round trips from all crawlers are a Gaussian; the means differ, the covar
   distribution, so that one detour does not rule a place out;
 - conditions the Gaussians, so it says something of the other crawlers as well.
 
+There may be hundreds of places and few of them are likely after a sample. So a sample does not touch all
+means: it is kept as what it changes at each place and for each crawler, whose product is added where a mean
+is asked for (`means_at`). The loops are compiled (`ipmicra/native/delegate/belief.c`).
+
 `Savings` gives the expected saving of a probe by each crawler and the expected regret of an answer, both as
 means over the places that are left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import exp, inf, lgamma, log, log2, pi, sqrt
+from math import exp, inf, lgamma, log, pi
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.delegate.config import PredictConfig
+from ipmicra.delegate.config import PredictConfig, mean_probes, price_ms_of
+from ipmicra.model.crawler import Crawler
 from ipmicra.model.types import Floats
+from ipmicra.native import kernels
 
 if TYPE_CHECKING:
     from ipmicra.delegate.policies.predict.prior import Expectation
 
 LEAST_VARIANCE = 1e-12
-LEAST_WEIGHT = 1e-2
-"""Places this much less likely than the likeliest do not count."""
 DRAWS = 1024
 """Draws by which the expected regret is taken."""
 PRIMES = np.array([p for p in range(2, 2000) if all(p % d for d in range(2, int(p**0.5) + 1))])
 """Square roots of primes make the lattice of the draws."""
 POINTS = 15
 """Points at which the expected saving of a probe is taken."""
-EVEN = 0.5
-"""A place with a lower chance than this is given up."""
 RIVALS = 7
 """Crawlers that are compared with the holder: those with the highest expected savings."""
+LEAST_WEIGHT = 1e-2
+"""Places this much less likely than the likeliest do not count."""
+EVEN = 0.5
+"""A place with a lower chance than this is given up."""
+_WHOLE = np.ones(1)
 
 
 @cache
@@ -53,11 +61,25 @@ def student_constant(tail: float) -> float:
     return lgamma((tail + 1) / 2) - lgamma(tail / 2) - 0.5 * log(tail * pi)
 
 
+class Likely(NamedTuple):
+    """The places that count: their weights, and what is believed there, (place, crawler)."""
+
+    weights: Floats
+    means: Floats
+    floors: Floats
+    least: Floats
+
+
+def _nothing() -> Floats:
+    return np.empty((0, 0))
+
+
 @dataclass(slots=True)
 class Belief:
     """What is believed of log(round trip - floor + offset): (place, crawler), with the places' weights."""
 
-    means: Floats
+    prior: Floats
+    """Means before the samples."""
     floors: Floats
     """Milliseconds taken off before the logarithm."""
     least: Floats
@@ -74,6 +96,11 @@ class Belief:
     seen: int = 0
     density: float = 0.0
     """Logarithm of the density of what was seen."""
+    _deviations: Floats = field(default_factory=_nothing)
+    """How far each sample was from the mean of its crawler: (sample, place)."""
+    _gains: Floats = field(default_factory=_nothing)
+    """What a deviation of 1 of each sample says of all crawlers: (sample, crawler)."""
+    _likely: Likely | None = None
 
     def condition(self, crawler: int, rtt_ms: float, noise: float = 0.0) -> None:
         """Take note of one crawler's round trip.
@@ -81,26 +108,42 @@ class Belief:
         With `noise`, a variance, it is that of a neighbour. Without, it is the site's own: its variance
         becomes nil.
         """
-        covariance = self.covariance
-        trips = np.maximum(rtt_ms - self.floors[:, crawler], 0.0) + self.offset_ms
-        values = np.log(trips)
-        deviations = values - self.means[:, crawler]
-        variance = float(covariance[crawler, crawler]) + noise
-        squares = deviations * deviations / variance
-        scores = self.scores - values - 0.5 * (self.tail + 1) * np.log1p(squares / self.tail)
-        top = float(scores.max())
-        evidence = top + log(float(np.exp(scores - top).sum()))
-        self.scores = scores - evidence
-        gain = covariance[crawler] / variance
-        self.means = self.means + deviations[:, None] * gain
-        self.covariance = covariance - gain[:, None] * covariance[crawler]
-        if noise:
-            return
-        self.density += evidence + student_constant(self.tail) - 0.5 * log(variance)
-        self.surprise += float(np.exp(self.scores) @ squares)
-        self.seen += 1
-        self.covariance[crawler, :] = 0.0
-        self.covariance[:, crawler] = 0.0
+        variance, samples = float(self.covariance[crawler, crawler]), len(self._gains) + 1
+        scores, covariance = np.empty_like(self.scores), np.empty_like(self.covariance)
+        deviations, gains = np.empty((samples, len(scores))), np.empty((samples, len(covariance)))
+        evidence, surprise = kernels.condition_belief(
+            self.arrays(), crawler, rtt_ms, noise, scores, covariance, deviations, gains
+        )
+        self.scores, self.covariance, self._deviations, self._gains = scores, covariance, deviations, gains
+        self._likely = None
+        if not noise:
+            self.density += evidence + student_constant(self.tail) - 0.5 * log(variance)
+            self.surprise += surprise
+            self.seen += 1
+
+    def arrays(self) -> kernels.Belief:
+        """Return what compiled code needs."""
+        return (
+            self.prior,
+            self.floors,
+            self.least,
+            self.scores,
+            self.covariance,
+            self._deviations,
+            self._gains,
+            self.offset_ms,
+            self.tail,
+        )
+
+    @property
+    def means(self) -> Floats:
+        """What is believed at all places."""
+        return self.means_at(slice(None))
+
+    def means_at(self, places: NDArray[np.intp] | slice) -> Floats:
+        """Return what is believed at some places."""
+        found: Floats = self.prior[places]
+        return found + self._deviations.T[places] @ self._gains if len(self._gains) else found
 
     @property
     def widening(self) -> float:
@@ -119,26 +162,30 @@ class Belief:
             self.tail,
         )
 
-    def likely(self) -> tuple[NDArray[np.intp], Floats]:
-        """Return the places that count, and their weights."""
+    def likely(self) -> Likely:
+        """Return the places that count."""
+        if self._likely is None:
+            self._likely = self._found_likely()
+        return self._likely
+
+    def _found_likely(self) -> Likely:
         if len(self.scores) == 1:
-            return np.zeros(1, np.intp), np.ones(1)
+            return Likely(_WHOLE, self.means, self.floors, self.least)
         weights = np.exp(self.scores - self.scores.max())
-        some = np.flatnonzero(weights >= LEAST_WEIGHT)
+        some = (weights >= LEAST_WEIGHT).nonzero()[0]
         weights = weights[some]
-        return some, weights / weights.sum()
+        return Likely(weights / weights.sum(), self.means_at(some), self.floors[some], self.least[some])
 
     def logarithms(self) -> Floats:
         """Return the expected log(round trip + offset) of each crawler."""
-        some, weights = self.likely()
-        found: Floats = weights @ np.log(self.floors[some] + np.exp(self.means[some]))
+        likely = self.likely()
+        found: Floats = likely.weights @ np.log(likely.floors + np.exp(likely.means))
         return found
 
     def expected_ms(self, crawler: int) -> float:
         """Return the round trip that is expected of a crawler."""
-        some, weights = self.likely()
-        trips = self.floors[some, crawler] + np.exp(self.means[some, crawler])
-        return max(0.0, float(np.exp(weights @ np.log(trips))) - self.offset_ms)
+        found = kernels.expect_logarithm(self.arrays(), crawler, LEAST_WEIGHT)
+        return max(0.0, exp(found) - self.offset_ms)
 
 
 @cache
@@ -157,33 +204,26 @@ class Savings:
 
     def over_known(self, belief: Belief, best_ms: float) -> Floats:
         """Return what a probe by each crawler may save beside a measured round trip, in ms."""
-        some, weights = belief.likely()
-        deviation = np.sqrt(np.maximum(belief.covariance.diagonal() * belief.widening, LEAST_VARIANCE))
-        means, floors, least = belief.means[some], belief.floors[some], belief.least[some]
-        points = quantile_points(POINTS)
-        # Most crawlers cannot win even with the lowest of the points: only the others are looked at.
-        lowest = floors + np.exp(means + deviation * points[0]) - self.offset_ms
-        place, crawler = np.nonzero(np.maximum(lowest, least) < best_ms)
-        values = means[place, crawler] + np.multiply.outer(points, deviation[crawler])
-        trips = floors[place, crawler] + np.exp(values) - self.offset_ms
-        shifted = np.maximum(trips, least[place, crawler]) + self.fixed_ms
-        saved = np.log(np.maximum((best_ms + self.fixed_ms) / shifted, 1.0)).sum(axis=0)
-        total = np.bincount(crawler, weights[place] * saved, minlength=len(deviation))
-        return np.asarray(total, np.float64) * (self.fixed_ms / POINTS)
+        saved = np.empty(len(belief.covariance))
+        kernels.save_over_known(
+            belief.arrays(),
+            best_ms,
+            self.fixed_ms,
+            LEAST_WEIGHT,
+            belief.widening,
+            LEAST_VARIANCE,
+            quantile_points(POINTS),
+            saved,
+        )
+        return saved
 
     def over_expected(self, belief: Belief, holder: int) -> Floats:
         """Return what each crawler may save beside the one that is expected to be the nearest, in ms."""
-        some, weights = belief.likely()
-        spread_ms = np.exp(belief.means[some])
-        shifted = belief.floors[some] + spread_ms
-        level, share = np.log(shifted), spread_ms / shifted
-        variance = belief.covariance.diagonal() * share**2
-        own = shifted[:, holder, None]
-        together = belief.covariance[holder] * share * share[:, holder, None]
-        deviation = np.sqrt(np.maximum(variance[:, holder, None] + variance - 2 * together, LEAST_VARIANCE))
-        logarithms = deviation * _loss((level[:, holder, None] - level) / deviation)
-        saved: Floats = weights @ (logarithms * own / (own - self.offset_ms + self.fixed_ms))
-        return saved * self.fixed_ms
+        saved = np.empty(len(belief.covariance))
+        kernels.save_over_expected(
+            belief.arrays(), holder, self.fixed_ms, LEAST_WEIGHT, LEAST_VARIANCE, saved
+        )
+        return saved
 
     def regret_among(
         self, belief: Belief, holder: int, usable: NDArray[np.intp], enough_ms: float
@@ -217,14 +257,15 @@ class Savings:
 
     def _drawn(self, belief: Belief, crawlers: NDArray[np.intp]) -> Floats:
         """Return draws of some crawlers' round trips: of the place first, then of the deviations there."""
-        places, weights = belief.likely()
+        likely = belief.likely()
         scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers])
         values = normal_draws(len(crawlers)) @ (directions * np.sqrt(np.maximum(scales, 0.0))).T
-        at = places[:, None]  # a single place is the same for all draws
-        if len(places) > 1:
-            at = places[np.minimum(np.searchsorted(weights.cumsum(), even_draws()), len(places) - 1)][:, None]
-        drawn: Floats = np.exp(values + belief.means[at, crawlers])
-        return np.maximum(drawn + (belief.floors[at, crawlers] - self.offset_ms), belief.least[at, crawlers])
+        at = np.zeros((1, 1), np.intp)  # a single place is the same for all draws
+        if len(likely.weights) > 1:
+            found = np.searchsorted(likely.weights.cumsum(), even_draws())
+            at = np.minimum(found, len(likely.weights) - 1)[:, None]
+        drawn: Floats = np.exp(values + likely.means[at, crawlers])
+        return np.maximum(drawn + (likely.floors[at, crawlers] - self.offset_ms), likely.least[at, crawlers])
 
 
 @cache
@@ -246,24 +287,6 @@ def even_draws() -> Floats:
     """Return numbers between 0 and 1 in order, for both halves: each place gets a run of the lattice."""
     half = (np.arange(DRAWS // 2) + 0.5) / (DRAWS // 2)
     return np.concatenate((half, half))
-
-
-def _loss(margin: Floats) -> Floats:
-    """Return E[max(margin + z, 0)] for a standard normal z."""
-    density = np.exp(-0.5 * margin * margin) / sqrt(2 * pi)
-    loss: Floats = np.maximum(margin, 0.0) + density * _mills(np.abs(margin))
-    return loss
-
-
-def _mills(distance: Floats) -> Floats:
-    """Return E[max(z - distance, 0)] over the density at `distance`, to within 1e-6.
-
-    1 - distance × Mills' ratio, that ratio by formula 26.2.17 of Abramowitz and Stegun.
-    """
-    t = 1.0 / (1.0 + 0.2316419 * distance)
-    ratio = t * (0.319381530 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-    tail: Floats = np.maximum(1.0 - distance * ratio, 0.0)
-    return tail
 
 
 # --- notes of an attempt
@@ -299,8 +322,7 @@ class Notes:
 
     def why_stop(self, best_ms: float, next_best: int, price_ms: float) -> str:
         """Say why nobody else is asked, by the crawler that a probe would be worth most of."""
-        some, _weights = self.belief.likely()
-        if self.belief.least[some, next_best].min() >= best_ms:
+        if self.belief.likely().least[:, next_best].min() >= best_ms:
             return "light itself cannot be quicker from any other crawler"
         saving = 0.0 if self.savings is None else self.savings[next_best]
         return f"expected saving of one more probe: {saving:.2f} ms, price {price_ms:.2f} ms"
@@ -314,14 +336,18 @@ class Notes:
 
 
 def unasked(
-    notes: Notes, names: list[str], free: NDArray[np.intp], best_ms: float | None, price_ms: float
+    notes: Notes,
+    crawlers: Sequence[Crawler],
+    free: NDArray[np.intp],
+    best_ms: float | None,
+    price_ms: float,
 ) -> list[Considered]:
     """Say why each crawler that was not asked was not."""
-    savings = np.zeros(len(names)) if notes.savings is None else notes.savings
-    least = notes.belief.least[notes.belief.likely()[0]].min(axis=0)
+    savings = np.zeros(len(crawlers)) if notes.savings is None else notes.savings
+    least = notes.belief.likely().least.min(axis=0)
     return [
         Considered(
-            crawler=names[crawler],
+            crawler=crawlers[crawler].name,
             verdict=Verdict.NOT_ASKED,
             reason=_why_not(float(least[crawler]), best_ms, savings[crawler], price_ms),
             expected_ms=notes.belief.expected_ms(crawler),
@@ -340,43 +366,31 @@ def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms:
 # --- what a probe costs
 
 
-def price_ms_of(config: PredictConfig, crawlers: int) -> float:
-    """Return the price of a probe before a run adjusts it; one that the user sets is fixed."""
-    if config.probes_per_site is None:
-        return config.probe_price_ms
-    return config.probe_price_ms * float((config.fleet / max(crawlers, 1)) ** config.price_fall)
-
-
-def mean_probes(config: PredictConfig, crawlers: int) -> float | None:
-    """Return the mean number of probes per site above which the price rises; None for a fixed price."""
-    if config.probes_per_site is None:
-        return None
-    doublings = log2(max(crawlers, 1) / config.fleet)
-    return max(1.0, config.probes_per_site + config.probes_per_doubling * doublings)
-
-
 class Price:
     """The price of a probe, in ms of expected saving; it rises while more probes are used than wanted."""
 
     def __init__(self, config: PredictConfig) -> None:
         """Begin with nothing spent."""
         self._config = config
-        self.crawlers = config.fleet
-        """Size of the fleet."""
         self.overspent = 0.0
         """Probes over the mean that was asked for, since the beginning."""
+        self.set_fleet(config.fleet)
+
+    def set_fleet(self, crawlers: int) -> None:
+        """Take note of the size of the fleet."""
+        self._least_ms = price_ms_of(self._config, crawlers)
+        self._wanted = mean_probes(self._config, crawlers)
 
     def spend(self, probes: int) -> None:
         """Take note of the probes of an attempt."""
-        wanted = mean_probes(self._config, self.crawlers)
-        if wanted is not None:
-            self.overspent += probes - wanted
+        if self._wanted is not None:
+            self.overspent += probes - self._wanted
 
     @property
     def now_ms(self) -> float:
         """The price now."""
-        config, price_ms = self._config, price_ms_of(self._config, self.crawlers)
-        if config.probes_per_site is None or self.overspent <= 0:
-            return price_ms
+        if self._wanted is None or self.overspent <= 0:
+            return self._least_ms
         # Limited before the exponential: long runs overspend so far that it would overflow.
-        return price_ms * exp(min(config.price_step * self.overspent, log(config.price_rise)))
+        config = self._config
+        return self._least_ms * exp(min(config.price_step * self.overspent, log(config.price_rise)))

@@ -4,7 +4,8 @@ Every node stands for a difference from its parent's level, one number for each 
 spread. Samples are messages (precision, precision × value) that climb from the subnet to the root: at each
 node the message gets weaker by the node's own spread. Going down again gives mean and variance at a subnet,
 exactly, for a tree. Several trees with shifted grids over the Earth are averaged, so that a border between
-two cells is no border for all; organisation and subnets below them are common to all trees.
+two cells is no border for all; organisation and subnets below them are common to all trees. The loops are
+compiled (`ipmicra/native/delegate/forest.c`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ipmicra.delegate.subnets import SubnetTree, is_narrow, slice_of
 from ipmicra.model.geo import EARTH_RADIUS_KM, unit_vectors
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
+from ipmicra.native import kernels
 
 NOTHING = 0
 """Number of a node that no sample reaches."""
@@ -39,6 +41,11 @@ class Branch:
     common_squares: tuple[float, ...]
     slice_square: float | None = None
     """Variance between slices of the subnet; None if it is no wider than one and `common` ends with it."""
+
+    def arrays(self) -> kernels.Branch:
+        """Return what compiled code needs."""
+        squares = np.array(self.tree_squares), np.array(self.common_squares)
+        return np.ascontiguousarray(self.trees), squares[0], self.common, squares[1]
 
     def another_slice(self, square: float) -> Branch:
         """Return the branch of a slice of the same subnet of which nothing is known."""
@@ -97,16 +104,9 @@ class Forest:
 
     def expect(self, branch: Branch) -> tuple[Floats, Floats]:
         """Return mean and variance of every crawler at the end of a branch."""
-        common = self._precision[branch.common].astype(np.float64), self._weight[branch.common]
-        squares = np.array(branch.common_squares)[:, None]
-        rising = _rise(*common, squares)
-        trees = self._precision[branch.trees].astype(np.float64), self._weight[branch.trees]
-        tree_squares = np.array(branch.tree_squares)[:, None, None]
-        start = np.zeros(trees[0].shape[1:])
-        received = _without_child(trees, _rise(*trees, tree_squares), (rising[0][0], rising[1][0]))
-        mean, variance = _descend((start, start), received, branch.tree_squares)
-        middle = mean.sum(axis=0) / len(mean), variance.sum(axis=0) / len(variance)
-        return _descend(middle, _without_child(common, rising, None), branch.common_squares)
+        mean, variance = np.empty(self._crawlers), np.empty(self._crawlers)
+        kernels.expect_branch(self._precision, self._weight, branch.arrays(), mean, variance)
+        return mean, variance
 
     def expect_regions(self, nodes: NDArray[np.intp], spread: LevelSpread) -> Floats:
         """Return the mean of every crawler in some regions; nodes are (region, level, tree)."""
@@ -121,30 +121,7 @@ class Forest:
 
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
-        message = precision[None], weight[None]
-        common = zip(branch.common[::-1, None], branch.common_squares[::-1], strict=True)
-        trees = zip(branch.trees[::-1], branch.tree_squares[::-1], strict=True)
-        for nodes, square in (*common, *trees):
-            message = self._climb(nodes, square, crawlers, message)
-
-    def _climb(
-        self,
-        nodes: NDArray[np.intp],
-        square: float,
-        crawlers: NDArray[np.intp],
-        message: tuple[Floats, Floats],
-    ) -> tuple[Floats, Floats]:
-        """Add messages to nodes of different trees; return what changes for each parent."""
-        at = nodes[:, None], crawlers
-        old_precision, old_weight = self._precision[at].astype(np.float64), self._weight[at]
-        new_precision, new_weight = old_precision + message[0], old_weight + message[1]
-        self._precision[at] = new_precision
-        self._weight[at] = new_weight
-        before, after = 1.0 / (1.0 + old_precision * square), 1.0 / (1.0 + new_precision * square)
-        return (
-            new_precision * after - old_precision * before,
-            new_weight * after - old_weight * before,
-        )
+        kernels.learn_branch(self._precision, self._weight, branch.arrays(), crawlers, precision, weight)
 
 
 def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:

@@ -108,7 +108,7 @@ class Predict:
         place = self.roster.crawlers[crawler].location
         self._geography.add(place)
         self._whereabouts.add_crawler(place)
-        self.price.crawlers = len(self.roster)
+        self.price.set_fleet(len(self.roster))
         for is_placed, known in self._fields.items():
             known.add_crawler(self._simple(is_placed))
 
@@ -138,23 +138,22 @@ class Predict:
             return choice
         if self._colocated is not None:
             choice = self._colocated.by_load(choice, attempt, notes.belief)
-        usable = np.array(self.roster.usable(), dtype=np.intp)
+        usable = self.roster.usable_flags.nonzero()[0]
         chance = partial(self._savings.chance, notes.belief, choice.crawler, usable)
         return replace(choice, chance=chance)
 
     def _choose(self, attempt: Attempt, notes: Notes) -> Choice:
-        free = self._free(attempt)
         best = attempt.best
         if best is None:
-            return self._decide_blind(attempt, notes, free)
-        best_ms = attempt.samples[best]
-        if not len(free):
+            return self._decide_blind(attempt, notes)
+        best_ms, is_free = attempt.samples[best], self._is_free(attempt)
+        if not is_free.any():
             return Settle(best, Evidence.PROBED, best_ms, "no other crawler is left to ask")
         savings = self._savings_over(notes, best_ms)
-        chosen = int(free[savings[free].argmax()])
+        chosen = int(np.where(is_free, savings, -1.0).argmax())
         price_ms = self._price_of(attempt)
         if savings[chosen] >= price_ms:
-            return self._ask(notes, chosen, savings)
+            return self._ask(notes, chosen, savings[chosen])
         return Settle(best, Evidence.PROBED, best_ms, notes.why_stop(best_ms, chosen, price_ms))
 
     def extent(self, attempt: Attempt, crawler: int) -> tuple[bool, str]:
@@ -168,7 +167,7 @@ class Predict:
         is_placed = notes.prior.outlook.is_placed
         square = kinship.square(attempt.row, is_placed=is_placed)
         beside = self._field(is_placed).expect_beside(notes.prior, square)
-        usable = np.array(self.roster.usable(), dtype=np.intp)
+        usable = self.roster.usable_flags.nonzero()[0]
         regret, _each = self._savings.regret_among(beside.belief(self.config), crawler, usable, self.price_ms)
         return regret < self.price_ms, f"expected loss of another site of it: {regret:.2f} ms"
 
@@ -177,9 +176,10 @@ class Predict:
         found, self._spread = self._spread, []
         return found
 
-    def _decide_blind(self, attempt: Attempt, notes: Notes, free: NDArray[np.intp]) -> Choice:
+    def _decide_blind(self, attempt: Attempt, notes: Notes) -> Choice:
         """Decide without a sample: the expected nearest probes first, unless none can be much nearer."""
-        usable = free if len(free) else np.array(self.roster.usable(), dtype=np.intp)
+        free = self._is_free(attempt).nonzero()[0]
+        usable = free if len(free) else self.roster.usable_flags.nonzero()[0]
         expected = notes.belief.logarithms()
         holder = int(usable[expected[usable].argmin()])
         price_ms = self._price_of(attempt)
@@ -191,19 +191,17 @@ class Predict:
             most = max(most, price_ms)
         if most >= price_ms and len(free):
             savings[holder] = most
-            return self._ask(notes, holder, savings)
+            return self._ask(notes, holder, most)
         evidence = Evidence.GEOLOCATED if notes.prior.outlook.is_placed else Evidence.INHERITED
         if self.knows(attempt):
             evidence = Evidence.INHERITED
         why = f"expected loss without a probe: {most:.2f} ms"
         return Settle(holder, evidence, notes.belief.expected_ms(holder), why)
 
-    def _ask(self, notes: Notes, crawler: int, savings: Floats) -> Ask:
+    def _ask(self, notes: Notes, crawler: int, saving_ms: float) -> Ask:
         expected = notes.belief.expected_ms(crawler)
         doubt = "; the samples so far do not fit its place" if notes.is_misplaced else ""
-        reason = (
-            f"expected at {expected:.1f} ms; expected saving of a probe: {savings[crawler]:.2f} ms{doubt}"
-        )
+        reason = f"expected at {expected:.1f} ms; expected saving of a probe: {saving_ms:.2f} ms{doubt}"
         return Ask((crawler,), reason)
 
     def _savings_over(self, notes: Notes, best_ms: float) -> Floats:
@@ -299,12 +297,11 @@ class Predict:
             expected[crawler] = rtt_ms
         return expected
 
-    def _free(self, attempt: Attempt) -> NDArray[np.intp]:
-        """Return the crawlers that may still be asked."""
-        is_free = np.array(self.roster.usable_flags)
-        for crawler in (*attempt.reasons, *attempt.samples):
-            is_free[crawler] = False
-        return np.flatnonzero(is_free)
+    def _is_free(self, attempt: Attempt) -> NDArray[np.bool_]:
+        """Return whether each crawler may still be asked."""
+        is_free = self.roster.usable_flags.copy()
+        is_free[[*attempt.reasons, *attempt.samples]] = False
+        return is_free
 
     # --- afterwards
 
@@ -377,9 +374,8 @@ class Predict:
         """Keep what is needed to explain later why each other crawler was not asked."""
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
-        free = self._free(attempt)
-        names = [crawler.name for crawler in self.roster.crawlers]
-        return partial(unasked, notes, names, free, best_ms, self._price_of(attempt))
+        free = self._is_free(attempt).nonzero()[0]
+        return partial(unasked, notes, self.roster.crawlers, free, best_ms, self._price_of(attempt))
 
 
 def _conditioned(belief: Belief, attempt: Attempt) -> Belief:
