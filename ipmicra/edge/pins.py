@@ -9,7 +9,6 @@ and the certificate proves every connection from then on.
 from __future__ import annotations
 
 import hashlib
-import ssl
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -53,13 +52,3 @@ def find_pinned(data: bytes, pin: str, where: str) -> x509.Certificate:
         f"{where} shows another key than the one that the join token names: it is not the coordinator that "
         "made the token, or its key was replaced; make a new join token if it was"
     )
-
-
-def context_for(certificate_text: str) -> ssl.SSLContext:
-    """Make TLS settings that trust one certificate and whatever it signs, and nothing else.
-
-    The certificate may be the coordinator's own, signed by somebody else: hence a chain may end at it.
-    """
-    context = ssl.create_default_context(cadata=certificate_text)
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    return context

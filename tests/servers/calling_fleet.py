@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import trustme
+
 from tests.cli.command_line import ROOT, invoked
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.coordinator import RunningCoordinator
@@ -124,17 +126,34 @@ class CallingFleet:
         return f"http://127.{block}.{number // 250}.{number % 250 + 1}:{self.port}/"
 
 
+def certified(authority: Path) -> list[str]:
+    """Write the certificate of an authority and one that it signed; return the words that serve with it."""
+    signer = trustme.CA()
+    signer.cert_pem.write_to_path(authority)
+    issued = signer.issue_cert("127.0.0.1")
+    chain, key = authority.with_name("server.pem"), authority.with_name("server.key")
+    issued.cert_chain_pems[0].write_to_path(chain)
+    issued.private_key_pem.write_to_path(key)
+    return ["--tls-cert", str(chain), "--tls-key", str(key)]
+
+
 @contextmanager
-def calling_fleet(folder: Path, *words: str, agents: int = 2) -> Iterator[CallingFleet]:
-    """Start a coordinator and let agents join."""
+def calling_fleet(
+    folder: Path, *words: str, agents: int = 2, is_secure: bool = False
+) -> Iterator[CallingFleet]:
+    """Start a coordinator, with TLS if it is to be secure, and let agents join."""
     home = folder / "home"
     home.mkdir()
+    authority = folder / "ca.pem" if is_secure else None
+    if authority is not None:
+        words = (*words, *certified(authority))
     (folder / "dump.db").write_text(DUMP)
     assert invoked("--home", home, "build", folder / "dump.db").exit_code == 0
     with (
         socket.create_server(("0.0.0.0", 0), backlog=2_000) as sites,
         RunningCoordinator(home, "--location", "none", "--samples", "1", *words) as coordinator,
     ):
+        coordinator.authority = authority
         fleet = CallingFleet(folder, home, sites.getsockname()[1], coordinator)
         try:
             for number in range(agents):

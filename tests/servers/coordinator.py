@@ -27,6 +27,8 @@ class RunningCoordinator:
         self._log = home / "serve.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
+        self.authority: Path | None = None
+        """Certificate of whoever signed the coordinator's own, where it has one."""
 
     def start(self) -> None:
         """Start, and wait until it says where it is."""
@@ -67,6 +69,10 @@ class RunningCoordinator:
     def token(self) -> str:
         return (self.home / OPERATOR_TOKEN).read_text().strip()
 
+    @property
+    def trusted(self) -> str | bool:
+        return str(self.authority) if self.authority else True
+
     def stop(self) -> int:
         """Send SIGTERM; return the exit code."""
         return self._end(signal.SIGTERM)
@@ -96,6 +102,7 @@ class RunningCoordinator:
     def ask(self, method: str, path: str, **more: Any) -> requests.Response:
         token = more.pop("token", None) or self.token
         headers = {"Authorization": f"Bearer {token}", **more.pop("headers", {})}
+        more.setdefault("verify", self.trusted)
         return requests.request(method, f"{self.url}{path}", headers=headers, timeout=PATIENCE_S, **more)
 
     def get(self, path: str, **parameters: Any) -> requests.Response:

@@ -15,6 +15,7 @@ def signed_in(coordinator: RunningCoordinator, token: str | None = None) -> requ
         f"{coordinator.url}/signin",
         data={"token": token or coordinator.token, "next": "/"},
         allow_redirects=False,
+        verify=coordinator.trusted,
         timeout=PATIENCE_S,
     )
     assert (answer.status_code, answer.headers["location"]) == (303, "/"), answer.text
@@ -22,6 +23,6 @@ def signed_in(coordinator: RunningCoordinator, token: str | None = None) -> requ
 
 
 def page_of(session: requests.Session, coordinator: RunningCoordinator, path: str) -> Page:
-    answer = session.get(f"{coordinator.url}{path}", timeout=PATIENCE_S)
+    answer = session.get(f"{coordinator.url}{path}", timeout=PATIENCE_S, verify=coordinator.trusted)
     assert answer.status_code == 200, answer.text
     return Page(answer.text)

@@ -17,7 +17,7 @@ from tests.servers.page_session import page_of, signed_in
 
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CallingFleet]:
-    with calling_fleet(tmp_path_factory.mktemp("nat")) as running:
+    with calling_fleet(tmp_path_factory.mktemp("nat"), is_secure=True) as running:
         yield running
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import ssl
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -23,6 +22,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from ipmicra.edge.tls import context_for
 from ipmicra.errors import CoordinatorError, InputError
 
 BUSY = {429, 503}
@@ -65,7 +65,7 @@ class CoordinatorLink:
         """Get ready; nothing is sent yet."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         try:
-            context = ssl.create_default_context(cafile=self.authority) if self.authority else None
+            context = context_for(file=self.authority) if self.authority else None
         except OSError as error:
             raise InputError(f"{self.authority}: {error.strerror or error}") from error
         timeout = aiohttp.ClientTimeout(

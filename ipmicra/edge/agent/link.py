@@ -19,7 +19,8 @@ import aiohttp
 
 from ipmicra.edge.agent.identity import AgentIdentity
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.pins import LONGEST_PEM, context_for, find_pinned, text_of
+from ipmicra.edge.pins import LONGEST_PEM, find_pinned, text_of
+from ipmicra.edge.tls import context_for
 from ipmicra.errors import InputError, IpmicraError, MessageError
 from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS

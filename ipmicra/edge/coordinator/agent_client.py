@@ -31,6 +31,7 @@ from typing import Protocol, TypeVar
 import aiohttp
 
 from ipmicra.edge.pace.rule import Pace, TooSlowError
+from ipmicra.edge.tls import context_for
 from ipmicra.errors import AgentError, InputError, MessageError
 from ipmicra.model.crawler import CALLS_OUT
 from ipmicra.wire.limits import LIMITS, WireLimits
@@ -102,7 +103,7 @@ class AgentAccess:
     def context(self) -> ssl.SSLContext:
         """Make the settings of TLS."""
         try:
-            context = ssl.create_default_context(cafile=self.authority)
+            context = context_for(file=self.authority)
             if self.certificate is not None:
                 context.load_cert_chain(self.certificate, self.key)
         except (OSError, ssl.SSLError) as error:
