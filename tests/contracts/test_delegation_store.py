@@ -154,6 +154,9 @@ def test_result_of_a_host_is_kept_once_in_a_batch(store: StorePort) -> None:
     assert list(store.results.all(1)) == [result("a.example"), result("b.example")]
     assert store.results.latest("a.example") == result("a.example", "fra")
     assert store.results.latest("c.example") is None
+    many = ["a.example", "b.example", "c.example"]
+    found = {host: store.results.latest(host) for host in many}
+    assert store.results.latest_many(many) == {host: one for host, one in found.items() if one is not None}
     assert (store.results.count(1), store.results.count(2), store.results.count(3)) == (2, 1, 0)
 
 

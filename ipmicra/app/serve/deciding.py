@@ -92,6 +92,8 @@ class Deciding:
         """Returns the batches that are not finished."""
         self.is_to_assign: Callable[[str], bool] = lambda _host: False
         """Returns whether a host that is being decided is to be assigned, too."""
+        self.on_end: Callable[[str], object] = lambda _host: None
+        """Called with each host that nobody waits for any more."""
         self.on_gone: Callable[[Collection[str]], object] = lambda _names: None
         """Called with the names of coordinators that are gone, or with our own after others took over."""
         self._orphans: list[int] = []
@@ -266,6 +268,10 @@ class Deciding:
         """Hosts that somebody waits for."""
         return len(self._waiting)
 
+    def is_waiting(self, host: str) -> bool:
+        """Return whether a host waits for our own session."""
+        return host in self._waiting
+
     def ask(self, site: Site, batch: int | None = None) -> asyncio.Future[Decision]:
         """Ask for a decision; a batch pays for its probes, and gets its result.
 
@@ -332,6 +338,7 @@ class Deciding:
             else:
                 future.set_exception(answer)
                 future.exception()  # whoever asked may be gone: that is no error
+        self.on_end(host)
 
 
 def _key_of(name: str) -> str:

@@ -23,10 +23,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from typing import NamedTuple, TypeVar
 
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.session import Session
@@ -49,6 +51,7 @@ from ipmicra.model.site import Site
 from ipmicra.wire.peers import PeerAnswer, PeerWish
 
 events = EventLog("coordinator")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +86,13 @@ class Asked:
 Answer = Owner | RefusedError
 
 
+class _Decided(NamedTuple):
+    """A host that was decided."""
+
+    decision: Decision
+    is_ruled: bool
+
+
 class Owners:
     """Answers who owns which host."""
 
@@ -102,6 +112,7 @@ class Owners:
         self._stack = AsyncExitStack()
         self._names = NamesOnDemand(deciding.options.dns, self._stack)
         deciding.is_to_assign = self._to_assign.__contains__
+        deciding.on_end = self._release
         deciding.beside.append(self._beside)
         deciding.on_open.append(lambda _session: self.recount())
 
@@ -237,12 +248,16 @@ class Owners:
             yield list(zip(part, await asyncio.gather(*map(self._delegated_to, part)), strict=True))
 
     async def _delegated_to(self, text: str) -> Decision | RefusedError:
+        return await self._in_time(text, self._deciding.ask)
+
+    async def _in_time(self, text: str, decide: Callable[[Site], Awaitable[_T]]) -> _T | RefusedError:
+        """Resolve a host and have it decided, unless that takes too long."""
         if self._deciding.pending >= self.config.waiting:
             return RefusedError("busy", f"{self.config.waiting:,} hosts wait for a decision")
         try:
             async with asyncio.timeout(self.config.deadline_s):
                 site = await self._resolved(text)
-                return site if isinstance(site, RefusedError) else await self._deciding.ask(site)
+                return site if isinstance(site, RefusedError) else await decide(site)
         except NotDecidedError as error:
             return RefusedError("nobody", str(error))
         except TimeoutError:
@@ -264,19 +279,43 @@ class Owners:
             else:
                 open_[one] = seed
         if open_:
-            held = self._deciding.store.assignments.of_many([seed.host for seed in open_.values()])
-            for one, seed in list(open_.items()):
-                answer = self._by_assignment(one, held.get(seed.host, []))
-                if answer is not None:
-                    found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
-                    del open_[one]
+            self._answer_held(open_, found)
         if open_:
-            answers = await asyncio.gather(*(self._new(one) for one in open_))
-            for one, answer in zip(open_, answers, strict=True):
-                found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
+            await self._answer_new(open_, found)
         return [found[one] for one in asked]
 
-    def _by_assignment(self, asked: Asked, held: list[Assignment]) -> Answer | None:
+    def _answer_held(self, open_: dict[Asked, Seed], found: dict[Asked, bytes | RefusedError]) -> None:
+        """Answer what is assigned."""
+        store = self._deciding.store
+        held = store.assignments.of_many([seed.host for seed in open_.values()])
+        latest = store.results.latest_many(list(held))
+        for one, seed in list(open_.items()):
+            answer = self._by_assignment(one, held.get(seed.host, []), latest.get(seed.host))
+            if answer is not None:
+                found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
+                del open_[one]
+
+    async def _answer_new(self, open_: dict[Asked, Seed], found: dict[Asked, bytes | RefusedError]) -> None:
+        """Have the rest decided, and read at once what was written of it."""
+        store = self._deciding.store
+        hosts = [seed.host for seed in open_.values()]
+        assigned, known = store.assignments.of_many(hosts), store.results.latest_many(hosts)
+        assigns = frozenset(host for host in hosts if host in assigned or host not in known)
+        decide = partial(self._decided, assigns=assigns)
+        answers = await asyncio.gather(*(self._in_time(one.text, decide) for one in open_))
+        decided = dict(zip(open_, answers, strict=True))
+        hosts = [one.decision.host for one in decided.values() if isinstance(one, _Decided)]
+        held, latest = store.assignments.of_many(hosts), store.results.latest_many(hosts)
+        for asked, one in decided.items():
+            answer: Answer
+            if isinstance(one, RefusedError):
+                answer = one
+            else:
+                host = one.decision.host
+                answer = self._answer(asked, one, held.get(host, []), latest.get(host))
+            found[asked] = self._keep(asked, answer) if isinstance(answer, Owner) else answer
+
+    def _by_assignment(self, asked: Asked, held: list[Assignment], result: Decision | None) -> Answer | None:
         """Return the owner by the assignments of a host; None if it has none that holds."""
         if any(one.crawler not in self._present for one in held):
             return None
@@ -289,19 +328,7 @@ class Owners:
             return RefusedError("vantage-needed", f"{held[0].host}: {', '.join(vantages)}")
         (vantage,) = vantages
         pieces = tuple(one for one in held if one.vantage == vantage)
-        return owner_by_assignment(pieces, self._deciding.store.results.latest(held[0].host))
-
-    async def _new(self, asked: Asked) -> Answer:
-        """Find an owner for a host without an assignment that holds."""
-        if self._deciding.pending >= self.config.waiting:
-            return RefusedError("busy", f"{self.config.waiting:,} hosts wait for a decision")
-        try:
-            async with asyncio.timeout(self.config.deadline_s):
-                site = await self._resolved(asked.text)
-                return site if isinstance(site, RefusedError) else await self._decided(asked, site)
-        except TimeoutError:
-            trouble = self._deciding.trouble or f"no decision within {self.config.deadline_s:g} s"
-            return RefusedError("not-ready", f"{asked.text[:200]}: {trouble}")
+        return owner_by_assignment(pieces, result)
 
     async def _resolved(self, text: str) -> Site | RefusedError:
         store = self._deciding.store
@@ -312,25 +339,31 @@ class Owners:
             return RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
         raise AssertionError("one answer for each text")
 
-    async def _decided(self, asked: Asked, site: Site) -> Answer:
-        store = self._deciding.store
-        is_ruled = bool(self._assigner.choices(site, self._assigner.crawlers()))
-        is_held = bool(store.assignments.of(site.host))
-        if is_ruled or is_held or store.results.latest(site.host) is None:
+    async def _decided(self, site: Site, assigns: frozenset[str]) -> _Decided:
+        """Have a host decided, and assigned if it is one of those or rules want it."""
+        rules = self._assigner.rules
+        is_ruled = rules is not None and bool(self._assigner.choices(site, self._assigner.crawlers()))
+        if is_ruled or site.host in assigns:
             self._to_assign[site.host] = site
         try:
             decision = await self._deciding.ask(site)
-        except NotDecidedError as error:
-            return RefusedError("nobody", str(error))
-        is_assigned = self._to_assign.pop(site.host, None) is not None
-        held = store.assignments.of(site.host)
-        if is_assigned or held:
-            answer = self._by_assignment(asked, held)
-            if answer is not None:
-                return answer
-        if is_ruled or asked.vantage is not None:
+        finally:
+            self._release(site.host)
+        return _Decided(decision, is_ruled)
+
+    def _answer(self, asked: Asked, one: _Decided, held: list[Assignment], result: Decision | None) -> Answer:
+        """Return the owner of a host that was just decided, by what was written of it."""
+        answer = self._by_assignment(asked, held, result) if held else None
+        if answer is not None:
+            return answer
+        if one.is_ruled or asked.vantage is not None:
             return self._unruled(asked, held)
-        return owner_by_delegation(decision, self._since_s(decision))
+        return owner_by_delegation(one.decision, self._since_s(one.decision))
+
+    def _release(self, host: str) -> None:
+        """Forget that a host is to be assigned, once nobody waits for it."""
+        if not self._deciding.is_waiting(host):
+            self._to_assign.pop(host, None)
 
     async def decide_for_peer(self, wish: PeerWish) -> PeerAnswer:
         """Decide a site for another coordinator."""
@@ -347,7 +380,7 @@ class Owners:
         except (MovedError, TimeoutError):
             return PeerAnswer(host=site.host)
         finally:
-            self._to_assign.pop(site.host, None)
+            self._release(site.host)
         return PeerAnswer(host=site.host, decision=decision)
 
     def _unruled(self, asked: Asked, held: list[Assignment]) -> RefusedError:

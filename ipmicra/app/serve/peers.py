@@ -247,11 +247,11 @@ class Peers:
         if self._store.meta.get(EDITION) not in {None, self._tree.content_hash}:
             raise IpmicraError("the other coordinators use another edition of the hierarchy by now")
         decided = {sector_of(self._tree, address) for address in _decided(writes)}
+        held = self._dealt.ours
         for sector in decided:
-            lease = self._dealt.ours.get(sector) if sector in self._active else None
-            if lease is None:
+            if sector not in self._active or sector not in held:
                 raise LeaseLostError(f"sector {sector}")
-            self._store.leases.check(lease)
+        self._store.leases.check(*(held[sector] for sector in decided))
         for kept in (writes.ended, writes.renewed, writes.delegations):
             for bounds in list(kept):
                 if sector_of(self._tree, bounds[0]) not in self._active | decided:

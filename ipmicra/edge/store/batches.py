@@ -141,11 +141,14 @@ class ResultTable:
 
     def of(self, batch: int, hosts: Sequence[str]) -> dict[str, Decision]:
         """Return the results of some hosts, those that exist."""
+        return self._of(hosts, "batch = ? AND", "", batch)
+
+    def _of(self, hosts: Sequence[str], first: str, order: str, *values: int) -> dict[str, Decision]:
         found: dict[str, Decision] = {}
         for start in range(0, len(hosts), _AT_ONCE):
             part = hosts[start : start + _AT_ONCE]
-            rest = f"WHERE batch = ? AND key_hash IN ({', '.join('?' * len(part))})"
-            results = self._connection.read(_RESULT, _result_of, rest, [batch, *map(key_hash, part)])
+            rest = f"WHERE {first} key_hash IN ({', '.join('?' * len(part))}) {order}"
+            results = self._connection.read(_RESULT, _result_of, rest, [*values, *map(key_hash, part)])
             wanted = set(part)
             found.update((one.host, one) for one in results if one.host in wanted)
         return found
@@ -173,6 +176,10 @@ class ResultTable:
         """Return the last result of a host."""
         rest = "WHERE key_hash = ? AND host = ? ORDER BY batch DESC LIMIT 1"
         return self._connection.read_one(_RESULT, _result_of, rest, (key_hash(host), host))
+
+    def latest_many(self, hosts: Sequence[str]) -> dict[str, Decision]:
+        """Return the last results of some hosts, those that have any."""
+        return self._of(hosts, "", "ORDER BY batch")
 
     @in_transaction
     def resting_on(self, bounds: Iterable[Bounds]) -> list[Decision]:

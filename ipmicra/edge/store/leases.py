@@ -146,12 +146,14 @@ class LeaseTable:
         with self._connection.transaction(is_exclusive=False):
             return self._connection.execute(sql, (FREE, lease.name, lease.number, lease.holder)) > 0
 
-    def check(self, lease: Lease) -> None:
-        """See, inside a transaction, that a lease is ours until that ends; `LeaseLostError` if it is not."""
-        rest = f"{_HELD} {self._connection.share_lock}"
-        values = (lease.name, lease.number, lease.holder)
-        if self._connection.read_one(_LEASE, _lease_of, rest, values) is None:
-            raise LeaseLostError(lease.name)
+    def check(self, *leases: Lease) -> None:
+        """See, inside a transaction, that leases are ours until that ends; `LeaseLostError` if one is not."""
+        rest = f"WHERE name IN ({', '.join('?' * len(leases))}) ORDER BY name {self._connection.share_lock}"
+        found = self._connection.read(_LEASE, _lease_of, rest, [one.name for one in leases]) if leases else []
+        held = {(one.name, one.number, one.holder) for one in found}
+        for one in leases:
+            if (one.name, one.number, one.holder) not in held:
+                raise LeaseLostError(one.name)
 
     def all(self) -> list[Lease]:
         """Return all leases that were ever granted, by name."""
