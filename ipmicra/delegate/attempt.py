@@ -7,7 +7,7 @@ end (`NEXT_STAGE`). Then the account is written from it, which is what `ipmicra 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum, auto
 from math import inf
@@ -18,7 +18,7 @@ from ipmicra.model.address import Address
 from ipmicra.model.delegation import Delegation, Evidence, Origin
 from ipmicra.model.location import Hint, Location
 from ipmicra.model.probe import Probe
-from ipmicra.model.sample import Loss
+from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 
 KNOWN = "its sample was known"
@@ -307,3 +307,15 @@ def account_of(
         for one in attempt.asked
     ]
     return Account((chosen, *known, *asked, *settle.steps), rest, settle.chance)
+
+
+def by_address(
+    samples: Iterable[Sample], index_of: Callable[[str], int | None]
+) -> dict[Address, dict[int, float]]:
+    """Return the round trips of samples by address and crawler; those of unknown crawlers are left out."""
+    found: dict[Address, dict[int, float]] = {}
+    for one in samples:
+        crawler = index_of(one.crawler)
+        if crawler is not None and one.rtt_ms is not None:
+            found.setdefault(one.address, {})[crawler] = one.rtt_ms
+    return found

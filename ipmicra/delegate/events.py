@@ -22,8 +22,7 @@ class SiteArrived:
 class SampleReturned:
     """A probe came back with a round trip."""
 
-    attempt: int | None
-    """The attempt that asked; None for a sample from elsewhere, which is only learnt from."""
+    attempt: int
     sample: Sample
     now_s: float
 

@@ -36,9 +36,11 @@ timers would be kept for the few that are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ipmicra.delegate.actions import Action, AskPlace, AskProbe, Delegated, GaveUp
 from ipmicra.delegate.at_once import NOBODY, AtOnce
-from ipmicra.delegate.attempt import Ask, Attempt, Settle, Stage, StageStep, account_of
+from ipmicra.delegate.attempt import Ask, Attempt, Settle, Stage, StageStep, account_of, by_address
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.delegate.events import (
     CrawlerJoined,
@@ -200,10 +202,6 @@ class DelegationMachine:
         sample, crawler = event.sample, self.roster.index_of(event.sample.crawler)
         if crawler is None:
             return []
-        if event.attempt is None:
-            if sample.rtt_ms is not None:
-                self._learn_elsewhere(sample, crawler, sample.rtt_ms)
-            return []
         if sample.rtt_ms is None:
             loss = sample.loss or Loss.AGENT
             return self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
@@ -249,13 +247,14 @@ class DelegationMachine:
             return self._settle_anycast(attempt, "light cannot be at both ends of two samples", now_s)
         return self._go_on(attempt, now_s)
 
-    def _learn_elsewhere(self, sample: Sample, crawler: int, rtt_ms: float) -> None:
-        """Learn from a sample that no attempt asked for."""
-        key, location = self._whereabouts(Site(str(sample.address), sample.address))
-        attempt = self._units.attempt(-1, key, sample.address, location)
-        self.roster.note_mutual(attempt)
-        attempt.samples[crawler] = rtt_ms
-        self._policy.learn(attempt)
+    def learn(self, samples: Iterable[Sample]) -> None:
+        """Learn from samples that no attempt asked for; those of an address as if one had."""
+        for address, rtts_ms in by_address(samples, self.roster.index_of).items():
+            key, location = self._whereabouts(Site(str(address), address))
+            attempt = self._units.attempt(-1, key, address, location)
+            self.roster.note_mutual(attempt)
+            attempt.samples.update(rtts_ms)
+            self._policy.learn(attempt)
 
     # --- ends of attempts
 

@@ -10,7 +10,7 @@ from ipmicra.app.delegate.driver import Driver
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.probe_queue import Pair
 from ipmicra.delegate.actions import Delegated
-from ipmicra.delegate.events import CrawlerJoined, SampleReturned
+from ipmicra.delegate.events import CrawlerJoined
 from ipmicra.delegate.ledger import compared_s
 from ipmicra.delegate.own_subnet import TAKEN
 from ipmicra.delegate.subnets import SubnetTree, key_of_bounds
@@ -124,11 +124,10 @@ def teach_policy(driver: Driver, store: StorePort, since_s: float, unfinished: s
     the probe queue returns them again when their site arrives, and they are learnt from then.
     """
     now_s = driver.clock()
-    count = 0
-    for sample in believed_samples(store, driver.config.taught, since_s):
-        pair = sample.crawler, sample.address
-        if pair in unfinished and not driver.machine.is_settled(sample.address, now_s):
-            continue
-        driver.machine.handle(SampleReturned(None, sample, now_s))
-        count += 1
-    return count
+    samples = [
+        one
+        for one in believed_samples(store, driver.config.taught, since_s)
+        if (one.crawler, one.address) not in unfinished or driver.machine.is_settled(one.address, now_s)
+    ]
+    driver.machine.learn(samples)
+    return len(samples)

@@ -39,7 +39,6 @@ from ipmicra.app.delegate.session import Session
 from ipmicra.app.delegate.write_queue import WriteQueue
 from ipmicra.app.serve.dealing import Dealing, DealingConfig, Dealt
 from ipmicra.delegate.actions import AnsweredMany
-from ipmicra.delegate.events import SampleReturned
 from ipmicra.delegate.sectors import sector_of
 from ipmicra.edge.coordinator.access import hash_of, make_token
 from ipmicra.edge.coordinator.agent_client import AgentAccess, agent_session
@@ -338,10 +337,8 @@ class Peers:
     def _learn(self, session: Session) -> None:
         """Let the policy learn from the samples that others took meanwhile."""
         self._mark, samples = self._store.samples.after(self._mark, self.config.taught)
-        now_s = session.clock()
-        for sample in samples:
-            if _key_of(sample) not in self._own and sample.rtt_ms is not None and int(sample.address):
-                session.driver.machine.handle(SampleReturned(None, sample, now_s))
+        theirs = [one for one in samples if _key_of(one) not in self._own and int(one.address)]
+        session.driver.machine.learn(theirs)
 
     def leave(self) -> None:
         """Note that the session is closed."""

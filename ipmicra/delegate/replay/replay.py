@@ -68,7 +68,7 @@ class Replay:
                 sample = Sample(
                     crawler=crawlers[i].name, address=crawlers[j].address, rtt_ms=float(mutual_ms[i, j])
                 )
-                self._delegator.handle(SampleReturned(None, sample, self._now_s))
+                self._delegator.learn([sample])
 
     def join(self, crawler: int) -> None:
         """Let a crawler of the world join."""

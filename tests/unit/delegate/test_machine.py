@@ -280,7 +280,7 @@ def test_sample_from_elsewhere_teaches_without_an_action() -> None:
     delegator = DelegationMachine(flat_tree(1), policy)
     joined(delegator, crawler("a"), crawler("b"))
     sample = Sample(crawler="b", address=site("10.0.0.1").address, rtt_ms=3.0)
-    assert delegator.handle(SampleReturned(None, sample, 0.0)) == []
+    delegator.learn([sample])
     assert asked(arrived(delegator, "10.0.0.2", lambda *_: 3.0))[0] == "b"
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from ipaddress import IPv4Address
 
 from ipmicra.delegate.actions import Assigned, Delegated
-from ipmicra.delegate.events import SampleReturned
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.model.location import Location
@@ -26,7 +25,7 @@ def delegated(
     fleet = {"a": FRANKFURT, "b": beside, "far": TOKYO}
     joined(machine, *(crawler(name, location=at) for name, at in fleet.items()))
     address = crawler("b").address
-    machine.handle(SampleReturned(None, Sample(crawler="a", address=address, rtt_ms=mutual_ms), 0.0))
+    machine.learn([Sample(crawler="a", address=address, rtt_ms=mutual_ms)])
     given: Counter[str] = Counter()
     reasons: list[str] = []
     for i in range(SITES):
