@@ -12,12 +12,14 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from benchmarks.bench import Bench
 from benchmarks.measure import Times
 from benchmarks.results import Row, Target, as_long
 from ipmicra.app.build.build import build
+from ipmicra.delegate.sectors import SECTORS
 from ipmicra.edge.store.store import Store
 from tests.delegating_worlds import PER_SUBNET, enrol, seeds_of
 from tests.patience import wait_until
@@ -66,8 +68,9 @@ def _decided(internet: InternetProcess, url: str, count: int, sites: int) -> tup
             stack.enter_context(_coordinator(Path(folder), f"c{number}", url, internet, sites))
             for number in range(count)
         ]
-        wait_until(lambda: len(sectors(url)) == count, "the tree is dealt out")
+        wait_until(lambda: sorted(sectors(url)) == [SECTORS // count] * count, "the tree is dealt out")
         token = running[0].token
+        wait_until(lambda: all(map(partial(_is_ready, token), running)), "sessions")
         before_s, began_s = sum(map(_processor_s, running)), time.monotonic()
         answers = list(
             pool.map(
@@ -94,6 +97,10 @@ def _coordinator(
     dump.write_text(top_level_dump(sites // PER_SUBNET))
     build([dump], home / "hierarchy.ipm")
     return RunningCoordinator(home, *WORDS, "--store", url, "--name", name, token=internet.ready["token"])
+
+
+def _is_ready(token: str, one: RunningCoordinator) -> bool:
+    return bool(one.ask("GET", "/v1/ready", token=token).json()["is_ready"])
 
 
 def _processor_s(one: RunningCoordinator) -> float:

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 
+import anyio
 import uvicorn
 
 from ipmicra.app.access import TokenWish, add_token, coordinator_url, note_coordinator
@@ -139,6 +140,8 @@ async def _serve(options: ServeOptions) -> None:
             except OSError as error:
                 raise InputError(f"the coordinator cannot start: {error}") from error
             server = CoordinatorServer(config, coordinator, ConnectionLimiter(settings.limits))
+            async with anyio.create_task_group():
+                pass  # loads what the first streamed answer would wait for
             gc.collect()
             gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
             note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
