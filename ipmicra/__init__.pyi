@@ -49,6 +49,7 @@ from .errors import HierarchyError as HierarchyError
 from .errors import InputError as InputError
 from .errors import IpmicraError as IpmicraError
 from .errors import MessageError as MessageError
+from .errors import MissingExtraError as MissingExtraError
 from .errors import MissingHierarchyError as MissingHierarchyError
 from .errors import OverlayError as OverlayError
 from .errors import StoreBusyError as StoreBusyError

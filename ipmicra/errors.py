@@ -11,6 +11,31 @@ class InputError(IpmicraError):
     """Input that cannot be used; the caller can fix it."""
 
 
+EXTRA_OF = {
+    "matplotlib": "plot",
+    "psycopg": "postgres",
+    "pyarrow": "columnar",
+    "pymetis": "partition",
+    "rbloom": "partition",
+    "scipy": "partition",
+    "scrapy": "scrapy",
+    "twisted": "scrapy",
+    "warcio": "scrapy",
+}
+"""Packages that the base install does without, and the extra that installs each."""
+
+
+class MissingExtraError(InputError):
+    """A feature needs a package that the base install does not include."""
+
+    def __init__(self, feature: str, package: str) -> None:
+        """Name the feature, the missing package and the command that installs it."""
+        self.feature = feature
+        self.package = package
+        self.extra = EXTRA_OF[package]
+        super().__init__(f"{feature} needs {package}: pip install 'ipmicra[{self.extra}]'")
+
+
 class AddressError(InputError):
     """Text that is no address, prefix or range."""
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import home_of
 from ipmicra.cli.output import say
 
@@ -130,7 +129,6 @@ def agent(
     SIGTERM, and logs to standard error.
     """
     given = locals()  # the options are many, and two functions below make sense of them
-    need_service()
     from ipmicra.app.agent import run_agent
     from ipmicra.app.calling_agent import leave_fleet, run_calling_agent
 

@@ -22,6 +22,7 @@ from ipmicra.cli.options import (
 )
 from ipmicra.cli.output import DONE_IN_PART, print_rows, say
 from ipmicra.errors import InputError
+from ipmicra.model.quantities import plural
 
 if TYPE_CHECKING:
     from ipmicra.app.assign.assign import AssignRequest
@@ -265,7 +266,7 @@ def _print_noted(noted: Noted, print_format: Format) -> None:
 def _say_noted(noted: Noted) -> None:
     for finding in noted.refused:
         say(finding)
-    say(f"{noted.count} crawls recorded, {len(noted.refused)} refused")
+    say(f"{plural(noted.count, 'crawl')} recorded, {len(noted.refused)} refused")
 
 
 def _print(report: AssignReport, print_format: Format) -> None:

@@ -10,6 +10,7 @@ import typer
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen, home_of
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_table, progress_bar, say
 from ipmicra.model.foreign_text import printable
+from ipmicra.model.quantities import plural
 
 if TYPE_CHECKING:
     from ipmicra.app.build.build import BuildReport
@@ -107,7 +108,8 @@ def _print(report: BuildReport) -> None:
         )
         typer.echo()
     typer.echo(
-        f"{report.subnets:,} subnets of {report.organisations:,} organisations, {report.max_depth} deep; "
+        f"{plural(report.subnets, 'subnet')} of {plural(report.organisations, 'organisation')}, "
+        f"{report.max_depth} deep; "
         f"{report.duplicates:,} duplicates, {report.overlaps:,} overlaps"
     )
     typer.echo(f"{printable(report.output)}: {report.size_bytes:,} bytes, edition {report.edition.label}")

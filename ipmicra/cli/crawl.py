@@ -30,6 +30,7 @@ STATUS_COLUMNS = (
     *("node", "crawler", "state", "turn", "pages", "recent_pages_per_s", "queued", "in_flight"),
     *("foreign", "sent", "duplicates", "problems"),
 )
+STATUS_SPARED = ("duplicates", "turn", "in_flight", "sent", "foreign")
 SHARED_COLUMNS = ("crawl", "state", "node", "crawler", "is_idle", "held", "pages", "links")
 MEGABYTE = 1_000_000
 
@@ -202,7 +203,7 @@ def _print_outcome(outcome: CrawlOutcome, print_format: Format) -> None:
 
     status = outcome.status
     if print_format is Format.TABLE:
-        print_rows([describe_status(status)], STATUS_COLUMNS, print_format)
+        print_rows([describe_status(status)], STATUS_COLUMNS, print_format, spared=STATUS_SPARED)
     else:
         print_object(describe_status(status) | {"folder": str(outcome.folder)}, print_format)
     say_some(list(outcome.findings), 10, "of the schedule")
@@ -227,4 +228,4 @@ def _print_status(home: Home, folder: Path | None, print_format: Format) -> None
     found = node_statuses(home, folder)
     if not found:
         raise InputError(f"no node has crawled in {folder or home.folder / 'crawl'}")
-    print_rows([describe_status(one) for one in found], STATUS_COLUMNS, print_format)
+    print_rows([describe_status(one) for one in found], STATUS_COLUMNS, print_format, spared=STATUS_SPARED)

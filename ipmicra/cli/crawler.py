@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import crawlers
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     AuthorityOption,
     CertificateOption,
@@ -287,7 +286,6 @@ def measure(
     addresses of the other crawlers; the number of probes is shown first. Repeated measurements are kept, and
     their median counts. Agents that only call out are reached by a running coordinator.
     """
-    need_service()
     from ipmicra.app.connect.commands import measure_crawlers
     from ipmicra.app.fleet.fleet import Fleet
     from ipmicra.app.fleet.measuring import measure_fleet, plan_mutual
@@ -341,7 +339,7 @@ def _print(described: list[dict[str, Any]], print_format: Format, *, is_one: boo
         return
     columns = ("name", "address", "subnet", "state", "changed", "country", "agent_url")
     rows = [[one[column] for column in columns] + [_label_text(one["labels"])] for one in described]
-    print_table("", (*columns, "labels"), rows)
+    print_table("", (*columns, "labels"), rows, spared=("changed", "subnet"))
 
 
 def _label_text(labels: dict[str, str]) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import PLACES_TO_RESOLVE, POLICIES, one_of
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     TARGETS_HELP,
     AuthorityOption,
@@ -41,6 +40,7 @@ from ipmicra.cli.output import (
     say,
     say_some,
 )
+from ipmicra.model.quantities import plural
 from ipmicra.model.sample import Rung
 
 if TYPE_CHECKING:
@@ -195,7 +195,6 @@ def delegate(
     Sends few probes, and prints results as they arrive. After a crash or Ctrl-C the same command resumes
     where it stopped: no probe is sent twice, and none is lost.
     """
-    need_service()
     from ipmicra.app.delegate.batch import DelegateRun
     from ipmicra.app.probe import agent_access, probe_config
 
@@ -266,7 +265,7 @@ def _run(run: DelegateRun, print_format: Format, page: Path | None) -> None:
             def progress(report: BatchReport, read: int) -> None:
                 stream.flush()
                 done = report.sites + report.missing.total() + report.doubles
-                text = f"{report.sites:,} sites of {read:,} read, {report.probes:,} probes"
+                text = f"{plural(report.sites, 'site')} of {read:,} read, {plural(report.probes, 'probe')}"
                 show(f"{text}, {_per_site(report)} per site", done, seeds)
 
             report = batch.enter_context(
@@ -288,7 +287,7 @@ def _run_remotely(connection: Connection, seeds: list[str], budget: int | None, 
 
         def progress(one: dict[str, Any]) -> None:
             stream.flush()
-            text = f"{one['sites']:,} sites of {one['read']:,} read, {one['probes']:,} probes"
+            text = f"{plural(one['sites'], 'site')} of {one['read']:,} read, {plural(one['probes'], 'probe')}"
             show(text, one["sites"] + one["missing"] + one["doubles"], one["seeds"])
 
         def started(number: int) -> None:
@@ -298,7 +297,8 @@ def _run_remotely(connection: Connection, seeds: list[str], budget: int | None, 
     for example in one["examples"]:
         say(f"{example['seed'][:100]}: {example['reason']}")
     per_site = f"{one['probes'] / max(1, one['sites']):.2f}"
-    say(f"{one['sites']:,} sites; {one['probes']:,} probes ({per_site} per site); batch {one['id']}")
+    sites, probes = plural(one["sites"], "site"), plural(one["probes"], "probe")
+    say(f"{sites}; {probes} ({per_site} per site); batch {one['id']}")
     if one["missing"] or one["state"] != "done":
         raise typer.Exit(DONE_IN_PART if one["sites"] else 1)
 
@@ -313,12 +313,12 @@ def _summarise(report: BatchReport) -> None:
         for reason, count in report.missing.most_common():
             say(f"  {count:,}: {reason}")
     if report.doubles:
-        say(f"{report.doubles:,} seeds named a site that was in the list already")
-    parts = [f"{report.sites:,} sites", f"{report.probes:,} probes ({_per_site(report)} per site)"]
+        say(f"{plural(report.doubles, 'seed')} named a site that was in the list already")
+    parts = [plural(report.sites, "site"), f"{plural(report.probes, 'probe')} ({_per_site(report)} per site)"]
     if report.resumed or report.recovered or report.repeated:
         parts.append(
             f"resumed batch {report.batch}: {report.resumed:,} sites were done, "
-            f"{report.repeated:,} probes answered from the store"
+            f"{plural(report.repeated, 'probe')} answered from the store"
         )
     if report.budget is not None and report.budget.total is not None:
         parts.append(f"{report.budget.spent:,} of {report.budget.total:,} probes of the budget spent")

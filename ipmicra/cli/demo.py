@@ -7,49 +7,66 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.extras import need_scrapy, need_service
+from ipmicra.cli.extras import missing_for_crawls, need_scrapy
 from ipmicra.cli.options import Format, JsonOption
 from ipmicra.cli.output import print_object, print_table, progress_bar, say
 from ipmicra.errors import InputError
+from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ipmicra.lab.crawls.measured import MeasuredCrawl, ModelledCrawl
+    from ipmicra.lab.crawls.measured import MeasuredCrawl
     from ipmicra.lab.demo.run import Demo, DemoFiles, DemoResult
 
-COLUMNS = ("policy", "optimal", "probes/site", "mean RTT", "busiest", "pages/h", "vs hash")
+COLUMNS = (
+    *(
+        "policy",
+        "optimal",
+        "probes\nper site",
+        "mean RTT,\nms",
+        "busiest,\n× mean",
+        "pages/h",
+        "pages/h,\n× hash",
+    ),
+)
 """Short, so that the table fits a terminal of 80 columns."""
 
 WORLD = (
-    "The world: crawlers in cities of six continents, sites where the holders of the sample dumps have their",
-    "seats, a tenth of them elsewhere. It is wide on purpose: most sites are far from most crawlers, as for",
-    "a fleet that serves the whole Web. In a fleet of one city nearness would be worth nothing.",
+    "The world: crawlers in cities of six continents, sites where the holders of the sample dumps have their "
+    "seats, a tenth of them elsewhere. It is wide on purpose: most sites are far from most crawlers, as for "
+    "a fleet that serves the whole Web. In a fleet of one city nearness would be worth nothing."
 )
-
+LEGEND = (
+    "predict: the nearest crawler, by few probes (`ipmicra delegate`); + fair load: the nearest one that has "
+    "room (`ipmicra assign`). Both come from the probes of this run, the other rows from the true round "
+    "trips. optimal: sites with their nearest crawler; busiest: pages of the busiest crawler; pages/h: of "
+    "the whole list, until its last crawler is done, by the report's cost model."
+)
 CRAWL_COLUMNS = (
-    *("policy", "pages/s", "model", "differs", "mean RTT", "vs hash", "foreign links", "twice", "forbidden"),
+    *("policy", "pages/s", "pages/s,\n× hash", "mean RTT,\nms", "model,\npages/s", "differs"),
+    *("foreign\nlinks", "twice", "forbidden"),
 )
 CRAWL_LEGEND = (
-    "pages/s, mean RTT: measured; model: by the download equation with the round trips, page size, line rate",
-    "and wait of the same web. foreign links: found, and left to their owners; twice: pages that were served",
-    "more than once; forbidden: requests against robots.txt.",
+    "pages/s, mean RTT: measured; model: by the download equation with the round trips, page size, line rate "
+    "and wait of the same web. foreign links: found, and left to their owners; twice: pages that were served "
+    "more than once; forbidden: requests against robots.txt."
+)
+WHEN_A_HASH_WINS = (
+    "A hash wins where nearness alone gives some crawlers far more than they can do: the list is finished "
+    "only when the busiest crawler is. It also wins where every crawler is about as far from every site."
 )
 BUSY = 0.8
 """Share of the processors from which on a crawl is limited by them."""
 
-LEGEND = (
-    "optimal: sites with their nearest crawler; busiest: pages of the busiest crawler, the mean is 1;",
-    "pages/h: of the whole list, until its last crawler is done, by the report's cost model.",
-    "The first two rows come from the probes of this run; the others are replayed on the true round trips.",
-)
+OURS, HASHED = ("predict + fair load", "predict"), "site hash"
 
 DumpsOption = Annotated[
     Path | None,
@@ -69,7 +86,8 @@ KeepOption = Annotated[
     bool, typer.Option("--keep", help="Keep agents and servers running until Ctrl-C, to try commands.")
 ]
 CrawlOption = Annotated[
-    bool, typer.Option("--crawl/--no-crawl", help="Download pages at the end, with Scrapy.")
+    bool | None,
+    typer.Option("--crawl/--no-crawl", help="Download pages at the end; default: if Scrapy is installed."),
 ]
 DemoFormatOption = Annotated[
     Format | None, typer.Option("--format", "-f", help="Output format; default: tables.")
@@ -85,7 +103,7 @@ def demo(
     keep: KeepOption = False,
     folder: FolderOption = None,
     output: OutputOption = Path("demo.html"),
-    crawl: CrawlOption = True,
+    crawl: CrawlOption = None,
     output_format: DemoFormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -96,9 +114,11 @@ def demo(
     Scrapy processes download a few pages of each site: as assigned, by nearness alone, by a hash of names.
     Everything printed is computed or measured in this run.
     """
-    need_service()
     if crawl:
         need_scrapy()
+    missing = missing_for_crawls()
+    if crawl is None and missing:
+        say(f"pages will not be downloaded: {missing}")
     from ipmicra.lab.demo.config import DemoConfig
     from ipmicra.lab.demo.run import Demo, DemoFiles
 
@@ -108,13 +128,15 @@ def demo(
     named = folder or _home_of(context)
     if keep and named is None:
         named = Path(tempfile.mkdtemp(prefix="ipmicra-demo-"))  # kept, so that it can be looked at afterwards
+    if print_format is Format.TABLE:
+        say(WORLD)
     with _folder(named) as place, _progress(sites) as progress, _stopped_by_sigterm():
         the_demo = Demo(
             files=DemoFiles(folder=place),
             report=output.absolute(),
             config=DemoConfig(crawlers=crawlers, sites=sites),
             dumps=dumps,
-            is_crawled=crawl,
+            is_crawled=crawl is not False and missing is None,
             say=say,
             on_result=lambda result: progress(result.probes),
         )
@@ -143,81 +165,70 @@ def _print_table(outcome: DemoResult) -> None:
     rows = [
         (
             one.policy,
-            f"{one.optimal:.1%}",
+            percent(one.optimal),
             f"{one.probes_per_site:.2f}",
-            f"{one.mean_rtt_ms:.0f} ms",
-            f"{one.busiest:.1f} x",
+            f"{one.mean_rtt_ms:.0f}",
+            f"{one.busiest:.1f}",
             f"{one.pages_per_hour_to_the_end:,.0f}",
-            f"{one.against_hash:.2f} x",
+            f"{one.against_hash:.2f}",
         )
         for one in outcome.rows
     ]
-    title = (
-        f"{outcome.batch.sites:,} sites delegated in {outcome.delegated_s:.1f} s "
-        f"with {outcome.batch.probes:,} probes"
-    )
-    print_table(title, COLUMNS, rows)
-    for line in LEGEND:
-        say(line)
+    sites, probes = plural(outcome.batch.sites, "site"), plural(outcome.batch.probes, "probe")
+    print_table(f"{sites} delegated in {outcome.delegated_s:.1f} s with {probes}", COLUMNS, rows)
+    say(LEGEND)
     if outcome.crawls:
-        _print_crawls(outcome)
-    for line in WORLD:
+        typer.echo()
+        _print_crawls(outcome.crawls)
+    for line in verdict(outcome):
         say(line)
-    for line in winners(outcome):
-        say(line)
 
 
-def _print_crawls(outcome: DemoResult) -> None:
-    from ipmicra.lab.crawls.measured import MeasuredCrawl
-
-    done = [one for one in outcome.crawls if isinstance(one, MeasuredCrawl)]
-    base = done[-1].pages_per_s
-    rows = [_crawl_cells(one, base) for one in outcome.crawls]
-    pages = max(one.pages for one in done)
+def _print_crawls(crawls: Sequence[MeasuredCrawl]) -> None:
+    base = crawls[-1].pages_per_s
+    rows = [
+        (
+            one.policy,
+            f"{one.pages_per_s:.1f}",
+            f"{one.pages_per_s / base:.2f}",
+            f"{one.mean_rtt_ms:.0f}",
+            f"{one.model_pages_per_s:.1f}",
+            percent(one.difference, 0, is_signed=True),
+            one.foreign_links,
+            one.duplicates,
+            one.robots_violations,
+        )
+        for one in crawls
+    ]
+    pages = max(one.pages for one in crawls)
     print_table(f"{pages:,} pages downloaded by Scrapy processes, 5 connections each", CRAWL_COLUMNS, rows)
-    for line in CRAWL_LEGEND:
-        say(line)
-    busiest = max(one.processor for one in done)
+    say(CRAWL_LEGEND)
+    busiest = max(one.processor for one in crawls)
     if busiest > BUSY:
-        say(f"The processors were {busiest:.0%} busy: they limit the crawl, and hide what round trips cost.")
+        say(
+            f"The processors were {percent(busiest, 0)} busy: they limit the crawl, "
+            "and hide what round trips cost."
+        )
 
 
-def _crawl_cells(one: MeasuredCrawl | ModelledCrawl, base: float) -> tuple[str, ...]:
-    from ipmicra.lab.crawls.measured import ModelledCrawl
-
-    model = f"{one.model_pages_per_s:.1f}"
-    if isinstance(one, ModelledCrawl):
-        return (one.policy, "not run", model, *[""] * 6)
-    return (
-        one.policy,
-        f"{one.pages_per_s:.1f}",
-        model,
-        f"{one.difference:+.0%}",
-        f"{one.mean_rtt_ms:.0f} ms",
-        f"{one.pages_per_s / base:.2f} x",
-        f"{one.foreign_links:,}",
-        str(one.duplicates),
-        str(one.robots_violations),
-    )
-
-
-def winners(outcome: DemoResult) -> list[str]:
-    """Say where the hash beats nearness: by the model for the whole list, and in the crawl."""
-    from ipmicra.lab.crawls.measured import MeasuredCrawl
-
-    lines = [
-        f"Site hash wins against `{row.policy}` by the model, {row.against_hash:.2f} x: "
-        f"the busiest crawler has {row.busiest:.1f} x the mean."
-        for row in outcome.rows
-        if row.against_hash < 1 and row.policy in {"predict", "predict + fair load"}
-    ]
-    done = [one for one in outcome.crawls if isinstance(one, MeasuredCrawl)]
-    lines += [
-        f"Site hash wins against `{one.policy}` in the crawl, {one.pages_per_s / done[-1].pages_per_s:.2f} x."
-        for one in done
-        if one.pages_per_s < done[-1].pages_per_s
-    ]
-    return lines
+def verdict(outcome: DemoResult) -> list[str]:
+    """Say in words what nearness and balance gave, and when a hash wins."""
+    (hashed,) = [row for row in outcome.rows if row.policy == HASHED]
+    fetched = {one.policy: one.pages_per_s / outcome.crawls[-1].pages_per_s for one in outcome.crawls}
+    lines = []
+    for row in outcome.rows:
+        if row.policy not in OURS:
+            continue
+        times = fetched.get(row.policy, row.against_hash)
+        how = "in pages really fetched" if row.policy in fetched else "by the model"
+        winner = (
+            f"`{row.policy}` beats the site hash" if times >= 1 else f"The site hash beats `{row.policy}`"
+        )
+        lines.append(
+            f"{winner}, {times:.2f} × {how}: round trips of {row.mean_rtt_ms:.0f} ms instead of "
+            f"{hashed.mean_rtt_ms:.0f} ms, {row.busiest:.1f} × the mean on the busiest crawler."
+        )
+    return [*lines, WHEN_A_HASH_WINS]
 
 
 def _wait(files: DemoFiles, outcome: DemoResult) -> None:
@@ -233,22 +244,25 @@ def _wait(files: DemoFiles, outcome: DemoResult) -> None:
 
 def commands(files: DemoFiles, outcome: DemoResult) -> list[str]:
     """Write commands that work while the demonstration runs."""
-    from ipmicra.lab.demo.run import url_of
+    from ipmicra.lab.demo.run import source_of, url_of
 
     result = max(outcome.results.values(), key=lambda one: one.probes)
+    page, bound = url_of(result.host, outcome.port), str(source_of(files, result.crawler))
     own = [*_program(), "--home", str(files.folder)]
     token = ["--token-file", str(files.token), "--first-rung", "head"]
     words = [
         [*own, "explain", result.host],
         [*own, "lookup", str(result.address)],
-        [*own, "probe", url_of(result.host, outcome.port), "--from", "all", *token],
+        [*own, "probe", page, "--from", "all", *token],
         [*own, "crawler", "list"],
         [*own, "delegate", str(files.seeds), "--policy", "paper", *token],
         [*own, "assign", str(files.seeds), "--pages", str(files.pages)],
         [*own, "crawler", "measure", "--port", str(outcome.port), *token],
-        [*own, "probe", url_of(result.host, outcome.port), "--from", "landmarks", *token],
+        [*own, "probe", page, "--from", "landmarks", *token],
         [*own, "assign", str(files.seeds), "--pages", str(files.pages), "--backend", "can"],
         [*own, "evaluate", str(files.world)],
+        [*own, "crawl", page, "--hosts", str(files.hosts), "--bind", bound, "--delay", "0"],
+        [*own, "report", "-o", str(files.folder / "report.html")],
     ]
     return [shlex.join(one) for one in words]
 

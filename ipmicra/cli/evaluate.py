@@ -21,6 +21,7 @@ from ipmicra.cli.options import (
 )
 from ipmicra.cli.output import print_records, print_table, progress_bar, say, say_some
 from ipmicra.errors import InputError
+from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from ipmicra.lab.evaluate.evaluate import EvaluateOptions, Evaluation
@@ -36,7 +37,7 @@ WORLD_PLACES = "world"
 
 def _share(key: str) -> Cell:
     """Write a share as per cent."""
-    return lambda row: UNKNOWN if row.get(key) is None else f"{100 * row[key]:.1f} %"
+    return lambda row: UNKNOWN if row.get(key) is None else percent(row[key])
 
 
 def _number(key: str, digits: int = 2) -> Cell:
@@ -257,7 +258,8 @@ def _run_load(source: WorldSource, levels: Sequence[float], plot: Path | None, p
     for note in found.notes:
         say(note)
     say_some(found.findings, FINDINGS_SHOWN, "rows left out")
-    title = f"{found.world}: {found.sites} sites on {found.crawlers} crawlers, by true round trips"
+    sites, fleet = plural(found.sites, "site"), plural(found.crawlers, "crawler")
+    title = f"{found.world}: {sites} on {fleet}, by true round trips"
     if print_format is Format.TABLE:
         cells = [[cell(row) for cell in LOAD.values()] for row in found.rows]
         print_table(title, list(LOAD), cells)
@@ -352,7 +354,8 @@ def _by_evidence(row: dict[str, Any]) -> str:
 
 def _title(evaluation: Evaluation) -> str:
     return (
-        f"{evaluation.world}: {evaluation.seeds} orders of arrival, {evaluation.train} sites of training, "
+        f"{evaluation.world}: {plural(evaluation.seeds, 'order')} of arrival, "
+        f"{plural(evaluation.train, 'site')} of training, "
         f"places: {evaluation.location}"
     )
 
@@ -367,7 +370,7 @@ def _saving(evaluation: Evaluation) -> str | None:
     others = [f"{way} {mean_ms:.0f} ms" for way, mean_ms in ways.items() if mean_ms is not None]
     text = ", ".join([f"mean round trip {row['mean_rtt_ms']:.0f} ms", *others])
     before = f" ({row['training_probes_per_site']:.1f} in training)" if evaluation.train else ""
-    rest = f" ({100 * row['judged']:.0f} % of the answers can be judged)" if row["judged"] < 1 else ""
+    rest = f" ({percent(row['judged'], 0)} of the answers can be judged)" if row["judged"] < 1 else ""
     return (
         f"With {row['policy']}: {row['probes_per_site']:.1f} probes per site{before} instead of "
         f"{row['everyone_probes_per_site']:.3g}; {text}{rest}."

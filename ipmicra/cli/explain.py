@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     Format,
     FormatOption,
@@ -38,7 +37,6 @@ def explain(
     Uses what was recorded when its subnet was delegated, and sends no probes. Prints text unless a format is
     named.
     """
-    need_service()
     from ipmicra.app.describe.delegation import describe_explanation
     from ipmicra.app.explain.explain import explain_site
     from ipmicra.app.explain.render import render

@@ -4,42 +4,23 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from ipmicra.errors import InputError
-
-EXTRA_OF = {
-    "aiohttp": "service",
-    "cryptography": "service",
-    "matplotlib": "plot",
-    "prometheus_client": "service",
-    "pyarrow": "columnar",
-    "pymetis": "partition",
-    "rbloom": "partition",
-    "scipy": "partition",
-    "scrapy": "scrapy",
-    "starlette": "service",
-    "uvicorn": "service",
-    "warcio": "scrapy",
-}
-"""Packages that the core does without, and the extra that installs each."""
+from ipmicra.errors import EXTRA_OF, MissingExtraError
 
 
 def missing_extra(error: ModuleNotFoundError) -> str | None:
     """Say how to install the package that is missing; None if it belongs to no extra."""
     package = (error.name or "").partition(".")[0]
-    extra = EXTRA_OF.get(package)
-    return f"this needs {package}: pip install 'ipmicra[{extra}]'" if extra else None
+    return str(MissingExtraError("this", package)) if package in EXTRA_OF else None
 
 
-def need_service() -> None:
-    """Refuse to start a command that runs or calls agents without the packages for it."""
-    needed = ("aiohttp", "cryptography", "starlette", "uvicorn", "prometheus_client")
-    missing = [name for name in needed if not find_spec(name)]
-    if missing:
-        raise InputError(f"this needs {', '.join(missing)}: pip install 'ipmicra[service]'")
+def missing_for_crawls() -> MissingExtraError | None:
+    """Return what to say where nothing can be downloaded; None where everything for it is installed."""
+    missing = [name for name in ("scrapy", "warcio") if not find_spec(name)]
+    return MissingExtraError("a crawl", missing[0]) if missing else None
 
 
 def need_scrapy() -> None:
     """Refuse to start a crawl without the packages for it."""
-    missing = [name for name in ("scrapy", "warcio") if not find_spec(name)]
+    missing = missing_for_crawls()
     if missing:
-        raise InputError(f"this needs {', '.join(missing)}: pip install 'ipmicra[scrapy]'")
+        raise missing

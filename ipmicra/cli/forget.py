@@ -9,6 +9,7 @@ import typer
 from ipmicra.cli.completion import POLICIES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, StoreOption, chosen, connection_of, home_of
 from ipmicra.cli.output import DONE_IN_PART, print_rows, say, say_some
+from ipmicra.model.quantities import plural
 
 COLUMNS = ("kind", "what", "crawler", "policy", "count", "reason")
 SHOWN = 50
@@ -70,7 +71,7 @@ def _print(gone: dict[str, Any], print_format: Format, *, is_dry: bool) -> None:
         say(f"… and {len(records) - SHOWN:,} more rows; --json shows all")
     say_some(gone["kept"], REMARKS, "remarks of this kind")
     say_some([f"nothing is known of {one}" for one in gone["unknown"]], REMARKS, "such targets")
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in gone["counts"].items()) or "nothing"
+    counts = ", ".join(plural(count, kind) for kind, count in gone["counts"].items()) or "nothing"
     say(f"would forget: {counts}; nothing was changed" if is_dry else f"forgotten: {counts}")
     if gone["unknown"]:
         raise typer.Exit(DONE_IN_PART if records else 1)

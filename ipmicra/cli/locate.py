@@ -20,6 +20,7 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_records, print_table, say, say_some
+from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from ipmicra.app.connect.commands import Connection
@@ -205,16 +206,16 @@ def _print_tables(located: list[LocatedTarget], order: tuple[Any, ...], print_fo
     if print_format is not Format.TABLE:
         print_object(described, print_format)
         return
-    rows = [(hit["heuristic"], hit["votes"], hit["hits"], f"{hit['share']:.1%}") for hit in described["hits"]]
-    rows.append(("none", 0, described["unlocated"], f"{described['unlocated'] / max(1, len(located)):.1%}"))
-    print_table(f"{len(located)} targets", ("heuristic", "votes", "hits", "share"), rows)
+    rows = [(hit["heuristic"], hit["votes"], hit["hits"], percent(hit["share"])) for hit in described["hits"]]
+    rows.append(("none", 0, described["unlocated"], percent(described["unlocated"] / max(1, len(located)))))
+    print_table(plural(len(located), "target"), ("heuristic", "votes", "hits", "share"), rows)
     typer.echo()
     pairs = [
         (
             " & ".join(pair["heuristics"]),
             pair["intersection"],
             pair["agree"],
-            "" if pair["share"] is None else f"{pair['share']:.1%}",
+            "" if pair["share"] is None else percent(pair["share"]),
         )
         for pair in described["agreement"]
         if pair["intersection"]
@@ -231,8 +232,8 @@ def _print_accuracy(accuracy: list[dict[str, Any]]) -> None:
             row["heuristic"],
             row["right"],
             row["wrong"],
-            "" if row["precision"] is None else f"{row['precision']:.1%}",
-            f"{row['recall']:.1%}",
+            "" if row["precision"] is None else percent(row["precision"]),
+            percent(row["recall"]),
         )
         for row in accuracy
     ]

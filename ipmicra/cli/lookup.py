@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ipmicra.model.subnet import Subnet
 
 TABLE_COLUMNS = ("subnet", "netname", "organisation", "registry", "country", "status")
+SPARED = ("status", "netname")
 ColumnsOption = Annotated[
     str | None,
     typer.Option(
@@ -116,7 +117,7 @@ def _look_up_remotely(connection: Connection, targets: list[str], print_format: 
                 say(f"{one['target']}: {one['problem']}")
             elif print_format is Format.TABLE:
                 rows = [_row_of(subnet) for subnet in one["lineage"]]
-                print_table(f"{one['target']} ({one['address']})", TABLE_COLUMNS, rows)
+                print_table(f"{one['target']} ({one['address']})", TABLE_COLUMNS, rows, SPARED)
                 typer.echo()
             else:
                 stream.add(one)
@@ -182,7 +183,7 @@ def _print_stream(
 def _print_lineage(found: Found, lineage: list[Subnet]) -> None:
     text, address = found.seed.text, found.seed.range_text
     title = text if text == address else f"{text} ({address})"
-    print_table(title, TABLE_COLUMNS, [_row(subnet) for subnet in lineage])
+    print_table(title, TABLE_COLUMNS, [_row(subnet) for subnet in lineage], SPARED)
     typer.echo()
 
 

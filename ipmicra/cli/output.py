@@ -22,9 +22,11 @@ draws them and takes a tenth of a second to load, is loaded only then.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -82,27 +84,33 @@ def print_rows(
     *,
     title: str = "",
     cell: Callable[[Any], object] = rounded,
+    spared: Sequence[str] = (),
 ) -> None:
     """Print records in any format; a table has some of their columns, with cells for people."""
     if print_format is Format.TABLE:
-        print_table(title, columns, [[cell(record.get(name)) for name in columns] for record in records])
+        rows = [[cell(record.get(name)) for name in columns] for record in records]
+        print_table(title, columns, rows, spared)
     else:
         print_records(records, print_format)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numbers are aligned to the right, texts are shown as they are."""
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], spared: Sequence[str] = ()
+) -> None:
+    """Print a table with a line per row; numbers are aligned to the right.
+
+    `spared` are the columns that a narrow terminal can do without, the least important first.
+    """
     from rich.markup import escape
     from rich.table import Table
     from rich.text import Text
 
     shown = console()
-    fitted = fitting_columns(columns, list(rows), shown.width)
+    fitted = fitting_columns(columns, list(rows), shown.width, spared)
     table = Table(title=escape(printable(title)) or None, title_justify="left", box=None, pad_edge=False)
-    for i, column in enumerate(fitted):
+    for column in fitted:
         justify: Literal["left", "right"] = "right" if column.is_number else "left"
-        is_whole = i == 0 or column.is_whole
-        table.add_column(Text(column.heading), justify=justify, overflow="fold", no_wrap=is_whole)
+        table.add_column(Text(column.heading), justify=justify, no_wrap=True)
     for row in zip(*(column.cells for column in fitted), strict=True):
         table.add_row(*map(Text, row))
     shown.print(table)
@@ -116,9 +124,15 @@ def console() -> Console:
 
 
 def say(message: str) -> None:
-    """Print a message for the user, beside the data."""
-    if not log_as_json(printable(message)):
-        typer.echo(printable(message), err=True)
+    """Print a message for the user, beside the data; a terminal gets it in lines without broken words."""
+    text = printable(message)
+    if log_as_json(text):
+        return
+    # Lines that begin with a blank are commands to copy: they stay in one piece.
+    if is_watched() and not text.startswith(" "):
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False))
+    typer.echo(text, err=True)
 
 
 def say_some(messages: Sequence[str], most: int, rest: str) -> None:

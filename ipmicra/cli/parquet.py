@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, MissingExtraError
 from ipmicra.model.foreign_text import json_text
 
 PARQUET_ROWS = 1 << 16
@@ -43,7 +43,7 @@ class ParquetStream:
         try:
             from pyarrow import parquet
         except ImportError as error:
-            raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
+            raise MissingExtraError("Parquet", "pyarrow") from error
         if sys.stdout.isatty():
             raise InputError(
                 "Parquet is binary: send it to a file, as in `… --format parquet > rows.parquet`"

@@ -20,6 +20,7 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, Record, print_records, print_table, say
+from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from ipmicra.app.partition.inputs import Gathered
@@ -33,8 +34,8 @@ FIGURES = {
     "relocation_s": "time",
     "edge_cut": ",.0f",
     "load_variation": ".3f",
-    "links_inside": ".1%",
-    "moved_on_join": ".1%",
+    "links_inside": "share",
+    "moved_on_join": "share",
 }
 """Columns of the report, and how a table writes them."""
 WHOLE = 100
@@ -289,7 +290,7 @@ def _print(rows: list[Record], gathered: Gathered, print_format: Format) -> None
     if print_format is not Format.TABLE:
         print_records(rows, print_format)
         return
-    title = f"{len(gathered.hosts):,} sites among {gathered.problem.parts} crawlers"
+    title = f"{plural(len(gathered.hosts), 'site')} among {plural(gathered.problem.parts, 'crawler')}"
     cells = [[figure_text(row[name], style) for name, style in FIGURES.items()] for row in rows]
     print_table(title, list(FIGURES), cells)
 
@@ -300,6 +301,8 @@ def figure_text(value: float | str | None, style: str = "time") -> str:
         return "–"
     if not style or isinstance(value, str):
         return str(value)
+    if style == "share":
+        return percent(value)
     if style == "time":
         style = ",.0f" if value >= WHOLE else ".3g"
     return format(value, style)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ipmicra.cli.completion import crawlers_or_all
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     TARGETS_HELP,
     AuthorityOption,
@@ -35,6 +34,8 @@ COLUMNS = (
     "download_ms",
     *("loss", "detail"),
 )
+SPARED = ("dns_ms", "tcp_ms", "tls_ms", "address", "download_ms", "first_byte_ms")
+"""Columns that a narrow terminal can do without."""
 
 Targets = Annotated[
     list[str],
@@ -89,7 +90,6 @@ def probe(
     DNS, TCP, TLS and the first byte are timed separately. Samples of crawlers are kept in the store. With
     --from landmarks sites get the samples that fix their network coordinates; the cost is shown first.
     """
-    need_service()
     from ipmicra.app.probe import BUDGET, ProbeOptions, agent_access, probe_config, probe_home
 
     print_format = chosen(output_format, as_json)
@@ -120,7 +120,7 @@ def print_sample_records(
     records: list[dict[str, Any]], unmeasurable: list[str], print_format: Format, *, is_complete: bool
 ) -> None:
     """Print samples that are described already, and end with the exit code that fits."""
-    print_rows(records, COLUMNS, print_format, cell=lambda value: rounded(value, 2))
+    print_rows(records, COLUMNS, print_format, cell=lambda value: rounded(value, 2), spared=SPARED)
     for name in unmeasurable:
         say(f"{name}: unmeasurable: it neither accepts nor refuses connections, and answers no echo")
     lost = sum(record["loss"] is not None for record in records)

@@ -18,6 +18,7 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, Record, print_object, print_table, say
+from ipmicra.model.quantities import percent
 
 ResultsArgument = Annotated[
     list[Path] | None,
@@ -51,6 +52,9 @@ PlotsOption = Annotated[
     Path | None,
     typer.Option("--plots", metavar="DIR", help="Also write each plot to this folder, as SVG and PNG."),
 ]
+SHARES = {"optimal", "within 2ms"}
+WHOLE = 1000
+"""From here on figures are written without a fraction."""
 
 
 def report(
@@ -101,9 +105,20 @@ def _print(record: Record, print_format: Format) -> None:
     if print_format is not Format.TABLE:
         print_object(record, print_format)
         return
-    rows = [(name.replace("_", " "), value) for name, value in record.items() if value not in (None, [])]
-    print_table("", ("figure", "value"), [(name, _shown(value)) for name, value in rows])
+    rows = [
+        (name.replace("_", " "), one)
+        for name, value in record.items()
+        for one in (value if isinstance(value, list) else [value])
+        if one is not None
+    ]
+    print_table("", ("figure", "value"), [(name, _shown(name, value)) for name, value in rows])
 
 
-def _shown(value: object) -> object:
-    return "\n".join(map(str, value)) if isinstance(value, list) else value
+def _shown(name: str, value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return value
+    if name in SHARES:
+        return percent(value)
+    return f"{value:,.0f}" if value >= WHOLE else f"{value:.2f}"

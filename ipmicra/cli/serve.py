@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ipmicra.cli.delegate import PolicyOption
-from ipmicra.cli.extras import need_service
 from ipmicra.cli.options import (
     AuthorityOption,
     CertificateOption,
@@ -91,7 +90,6 @@ def serve(
     The first start makes a token for the operator in operator.token of the home folder. Runs until Ctrl-C or
     SIGTERM, and logs to standard error.
     """
-    need_service()
     from ipmicra.app.crawl.mailbox_config import MailboxConfig
     from ipmicra.app.delegate.options import DelegateOptions
     from ipmicra.app.probe import agent_access, probe_config

@@ -10,6 +10,7 @@ import typer
 
 from ipmicra.cli.options import Format, FormatOption, JsonOption, StoreOption, chosen, home_of
 from ipmicra.cli.output import print_object, print_rows, progress_bar, say
+from ipmicra.model.quantities import plural
 
 store = typer.Typer(
     name="store",
@@ -61,7 +62,8 @@ def copy(
     with progress_bar() as show:
         counts = copy_store(source, target, show, replaces=replaces)
     _print_counts(counts, print_format)
-    say(f"copied {sum(counts.values()):,} rows of {len(counts)} tables; both stores have as many")
+    rows, tables = plural(sum(counts.values()), "row"), plural(len(counts), "table")
+    say(f"copied {rows} of {tables}; both stores have as many")
 
 
 @store.command()
@@ -133,7 +135,7 @@ def prune(
     keeps = Retention(**{name: value for name, value in chosen_limits.items() if value is not None})  # type: ignore[arg-type]
     counts = prune_store(home_of(context, store=url), keeps, dry_run=dry_run)
     _print_counts(counts, print_format)
-    total = f"{sum(counts.values()):,} rows"
+    total = plural(sum(counts.values()), "row")
     say(f"would remove {total}; nothing was changed" if dry_run else f"removed {total}")
 
 

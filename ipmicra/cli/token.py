@@ -16,6 +16,7 @@ token = typer.Typer(
     name="token", help="Manage who may ask the coordinator: add, list, revoke tokens.", no_args_is_help=True
 )
 COLUMNS = ("name", "role", "crawler", "state", "created", "expires", "last_used")
+SPARED = ("created", "crawler")
 
 
 @token.command()
@@ -82,7 +83,7 @@ def list_(
         tokens = list_tokens(opened)
     if not tokens:
         say("no tokens yet: `ipmicra token add NAME --role operator`")
-    print_rows([describe_token(one, time.time()) for one in tokens], COLUMNS, print_format)
+    print_rows([describe_token(one, time.time()) for one in tokens], COLUMNS, print_format, spared=SPARED)
 
 
 @token.command()
@@ -101,4 +102,4 @@ def revoke(
     print_format = chosen(output_format, as_json)
     with home_of(context, store=store).open_store() as opened:
         revoked = revoke_tokens(opened, names, role)
-    print_rows([describe_token(one, time.time()) for one in revoked], COLUMNS, print_format)
+    print_rows([describe_token(one, time.time()) for one in revoked], COLUMNS, print_format, spared=SPARED)

@@ -245,14 +245,15 @@ ipmicra.cli.main.run()
         ("scipy", "partition --world {world} --method metis-geo", "partition"),
         ("pymetis", "partition --world {world} --method metis-geo", "partition"),
         ("matplotlib", "evaluate {world} --plot a.svg", "plot"),
-        ("aiohttp,uvicorn", "probe 10.0.0.1", "service"),
-        ("starlette", "agent", "service"),
+        ("pyarrow", "lookup {host} --format parquet", "columnar"),
+        ("psycopg", "crawler list --store postgresql://nobody@127.0.0.1:1/none", "postgres"),
+        ("scrapy", "crawl {host}", "scrapy"),
     ],
 )
 def test_command_beyond_the_core_names_its_extra(
     packages: str, words: str, extra: str, ready: Prepared
 ) -> None:
-    told_words = words.format(world=ready.folder / "world").split()
+    told_words = words.format(world=ready.folder / "world", host=ready.host).split()
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, packages, "--home", str(ready.home), *told_words],
         cwd=ROOT,
@@ -264,6 +265,37 @@ def test_command_beyond_the_core_names_its_extra(
     assert done.returncode == 2, done.stderr
     assert f"pip install 'ipmicra[{extra}]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+WITHOUT_ANY = """
+import sys
+from pathlib import Path
+import ipmicra
+from ipmicra.errors import EXTRA_OF
+sys.modules.update(dict.fromkeys(EXTRA_OF))
+for name in ipmicra.__all__:
+    getattr(ipmicra, name)
+def spider(): import ipmicra.scrapy
+def parquet(): ipmicra.evaluate(ipmicra.EvaluateOptions(world=Path(sys.argv[1]), hierarchy=None))
+def postgres():
+    from ipmicra.edge.store.store import Store
+    Store.open("postgresql://nobody@127.0.0.1:1/none")
+def plots(): from ipmicra.lab.plots.picture import check_picture; check_picture(Path("a.png"))
+def bloom(): from ipmicra.partition.exchange.visited import BloomVisited; BloomVisited(10)
+for call in (spider, parquet, postgres, plots, bloom):
+    try:
+        call()
+    except ipmicra.MissingExtraError as error:
+        print(error)
+"""
+
+
+def test_library_beyond_the_base_install_names_its_extra(tmp_path: Path) -> None:
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    command = [sys.executable, "-c", WITHOUT_ANY, str(tmp_path / "rows.parquet")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=240, text=True)
+    extras = re.findall(r"^[^\n]+ needs \w+: pip install 'ipmicra\[(\w+)\]'$", done.stdout, re.MULTILINE)
+    assert extras == ["scrapy", "columnar", "postgres", "plot", "partition"]
 
 
 def test_real_download_through_the_entry_point(tmp_path: Path) -> None:

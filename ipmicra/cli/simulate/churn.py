@@ -11,6 +11,7 @@ from ipmicra.cli.completion import CHURN_SCHEMES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import Record, print_records, print_table, say, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
+from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from ipmicra.lab.simulate.churn import ChurnReport
@@ -84,7 +85,7 @@ def churn(
 
     print_format = chosen(output_format, as_json)
     if small_test:
-        _print(f"section 5.1, {seeds} seeds", simulate_small_test(seeds), print_format)
+        _print(f"section 5.1, {plural(seeds, 'seed')}", simulate_small_test(seeds), print_format)
         return
     config = ChurnConfig(steps=steps, crawlers=crawlers, sites=sites, are_pieces_spread=spread_pieces)
     scales = [count for count in SCALES if count <= crawlers] if scale else []
@@ -93,7 +94,7 @@ def churn(
     if plot is not None:
         _draw(plot, report)
     rows = report.rows()
-    title = f"{report.world}: {sites} sites, {steps} steps, {seeds} seeds"
+    title = f"{report.world}: {plural(sites, 'site')}, {plural(steps, 'step')}, {plural(seeds, 'seed')}"
     _print(title, rows, print_format, ("crawlers", *SHOWN) if scale else SHOWN)
 
 
@@ -117,5 +118,5 @@ def _print(
 def _cell(name: str, value: object) -> object:
     """Round figures for a table; shares are per cent."""
     if isinstance(value, float):
-        return f"{value:.1%}" if name in SHARES else f"{value:.3g}"
+        return percent(value) if name in SHARES else f"{value:.3g}"
     return figure(value)

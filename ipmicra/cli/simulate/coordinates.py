@@ -11,6 +11,7 @@ from ipmicra.cli.completion import COORDINATE_METHODS, one_of
 from ipmicra.cli.options import FormatOption, JsonOption, chosen
 from ipmicra.cli.output import print_rows, say, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
+from ipmicra.model.quantities import plural
 
 FLEET = (60, 20)
 """Crawlers, and how many of them are landmarks."""
@@ -88,5 +89,5 @@ def coordinates(
         say(f"drew {file}")
     columns = [name for name in records[0] if name not in {"seeds", "crawlers", "landmarks"}]
     world = matrix.name if matrix else "small test" if small_test else "King-like"
-    title = f"{world}: {trial.crawlers} crawlers, {trial.landmarks} landmarks, {seeds} seeds"
+    title = f"{world}: {trial.crawlers} crawlers, {trial.landmarks} landmarks, {plural(seeds, 'seed')}"
     print_rows(records, columns, print_format, title=title, cell=figure)

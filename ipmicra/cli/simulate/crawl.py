@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ipmicra.cli.extras import need_scrapy, need_service
+from ipmicra.cli.extras import need_scrapy
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import Record, print_records, print_table, say, show_message
 from ipmicra.cli.simulate.shared import figure
+from ipmicra.model.quantities import percent
 
 BUSY = 0.8
 """Share of the processors from which on they limit a crawl."""
@@ -46,7 +47,6 @@ def crawl(
     Round trips, line rate and wait are injected; nothing leaves this machine. Measured figures are shown
     beside those of the simulation or the model. The processors must not be busy with anything else.
     """
-    need_service()
     need_scrapy()
     print_format = chosen(output_format, as_json)
     rows = _rows(experiment, sites, pages, seed)
@@ -57,7 +57,9 @@ def crawl(
         print_table(experiment.value, columns, [[figure(row[name]) for name in columns] for row in rows])
     busiest = max(row["processor"] for row in rows)
     if busiest > BUSY:
-        say(f"the processors were {busiest:.0%} busy: they limit these crawls, so figures are too low")
+        say(
+            f"the processors were {percent(busiest, 0)} busy: they limit these crawls, so figures are too low"
+        )
 
 
 def _rows(experiment: CrawlExperiment, sites: int | None, pages: int, seed: int) -> list[Record]:

@@ -11,6 +11,7 @@ from ipmicra.cli.completion import HIERARCHIES, POLICIES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import print_records, print_table, say, show_message
 from ipmicra.cli.simulate.shared import SeedsOption, figure
+from ipmicra.model.quantities import percent
 
 if TYPE_CHECKING:
     from ipmicra.lab.experiments.delegation_2004 import Result
@@ -122,4 +123,4 @@ def _with_error(one: Result, name: str) -> str:
 def _cell(name: str, value: float | None) -> object:
     if value is None:
         return "–"
-    return f"{value:.1%}" if name in SHARES else figure(value)
+    return percent(value) if name in SHARES else figure(value)

@@ -60,7 +60,7 @@ from ipmicra.edge.files.lines import (
     open_bytes,
     translated,
 )
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, MissingExtraError
 from ipmicra.model.foreign_text import from_csv_cell
 
 LOOKED_AT = 50
@@ -313,7 +313,7 @@ def _parquet(stream: io.BufferedReader, name: str) -> Table:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
+        raise MissingExtraError("Parquet", "pyarrow") from error
     with translated(name):
         # A decompressor claims to be seekable even if the pipe below it is not.
         is_packed = isinstance(stream, gzip.GzipFile)

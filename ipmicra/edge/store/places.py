@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ipmicra.edge.store.connection import Connection, ConnectionConfig
-from ipmicra.errors import InputError, StoreError
+from ipmicra.errors import InputError, MissingExtraError, StoreError
 
 _SCHEMES = ("postgresql://", "postgres://")
 _NAMES = "sqlite:///FILE (relative), sqlite:////FILE (absolute) or postgresql://USER@HOST/DATABASE"
@@ -61,7 +61,7 @@ def _need_psycopg() -> None:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:  # also where there is psycopg but no libpq
-        raise InputError("stores in PostgreSQL need psycopg: pip install 'ipmicra[postgres]'") from error
+        raise MissingExtraError("a store in PostgreSQL", "psycopg") from error
 
 
 def is_there(url: str) -> bool:

@@ -71,18 +71,6 @@ class MeasuredCrawl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelledCrawl:
-    """What the model expects of a crawl that was not made."""
-
-    policy: str
-    model_pages_per_s: float
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the figure by name."""
-        return {"policy": self.policy, "model_pages_per_s": round(self.model_pages_per_s, 4)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPlace:
     """A loopback web that runs, and where its crawls are kept."""
 
@@ -156,13 +144,6 @@ def _requests(place: CrawlPlace, owners: Mapping[str, str], folder: Path) -> dic
         for crawler in world.crawlers
         if crawler.name in owners.values()
     }
-
-
-def modelled(place: CrawlPlace, policy: str, owners: Mapping[str, str]) -> ModelledCrawl:
-    """Return what the model expects, without a crawl."""
-    plan = place.world.web
-    pages = sum(plan.pages.values()) if plan else 0
-    return ModelledCrawl(policy=policy, model_pages_per_s=pages / model_s(place, owners))
 
 
 def model_s(place: CrawlPlace, owners: Mapping[str, str]) -> float:

@@ -6,12 +6,12 @@ pages are a few per site, in proportion to the counts that the assignment used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from ipmicra.edge.loopback.web_plan import WebPlan
-from ipmicra.lab.crawls.measured import CrawlPlace, MeasuredCrawl, ModelledCrawl, measure, modelled
+from ipmicra.lab.crawls.measured import CrawlPlace, MeasuredCrawl, measure
 from ipmicra.lab.crawls.nodes import stop_forkserver
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.invent import DemoWorld
@@ -25,14 +25,9 @@ def plan_web(played: DemoWorld, config: DemoConfig) -> WebPlan:
     return WebPlan(pages=dict(zip(hosts, pages.tolist(), strict=True)), seed=config.seed)
 
 
-def crawl_ways(
-    place: CrawlPlace, ways: Mapping[str, Mapping[str, str]], measured: Collection[str]
-) -> list[MeasuredCrawl | ModelledCrawl]:
-    """Crawl for some ways of assigning the sites; for the others say what the model expects."""
+def crawl_ways(place: CrawlPlace, ways: Mapping[str, Mapping[str, str]]) -> list[MeasuredCrawl]:
+    """Crawl the same pages once for each way of assigning the sites."""
     try:
-        return [
-            measure(place, policy, owners) if policy in measured else modelled(place, policy, owners)
-            for policy, owners in ways.items()
-        ]
+        return [measure(place, policy, owners) for policy, owners in ways.items()]
     finally:
         stop_forkserver()

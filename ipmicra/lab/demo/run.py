@@ -54,14 +54,16 @@ from ipmicra.edge.loopback.loopback_world import load_world
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import IpmicraError
-from ipmicra.lab.crawls.measured import CrawlPlace, MeasuredCrawl, ModelledCrawl
+from ipmicra.lab.crawls.measured import CrawlPlace, MeasuredCrawl
 from ipmicra.lab.demo.compare import DELEGATED, HASHED, PLACED, DemoRow, Ours, Replaying, compare_ways
 from ipmicra.lab.demo.config import DemoConfig
 from ipmicra.lab.demo.crawl import crawl_ways, plan_web
 from ipmicra.lab.demo.dumps import sample_dumps
 from ipmicra.lab.demo.invent import DemoWorld, invent_world
+from ipmicra.model.address import Address
 from ipmicra.model.delegation import Decision
 from ipmicra.model.name import NameAnswer, NameStatus
+from ipmicra.model.quantities import plural
 from ipmicra.model.sample import Rung
 from ipmicra.model.site import Site
 
@@ -109,6 +111,11 @@ class DemoFiles:
         return self.folder / "hits.csv"
 
     @property
+    def hosts(self) -> Path:
+        """Loopback addresses of the sites, in the form of /etc/hosts: no DNS knows them."""
+        return self.folder / "hosts"
+
+    @property
     def crawls(self) -> Path:
         """What the Scrapy processes keep."""
         return self.folder / "crawls"
@@ -132,8 +139,8 @@ class DemoResult:
     port: int
     delegated_s: float
     """How long the delegation took."""
-    crawls: list[MeasuredCrawl | ModelledCrawl] = field(default_factory=list)
-    """What was measured while downloading, or is expected by the model; empty if nothing was downloaded."""
+    crawls: list[MeasuredCrawl] = field(default_factory=list)
+    """What was measured while downloading; empty if nothing was downloaded."""
 
     def as_record(self) -> dict[str, Any]:
         """Return the figures by name."""
@@ -169,7 +176,7 @@ class Demo:
         paths = sample_dumps(self.dumps)
         self.say(f"1. building a hierarchy from {len(paths)} dumps in {paths[0].parent}")
         built = build(paths, self.files.home.hierarchy)
-        self.say(f"   {built.subnets:,} subnets of {built.organisations:,} organisations")
+        self.say(f"   {plural(built.subnets, 'subnet')} of {plural(built.organisations, 'organisation')}")
         with Hierarchy.open(self.files.home.hierarchy) as hierarchy:
             played = invent_world(hierarchy, self.config)
             save_world(played.world, self.files.world, played.pages.tolist())
@@ -230,7 +237,7 @@ class Demo:
             crawls=self._crawled(data, ours, internet.port),
         )
 
-    def _crawled(self, data: ReportData, ours: Ours, port: int) -> list[MeasuredCrawl | ModelledCrawl]:
+    def _crawled(self, data: ReportData, ours: Ours, port: int) -> list[MeasuredCrawl]:
         """Download the sites as assigned, by nearness alone, and by a hash of their names."""
         if not self.is_crawled:
             return []
@@ -244,8 +251,8 @@ class Demo:
         }
         pages = round(self.config.crawled_pages_per_site * len(hosts))
         self.say(
-            f"7. downloading about {pages:,} pages with {len(data.crawlers)} Scrapy processes, "
-            "as assigned and by site hash"
+            f"7. downloading about {pages:,} pages three times, with {len(data.crawlers)} Scrapy processes: "
+            "as assigned, by nearness alone, by site hash"
         )
         place = CrawlPlace(
             world=load_world(self.files.world),
@@ -254,7 +261,7 @@ class Demo:
             folder=self.files.crawls,
             connections=self.config.connections,
         )
-        return crawl_ways(place, ways, measured=(PLACED, HASHED))
+        return crawl_ways(place, ways)
 
     def _enrol(
         self, hierarchy: Hierarchy, played: DemoWorld, store: StorePort, internet: InternetProcess
@@ -270,6 +277,9 @@ class Demo:
         counts = zip(sites, played.pages.tolist(), strict=True)
         lines = ["host,pages\n", *(f"{site.host},{pages}\n" for site, pages in counts)]
         write_atomically(self.files.pages, [line.encode() for line in lines])
+        loopback = load_world(self.files.world).addresses()
+        names = [f"{loopback[site.address]} {site.host}\n" for site in sites]
+        write_atomically(self.files.hosts, [line.encode() for line in names])
         self.files.token.touch(mode=0o600)
         self.files.token.write_text(internet.token + "\n")
 
@@ -304,6 +314,11 @@ class Demo:
             notes=(NOTE,),
         )
         return with_hierarchy(data, hierarchy)
+
+
+def source_of(files: DemoFiles, crawler: str) -> Address:
+    """Return the loopback address from which a crawler is as far from sites as in its world."""
+    return load_world(files.world).sources()[crawler]
 
 
 def url_of(host: str, port: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, MissingExtraError
 from ipmicra.model.types import Floats
 
 KINDS = (".png", ".svg", ".pdf")
@@ -25,7 +25,7 @@ def check_picture(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401 - only to see that it is installed
     except ImportError as error:
-        raise InputError("pictures need matplotlib: pip install 'ipmicra[plot]'") from error
+        raise MissingExtraError("a picture", "matplotlib") from error
 
 
 def draw_picture(path: Path, title: str, draw: Draw, *, projection: str | None = None) -> Path:

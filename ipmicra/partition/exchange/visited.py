@@ -12,7 +12,7 @@ from array import array
 from hashlib import blake2b
 from typing import Protocol
 
-from ipmicra.errors import InputError
+from ipmicra.errors import MissingExtraError
 
 _WORD = 8
 _FULL = 0.6
@@ -96,7 +96,7 @@ class BloomVisited:
         try:
             from rbloom import Bloom
         except ImportError as missing:
-            raise InputError("Bloom filters need rbloom: pip install 'ipmicra[partition]'") from missing
+            raise MissingExtraError("a Bloom filter", "rbloom") from missing
         self._bloom = Bloom(expected, error, hash_func=_signed)
         self._count = 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -28,6 +29,7 @@ class Need(StrEnum):
     LINKS = "links (--links FILE or --generate-links SEED)"
     CRAWLER_LOCATIONS = "locations of crawlers (of your fleet, --crawlers or --world)"
     ROUND_TRIPS = "round trips (--world, or samples of your fleet in the store)"
+    METIS = "METIS: pip install 'ipmicra[partition]'"
     DECIDER = (
         "a hierarchy and round trips (--hierarchy and --world), or sites that are delegated in the store"
     )
@@ -69,18 +71,22 @@ _METHODS = (
     Method(name="isp-city", partition=by_isp_city, needs=(Need.LOCATIONS, Need.HOLDERS)),
     Method(name="random", partition=at_random),
     Method(name="centralised", partition=centralised),
-    Method(name="metis-geo", partition=metis_geo, needs=(Need.LOCATIONS,), has_numbered_parts=True),
-    Method(name="metis-links", partition=metis_links, needs=(Need.LINKS,), has_numbered_parts=True),
+    Method(
+        name="metis-geo", partition=metis_geo, needs=(Need.METIS, Need.LOCATIONS), has_numbered_parts=True
+    ),
+    Method(
+        name="metis-links", partition=metis_links, needs=(Need.METIS, Need.LINKS), has_numbered_parts=True
+    ),
     Method(
         name="metis-multi",
         partition=metis_multi,
-        needs=(Need.LOCATIONS, Need.LINKS),
+        needs=(Need.METIS, Need.LOCATIONS, Need.LINKS),
         has_numbered_parts=True,
     ),
     Method(
         name="metis-paper",
         partition=metis_paper,
-        needs=(Need.LOCATIONS, Need.LINKS),
+        needs=(Need.METIS, Need.LOCATIONS, Need.LINKS),
         has_numbered_parts=True,
     ),
     Method(name="rtt-best", partition=rtt_best, needs=(Need.ROUND_TRIPS,)),
@@ -113,6 +119,7 @@ def missing(method: Method, problem: Problem) -> list[Need]:
     """List what a method needs and a problem does not have."""
     sites = problem.sites
     has = {
+        Need.METIS: bool(find_spec("pymetis") and find_spec("scipy")),
         Need.LOCATIONS: bool(sites.has_location.any()),
         Need.COUNTRIES: bool((sites.country > 0).any()),
         Need.HOLDERS: bool((sites.holder >= 0).any()),

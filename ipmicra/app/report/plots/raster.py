@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ipmicra.app.report.plots.palette import colours
 from ipmicra.app.report.plots.scene import Circle, Layer, Mark, Path, Rect, Scene, Shape, Style, Text
 from ipmicra.app.report.plots.svg import plain
-from ipmicra.errors import InputError
+from ipmicra.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ def to_png(scene: Scene) -> bytes:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError("PNG needs matplotlib: pip install 'ipmicra[plot]'") from error
+        raise MissingExtraError("PNG", "matplotlib") from error
     figure = Figure(figsize=(scene.width / INCH, scene.height / INCH), dpi=DPI, facecolor=colours()["card"])
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, scene.width)

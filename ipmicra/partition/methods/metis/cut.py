@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, MissingExtraError
 from ipmicra.partition.links.table import LinkTable
 from ipmicra.partition.methods.metis.graph import (
     Vertices,
@@ -179,7 +179,7 @@ def _call_metis(
     try:
         import pymetis
     except ImportError as error:
-        raise InputError("METIS is missing: pip install 'ipmicra[partition]'") from error
+        raise MissingExtraError("METIS", "pymetis") from error
     kind = pymetis.zero_copy_dtype()
     adjacency = pymetis.CSRAdjacency(
         adj_starts=graph.indptr.astype(kind, copy=False), adjacent=graph.indices.astype(kind, copy=False)
