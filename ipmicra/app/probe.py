@@ -35,6 +35,7 @@ from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.probe import Probe
+from ipmicra.model.quantities import plural
 from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.model.site import Site
 
@@ -116,7 +117,8 @@ async def _probe_targets(
     if LANDMARKS in options.crawlers:
         addresses = len({site.address for site in sites})
         options.announce(
-            f"{addresses * len(members):,} probes: {addresses:,} addresses from {len(members)} landmarks "
+            f"{plural(addresses * len(members), 'probe')}: {plural(addresses, 'address', 'addresses')} "
+            f"from {plural(len(members), 'landmark')} "
             f"({', '.join(members)})"
         )
     events.info(

@@ -119,7 +119,7 @@ def test_table_is_for_people(folder: Path) -> None:
         "table",
     )
     shown = invoked(*words).stdout
-    assert "1 orders of arrival, 26 sites of training, places: world" in shown
+    assert "1 order of arrival, 26 sites of training, places: world" in shown
     assert "within 2 ms" in shown
 
 

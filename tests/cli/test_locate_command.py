@@ -155,7 +155,7 @@ def test_tables_give_hits_and_agreement() -> None:
     assert len(report["agreement"]) == 21
     shown = invoked("locate", "--offline", "--format", "table", "--tables", "cr1.fra2.example.net")
     assert "airport" in shown.stdout
-    assert "100.0%" in shown.stdout
+    assert "100.0 %" in shown.stdout
 
 
 def test_scope_of_a_link_local_address_is_left_out() -> None:

@@ -242,9 +242,9 @@ def test_a_crawler_may_leave_for_one_call_which_keeps_nothing(home: Path) -> Non
     parted(home, "-m", "two-level")
     rows, said = parted(home, "-m", "two-level", "--leave", "ber")
     assert rows["two-level"]["parts"] == 2
-    assert "ber left; 1,365 of 4,096 logical crawlers move (33.3%); not kept" in said
+    assert "ber left; 1,365 of 4,096 logical crawlers move (33.3 %); not kept" in said
     _, said = parted(home, "-m", "two-level", "--join", "oslo")
-    assert "oslo joined; 1,024 of 4,096 logical crawlers move (25.0%); not kept" in said
+    assert "oslo joined; 1,024 of 4,096 logical crawlers move (25.0 %); not kept" in said
     _, said = parted(home, "-m", "two-level")
     assert "nothing changed" in said
 

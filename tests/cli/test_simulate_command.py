@@ -76,7 +76,7 @@ def test_coordinates_prints_a_row_a_method(matrix: Path) -> None:
         assert 0 < row["top1"] <= row["top5"] <= 1
         assert min(row["mean_excess_ms"], row["median_relative_error"], row["hosts_per_second"]) > 0
     table = invoked("simulate", "coordinates", *words[:-1], "--method", "gnp", "--format", "table").stdout
-    assert "small.npz: 20 crawlers, 8 landmarks, 1 seeds" in table
+    assert "small.npz: 20 crawlers, 8 landmarks, 1 seed" in table
 
 
 @pytest.mark.parametrize(

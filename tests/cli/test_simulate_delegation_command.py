@@ -22,7 +22,7 @@ def test_published_figures_stand_beside_ours_for_each_hierarchy() -> None:
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["paper", "50", "ms"]
     assert lines[1].split() == ["published", "deep", "flat"]
-    assert any(line.startswith("got their nearest crawler") and "75.0%" in line for line in lines)
+    assert any(line.startswith("got their nearest crawler") and "75.0 %" in line for line in lines)
     assert max(map(len, lines)) <= 80
     assert "350 of 1000 sites count" in result.stderr
 

@@ -166,7 +166,7 @@ def test_overview_shows_how_far_batches_are(
     )
     page = page_of(signed_in(coordinator), coordinator, "/")
     table = page.one("table", id="table-batches")
-    assert f"{made['id']}done 100%41" in table.text
+    assert f"{made['id']}done 100 %41" in table.text
     assert "my list" in table.text
     assert page.one("progress").attributes == {"max": "1", "value": "1"}
 

@@ -365,10 +365,10 @@ class DelegateRun:
         return replace(self.options, rules=self.options.rules or self.home.load_rules_if_any())
 
     def _write_page(self, batch: Batch, page: Path) -> None:
-        from ipmicra.app.report.loaders.holders import with_hierarchy
+        from ipmicra.app.report.loaders.choose import load_whole
         from ipmicra.app.report.loaders.store import StoreContents
         from ipmicra.app.report.write import write_page
 
-        data = StoreContents(store=batch.store, batch=batch.report.batch).load()
+        data = load_whole(StoreContents(store=batch.store, batch=batch.report.batch), batch.hierarchy)
         command = f"ipmicra delegate {shlex.join(map(redacted, self.words))}"
-        write_page(with_hierarchy(data, batch.hierarchy), page, command)
+        write_page(data, page, command)

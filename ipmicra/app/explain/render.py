@@ -25,6 +25,7 @@ from ipmicra.delegate.policies.registry import WITHOUT_PROBES
 from ipmicra.edge.store.ports import DelegationRecord
 from ipmicra.model.address import range_text
 from ipmicra.model.delegation import OWN, Delegation, Evidence, Origin
+from ipmicra.model.quantities import percent, plural
 
 WIDTH = 80
 BY = {
@@ -105,7 +106,8 @@ def _load(explanation: Explanation) -> Iterator[str]:
         yield from _distance(explanation, one["crawler"], one["expected_ms"])
         if one["relative_page_load"] is not None and one["mean_page_load"]:
             share = one["relative_page_load"] / one["mean_page_load"]
-            yield f"  {one['crawler']} has {one['crawler_tasks']} sites and {share:.0%} of the mean load."
+            sites = plural(one["crawler_tasks"], "site")
+            yield f"  {one['crawler']} has {sites} and {percent(share, 0)} of the mean load."
 
 
 def _distance(explanation: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:

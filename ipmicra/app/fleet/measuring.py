@@ -14,6 +14,7 @@ from ipmicra.app.probe import ALL, ProbeOptions, ProbeReport, chosen_members, op
 from ipmicra.edge.store.ports import Member, StorePort
 from ipmicra.errors import InputError
 from ipmicra.model.probe import Probe
+from ipmicra.model.quantities import plural
 from ipmicra.model.sample import Loss, Sample
 
 OURS = frozenset({Loss.AGENT, Loss.BUDGET, Loss.RATE_LIMITED, Loss.REFUSED_ORDER, Loss.IMPOSSIBLE})
@@ -34,7 +35,8 @@ class MutualPlan:
     def cost(self) -> str:
         """Say what it costs."""
         known = f", {self.known} pairs are known already" if self.known else ""
-        return f"{len(self.probes):,} probes: {len(self.members)} crawlers measure {len(self.targets)}{known}"
+        members = plural(len(self.members), "crawler")
+        return f"{plural(len(self.probes), 'probe')}: {members} measure {len(self.targets)}{known}"
 
 
 def plan_mutual(

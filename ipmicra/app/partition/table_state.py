@@ -11,6 +11,7 @@ from pathlib import Path
 from ipmicra.edge.files.logical_table import parse_table, read_table, table_text, write_table
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.errors import InputError
+from ipmicra.model.quantities import percent
 from ipmicra.partition.methods.two_level import KeptTable, table_of
 from ipmicra.partition.problem import Problem
 
@@ -81,5 +82,5 @@ def change(before: KeptTable | None, after: KeptTable) -> str:
     left = [name for name in before.names if name not in after.names]
     who = [f"{', '.join(names)} {what}" for names, what in ((joined, "joined"), (left, "left")) if names]
     moved, count = after.moved_from(before), len(after.table.owner)
-    share = f"{moved:,} of {count:,} logical crawlers move ({moved / count:.1%})"
+    share = f"{moved:,} of {count:,} logical crawlers move ({percent(moved / count)})"
     return "; ".join([*who, share]) if moved or who else "nothing changed"

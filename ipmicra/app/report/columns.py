@@ -4,8 +4,8 @@ How it works
 ------------
 The report compares up to four ways of assigning the same sites: ours, the nearest crawler (the oracle), a
 hash of the host name, and a random crawler. With a matrix of true round trips all four follow from it;
-without one, whatever columns the loader computed (`Baselines`) are used, and ways without a column are not
-shown.
+without one, whatever columns the loader computed (`Baselines`), as a rule with the delegator's model, are
+used, and ways without a column are not shown.
 
 A comparison is fair only over the same sites. So `compared` marks those for which every known way has a
 round trip, and curves, mean round trips and pages per hour use these sites only: a lost probe removes a
@@ -167,8 +167,8 @@ class Columns:
 
     @cached_property
     def hash_crawler(self) -> NDArray[np.int64] | None:
-        """Crawler that a hash of the host's name picks, where the true round trips are known."""
-        if self.data.true_rtt_ms is None or not self.crawlers:
+        """Crawler that a hash of the host's name picks."""
+        if not self.crawlers:
             return None
         return crawler_by_hash([site.host for site in self.data.sites], self.crawlers)
 
@@ -199,10 +199,15 @@ class Columns:
         named = [
             (self.data.policy, "ours", None if self.data.is_oracle else self.ours_ms),
             ("nearest", "oracle", self.oracle_ms),
-            ("site hash", "hash", self.hash_ms),
+            (f"site hash{self.mark}", "hash", self.hash_ms),
         ]
         curves = [self._curve(name, role, rtt_ms) for name, role, rtt_ms in named if rtt_ms is not None]
         return (*curves, *self._random())
+
+    @property
+    def mark(self) -> str:
+        """Mark of the names of ways whose round trips nobody measured."""
+        return " (expected)" if self.data.baselines.is_expected else ""
 
     def curve(self, role: str) -> Curve | None:
         """Return one of the curves, by its role: ours, oracle, hash or random."""
@@ -217,7 +222,7 @@ class Columns:
         true = self.data.true_rtt_ms
         if true is None:
             given = self.data.baselines.random_ms
-            return [] if given is None else [self._curve("random", "random", given)]
+            return [] if given is None else [self._curve(f"random{self.mark}", "random", given)]
         true = true[:, self.compared]
         is_known = np.isfinite(true)
         weight = np.broadcast_to(1.0 / is_known.sum(axis=0), true.shape)

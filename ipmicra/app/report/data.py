@@ -83,6 +83,8 @@ class Baselines:
     """To the crawler that a hash of the host name picks."""
     random_ms: Milliseconds | None = None
     """To any crawler: the mean over them, or one drawn."""
+    is_expected: bool = False
+    """The values are what a model expects, not what was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,22 @@ class SubnetNode:
     is_delegated: bool = False
     crawlers: tuple[tuple[int, int], ...] = ()
     """Crawlers with the number of sites directly in this subnet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryStep:
+    """What happened in one step of time."""
+
+    start_s: float
+    """Seconds since 1970, UTC."""
+    length_s: float
+    delegations: int
+    """Subnets that were delegated, anew or for the first time."""
+    probes: int
+    mean_rtt_ms: float | None
+    """Of the probes that were answered; None if there are none."""
+    moves: int
+    """Subnets that went to another crawler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +146,8 @@ class ReportData:
     """Columns computed elsewhere, for use without a matrix of true round trips."""
     trade: Trade | None = None
     """Nearness against load, as `ipmicra assign` found it; computed if true round trips are known."""
+    history: tuple[HistoryStep, ...] = ()
+    """What the store did over time, in even steps."""
     hierarchy: HierarchyFigures | None = None
     tree: tuple[SubnetNode, ...] = ()
     """Subnets above the sites; if empty, sites are nested by prefix length."""

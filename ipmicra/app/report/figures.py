@@ -50,11 +50,17 @@ class Summary:
     oracle_rtt_ms: float | None
     hash_rtt_ms: float | None
     random_rtt_ms: float | None
+    saved_rtt_ms: float | None
+    """Mean round trip by a site hash less ours."""
     pages: int | None
     pages_per_hour: float | None
     hash_pages_per_hour: float | None
     pages_per_hour_to_the_end: float | None
     hash_pages_per_hour_to_the_end: float | None
+    saved_pages_per_hour: float | None
+    """Pages per hour until the last crawler is done, less those by a site hash; negative if the hash wins."""
+    are_baselines_expected: bool | None
+    """Whether hash and random are what a model expects; None if nothing is known of them."""
     load_variation: float | None
     """Standard deviation ÷ mean of the crawlers' sites."""
 
@@ -139,11 +145,14 @@ def _round_trips(columns: Columns) -> dict[str, Any]:
         return curve.mean_ms if curve else None
 
     ours = columns.ours_ms[columns.compared]
+    by_hash = mean("hash")
     return {
+        "saved_rtt_ms": None if by_hash is None or not len(ours) else by_hash - float(ours.mean()),
+        "are_baselines_expected": None if by_hash is None else columns.data.baselines.is_expected,
         "mean_rtt_ms": float(ours.mean()) if len(ours) else None,
         "median_rtt_ms": float(np.median(ours)) if len(ours) else None,
         "oracle_rtt_ms": mean("oracle"),
-        "hash_rtt_ms": mean("hash"),
+        "hash_rtt_ms": by_hash,
         "random_rtt_ms": mean("random"),
     }
 
@@ -152,7 +161,9 @@ def _pages(columns: Columns, cost: PageCost) -> dict[str, Any]:
     ours = page_rates(columns, columns.ours_ms, columns.crawler, cost)
     by_hash = page_rates(columns, columns.hash_ms, columns.hash_crawler, cost)
     known = columns.pages[columns.pages != NOBODY]
+    ends = [None if one is None else one.to_the_end for one in (ours, by_hash)]
     return {
+        "saved_pages_per_hour": None if ends[0] is None or ends[1] is None else ends[0] - ends[1],
         "pages": int(known.sum()) if len(known) else None,
         "pages_per_hour": ours.busy if ours else None,
         "hash_pages_per_hour": by_hash.busy if by_hash else None,
@@ -165,10 +176,12 @@ def page_rates(
     columns: Columns, rtt_ms: Milliseconds | None, crawler: NDArray[np.int64] | None, cost: PageCost
 ) -> PageRates | None:
     """Return the fleet's pages per hour for one way of assigning, over sites that can be compared."""
-    counts = columns.compared & (columns.pages > 0)
+    # Where no count is known at all, sites count the same, as they do for `ipmicra assign`.
+    all_pages = columns.pages if (columns.pages > 0).any() else np.ones(len(columns), np.int64)
+    counts = columns.compared & (all_pages > 0)
     if rtt_ms is None or not counts.any():
         return None
-    pages = columns.pages[counts]
+    pages = all_pages[counts]
     taken_s = download_s(pages, rtt_ms[counts], cost)
     lines = connections(columns, cost)
     busy = rate_while_busy(pages, taken_s, lines)

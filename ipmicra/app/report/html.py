@@ -13,9 +13,9 @@ from importlib.resources import files
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.palette import CRAWLERS, colours, crawler_form, crawler_role, looks
 from ipmicra.app.report.plots.svg import plain
+from ipmicra.model.quantities import plural
 
 SCRIPTS = ("address", "state", "tips", "tables", "legend", "icicle", "world")
 """In this order they make one module."""

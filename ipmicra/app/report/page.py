@@ -30,6 +30,7 @@ from ipmicra.app.report.plots.crawler_load import draw_loads, load_unit
 from ipmicra.app.report.plots.curves import draw_curves
 from ipmicra.app.report.plots.hilbert import choose_order, draw_hilbert
 from ipmicra.app.report.plots.histogram import draw_probes
+from ipmicra.app.report.plots.history import draw_history
 from ipmicra.app.report.plots.icicle import draw_icicle
 from ipmicra.app.report.plots.map import draw_map, shown_share
 from ipmicra.app.report.plots.scene import Scene
@@ -39,7 +40,7 @@ from ipmicra.app.report.tables import block_table, page_tables
 from ipmicra.app.report.tiles import tiles
 from ipmicra.model.types import NOBODY
 
-DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_trade, draw_icicle)
+DRAWN = (draw_map, draw_hilbert, draw_curves, draw_probes, draw_loads, draw_trade, draw_history, draw_icicle)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,7 @@ def _facts(columns: Columns, config: ReportConfig) -> dict[str, Any]:
         "has_true_trips": columns.data.true_rtt_ms is not None,
         "uncounted": int(np.count_nonzero(columns.probes == NOBODY)),
         "load_unit": load_unit(columns),
+        "is_expected": columns.data.baselines.is_expected,
         "ipv6": versions.count(6),
         "has_blocks": choose_order(columns, config) is None,
     }

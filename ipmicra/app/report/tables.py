@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ipmicra.app.report.figures import excess_ms, loads, page_loads
 from ipmicra.app.report.organisations import OrganisationRow, largest_organisations
 from ipmicra.app.report.plots.crawler_load import capacity_lines
 from ipmicra.app.report.plots.hilbert import EIGHTS, cells_of
+from ipmicra.model.quantities import percent
 from ipmicra.model.types import NOBODY
 
 FLAGGED: dict[Flag | None, tuple[str, str]] = {
@@ -83,6 +85,7 @@ def page_tables(columns: Columns, config: ReportConfig) -> list[Table]:
         organisation_table(columns, config),
         crawler_table(columns, config),
         *(flagged_table(columns, flag, config) for flag in FLAGGED),
+        history_table(columns),
         site_table(columns, config),
     ]
     return [table for table in found if table and table.rows]
@@ -106,6 +109,11 @@ def number_cell(value: float | None, form: str = ",.0f") -> Cell:
     return Cell(format(value, form), float(value))
 
 
+def share_cell(value: float | None) -> Cell:
+    """Show a share in whole per cent; nothing if it is not known."""
+    return number_cell(None) if value is None else Cell(percent(value, 0), value)
+
+
 def crawler_cell(columns: Columns, number: int | None) -> Cell:
     """Show a crawler's name in its colour."""
     return Cell("none") if number is None else Cell(columns.data.crawlers[number].name, crawler=number)
@@ -125,7 +133,7 @@ def crawler_table(columns: Columns, config: ReportConfig) -> Table:
             number_cell(int(counts[i])),
             number_cell(None if pages is None else float(pages[i])),
             number_cell(mean_ms[i], ".1f"),
-            number_cell(crawler.load, ".0%"),
+            share_cell(crawler.load),
             text_cell("; ".join(line.removeprefix("can bear ") for line in capacity_lines(crawler))),
         )
         rows.append(Row(i, cells))
@@ -139,6 +147,29 @@ def crawler_table(columns: Columns, config: ReportConfig) -> Table:
             rows=tuple(rows),
         )
     )
+
+
+def history_table(columns: Columns) -> Table | None:
+    """List the steps of a store's history in which something happened, newest first."""
+    steps = columns.data.history
+    if len(steps) < 2:  # noqa: PLR2004 - as for its plot
+        return None
+    rows = tuple(
+        Row(
+            None,
+            (
+                Cell(f"{datetime.fromtimestamp(one.start_s, UTC):%Y-%m-%d %H:%M}", one.start_s),
+                number_cell(one.delegations),
+                number_cell(one.probes),
+                number_cell(one.mean_rtt_ms, ".1f"),
+                number_cell(one.moves),
+            ),
+        )
+        for one in reversed(steps)
+        if one.delegations or one.probes or one.moves
+    )
+    heads = ("from, UTC", "new delegations", "probes", "mean RTT, ms", "moves")
+    return Table(name="history-table", title="Over time", caption="In even steps", heads=heads, rows=rows)
 
 
 def _mean_rtt_ms(columns: Columns) -> list[float]:
@@ -184,7 +215,7 @@ def block_table(columns: Columns, config: ReportConfig) -> Table:
     rows = []
     for number in busiest:
         crawler, sites = blocks[number].crawlers.most_common(1)[0]
-        share = f" {sites / blocks[number].sites:.0%}"
+        share = f" {percent(sites / blocks[number].sites, 0)}"
         name = columns.data.crawlers[crawler].name
         cells = (
             Cell(f"{number}.0.0.0/8"),

@@ -182,6 +182,10 @@ class DelegationTable:
         rest = "WHERE first = ? AND last = ? ORDER BY id"
         return self._connection.read(_ENDED, _ended_of, rest, (packed(first), packed(last)))
 
+    def ended(self, count: int) -> list[EndedDelegation]:
+        """Return what ended last, of any subnet; newest first."""
+        return self._connection.read(_ENDED, _ended_of, "ORDER BY id DESC LIMIT ?", (count,))
+
     def count(self) -> int:
         """Count what is delegated now."""
         found = self._connection.row("SELECT count(*) FROM delegations")

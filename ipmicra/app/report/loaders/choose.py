@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ipmicra.app.report.data import ReportData, ReportSource
+from ipmicra.app.report.loaders.expected import reported_trips, stored_trips, with_expected_baselines
+from ipmicra.app.report.loaders.history import history_of
 from ipmicra.app.report.loaders.holders import with_hierarchy
 from ipmicra.app.report.loaders.problems import Problems
 from ipmicra.app.report.loaders.results import ResultFiles
@@ -73,10 +75,18 @@ class ReportInput:
         return StoreContents(store=store, batch=batches[-1].id if self.only_last else None)
 
     def load(self) -> ReportData:
-        """Read everything, with what the hierarchy adds."""
+        """Read everything, with what the hierarchy adds and what other ways would have given."""
         with ExitStack() as stack:
-            data = self._source(stack).load()
-        if self.hierarchy is None:
-            return data
-        with Hierarchy.open(self.hierarchy) as hierarchy:
-            return with_hierarchy(data, hierarchy)
+            hierarchy = stack.enter_context(Hierarchy.open(self.hierarchy)) if self.hierarchy else None
+            return load_whole(self._source(stack), hierarchy)
+
+
+def load_whole(source: ReportSource, hierarchy: Hierarchy | None) -> ReportData:
+    """Read a source and add the hierarchy, what other ways would give, and a store's history."""
+    data = source.load()
+    trips = reported_trips(data)
+    if isinstance(source, StoreContents):
+        data, trips = replace(data, history=history_of(source.store)), stored_trips(source.store)
+    if hierarchy is not None:
+        data = with_hierarchy(data, hierarchy)
+    return with_expected_baselines(data, hierarchy, trips)

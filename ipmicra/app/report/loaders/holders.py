@@ -25,7 +25,7 @@ def with_hierarchy(data: ReportData, hierarchy: Hierarchy) -> ReportData:
     meta = hierarchy.meta
     figures = HierarchyFigures(
         edition=hierarchy.edition.label,
-        subnets=len(hierarchy),
+        subnets=int(meta.get("subnets") or len(hierarchy)),
         organisations=int(meta.get("organisations") or 0),
         max_depth=meta.get("max_depth"),
     )

@@ -59,11 +59,6 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.3g}"
 
 
-def plural(count: int, word: str) -> str:
-    """Write a number with its noun."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def vertical_axis(
     frame: Frame,
     values: list[float],

@@ -11,9 +11,10 @@ from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads, page_loads
-from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, plural, short, ticks
+from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, short, ticks
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.quantities import percent, plural
 
 WIDTH, ROW, TOP = 380.0, 20.0, 6.0
 NAME_LETTERS = 15
@@ -90,11 +91,11 @@ def load_bars(columns: Columns, most: int) -> list[Bar]:
 
 
 def _tip(crawler: ReportCrawler, sites: int, total: int, pages: NDArray[np.int64] | None) -> str:
-    lines = [crawler.name, f"{plural(sites, 'site')} ({sites / max(total, 1):.1%})"]
+    lines = [crawler.name, f"{plural(sites, 'site')} ({percent(sites / max(total, 1))})"]
     if pages is not None:
         lines.append(plural(int(pages), "page"))
     if crawler.load is not None:
-        lines.append(f"load {crawler.load:.0%} of capacity")
+        lines.append(f"load {percent(crawler.load, 0)} of capacity")
     lines += capacity_lines(crawler)
     return "\n".join(lines)
 

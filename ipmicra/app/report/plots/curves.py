@@ -10,6 +10,7 @@ from ipmicra.app.report.columns import Columns, Curve
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, vertical_axis
 from ipmicra.app.report.plots.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.quantities import percent
 
 WIDTH, HEIGHT = 380.0, 306.0
 FRAME = Frame(left=46, top=66, right=362, bottom=262)
@@ -46,7 +47,7 @@ def draw_curves(columns: Columns, config: ReportConfig) -> Scene | None:
         for curve in reversed(curves)
     ]
     axes = [
-        *vertical_axis(FRAME, [0, 0.25, 0.5, 0.75, 1], up, lambda share: f"{share:.0%}", "share of sites"),
+        *vertical_axis(FRAME, [0, 0.25, 0.5, 0.75, 1], up, lambda share: percent(share, 0), "share of sites"),
         *horizontal_axis(
             FRAME, _ticks(low, high), across, lambda ms: f"{ms:g}", "round trip to the crawler, ms"
         ),
@@ -107,7 +108,9 @@ def _bands(curves: tuple[Curve, ...], low: float, high: float) -> Layer:
             width,
             FRAME.height,
             f"within {edges[i + 1]:.3g} ms\n"
-            + "\n".join(f"{curve.name}: {share[i]:.1%}" for curve, share in zip(curves, shares, strict=True)),
+            + "\n".join(
+                f"{curve.name}: {percent(share[i])}" for curve, share in zip(curves, shares, strict=True)
+            ),
             f"rtt>={float(f'{edges[i + 1]:.3g}'):g}",
         )
         for i in range(BANDS)

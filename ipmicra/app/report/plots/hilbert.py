@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from ipmicra.app.report.columns import Columns, numbered, tally
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.blocks import BITS, Block, blocks_in_use
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.scene import Layer, Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.quantities import plural
 from ipmicra.model.types import NOBODY
 
 SIDE = 640.0

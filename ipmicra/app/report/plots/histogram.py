@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
-from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, plural, short, ticks, vertical_axis
+from ipmicra.app.report.plots.axes import LABEL, Frame, horizontal_axis, short, ticks, vertical_axis
 from ipmicra.app.report.plots.scene import Path, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.quantities import percent, plural
 from ipmicra.model.types import NOBODY
 
 WIDTH, HEIGHT = 380.0, 306.0
@@ -80,6 +81,6 @@ def _find(name: str) -> str:
 def _tips(names: list[str], counts: NDArray[np.int64]) -> list[str]:
     total = int(counts.sum())
     return [
-        f"{name} {'probe' if name == '1' else 'probes'}: {plural(int(count), 'site')} ({count / total:.1%})"
-        for name, count in zip(names, counts, strict=True)
+        f"{name} probe{'' if name == '1' else 's'}: {plural(sites, 'site')} ({percent(sites / total)})"
+        for name, sites in zip(names, counts.tolist(), strict=True)
     ]

@@ -25,9 +25,9 @@ from ipmicra.app.report.columns import Columns
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler, SubnetNode
 from ipmicra.app.report.nest import nested_by_prefix
-from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.palette import crawler_role
 from ipmicra.app.report.plots.scene import Layer, Rect, Scene, Style, Text, layer, words
+from ipmicra.model.quantities import plural
 
 WIDTH, ROW, TOP, LEFT, STRIP = 1000.0, 54.0, 4.0, 2.0, 8.0
 LETTER = 6.7

@@ -10,10 +10,10 @@ from ipmicra.app.report.columns import Columns, tally
 from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import ReportCrawler
 from ipmicra.app.report.figures import loads
-from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.plots.palette import crawler_form, crawler_role
 from ipmicra.app.report.plots.projection import HEIGHT, WIDTH, great_circle, land, on_map
 from ipmicra.app.report.plots.scene import Circle, Layer, Mark, Path, Rect, Scene, Style, Text, layer
+from ipmicra.model.quantities import plural
 from ipmicra.model.types import NOBODY
 
 WIDTHS = (0.7, 1.3, 2.2, 3.4)

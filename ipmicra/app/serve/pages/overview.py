@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ipmicra.app.report.plots.axes import plural
 from ipmicra.app.report.tables import Cell, Row, Table, name_cell, number_cell, text_cell
 from ipmicra.app.serve.pages.news import News
 from ipmicra.model.crawler import CALLS_OUT
+from ipmicra.model.quantities import percent, plural
 
 MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86_400.0
 SILENT = "silent"
@@ -137,7 +137,7 @@ def _batch(one: Described) -> tuple[Cell, ...]:
     return (
         text_cell(str(one["id"])),
         Cell(str(one["state"]), kind="bad" if one.get("trouble") else ""),
-        Cell(f"{share:.0%}", share, is_share=True),
+        Cell(percent(share, 0), share, is_share=True),
         number_cell(one["sites"]),
         number_cell(one["missing"]),
         number_cell(one["probes"]),

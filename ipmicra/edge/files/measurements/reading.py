@@ -19,6 +19,7 @@ from ipmicra.edge.files.measurements.cells import NoTime, read_place, read_time
 from ipmicra.edge.files.measurements.columns import Columns, find_columns
 from ipmicra.edge.files.tables import LOOKED_AT, open_table
 from ipmicra.model.address import Address
+from ipmicra.model.quantities import plural
 
 SiteKey = Address | str
 """A site is an address, or a host name of which no address is known."""
@@ -85,7 +86,7 @@ class Measurements:
 
     def notes(self) -> list[str]:
         """Say how the file was understood, and what was left out."""
-        notes = [f"{self.rows:,} rows read: {self.columns.spelled()}"]
+        notes = [f"{plural(self.rows, 'row')} read: {self.columns.spelled()}"]
         if self.repeated:
             notes.append(
                 f"rows that repeat a pair: {self.repeated:,}; the shortest round trip of each counts"

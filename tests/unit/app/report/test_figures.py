@@ -78,7 +78,8 @@ def test_without_truth_only_what_was_told_is_shown() -> None:
     sites = (ReportSite(host="a", crawler=0, rtt_ms=4.0), ReportSite(host="b", crawler=1))
     summary = figures(ReportData(crawlers=CRAWLERS, sites=sites))
     assert (summary.mean_rtt_ms, summary.compared) == (4.0, 1)
-    assert [summary.optimal, summary.hash_rtt_ms, summary.oracle_rtt_ms, summary.pages_per_hour] == [None] * 4
+    assert [summary.optimal, summary.hash_rtt_ms, summary.oracle_rtt_ms, summary.pages] == [None] * 4
+    assert summary.pages_per_hour is not None, "without counts all sites count the same"
     assert summary.probes_per_site is None
 
 

@@ -15,6 +15,7 @@ from ipmicra.app.report.config import ReportConfig
 from ipmicra.app.report.data import HierarchyFigures, ReportCrawler, ReportData, ReportSite
 from ipmicra.app.report.page import Report, render
 from ipmicra.app.report.tables import pick_sites
+from ipmicra.model.quantities import percent
 from tests.page_reader import Page
 from tests.report_world import invented_data
 
@@ -46,7 +47,8 @@ def test_figures_on_top_are_those_of_the_summary(page: Page, report: Report) -> 
     shown = {tag.text for tag in page.all("b")}
     summary = report.summary
     assert f"{summary.sites:,}" in shown
-    assert f"{summary.optimal:.1%}" in shown
+    assert summary.optimal is not None
+    assert percent(summary.optimal) in shown
     assert f"{summary.probes_per_site:.2f}" in shown
     assert f"{summary.mean_rtt_ms:.1f} ms" in shown
     tops = " ".join(tag.text for tag in page.all("dl", class_="tiles"))

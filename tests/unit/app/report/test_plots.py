@@ -119,7 +119,7 @@ def test_tip_of_a_curve_tells_every_way() -> None:
     last = band.shapes[-1]
     assert isinstance(last, Rect)
     assert last.tip.splitlines()[1:] == [
-        f"{name}: 100.0%" for name in ("predict", "nearest", "site hash", "random")
+        f"{name}: 100.0 %" for name in ("predict", "nearest", "site hash", "random")
     ]
 
 
