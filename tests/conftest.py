@@ -25,10 +25,11 @@ COLOURS_AND_WIDTHS = frozenset(
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+KEPT = {"IPMICRA_JAVA", "IPMICRA_VENV"}
 # Nothing of the surroundings decides what commands find or how they write, and as servers of tests are on
 # loopback no proxy stands between.
 for name in list(os.environ):
-    if name in COLOURS_AND_WIDTHS or (name.startswith("IPMICRA_") and name != "IPMICRA_VENV"):
+    if name in COLOURS_AND_WIDTHS or (name.startswith("IPMICRA_") and name not in KEPT):
         del os.environ[name]
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 

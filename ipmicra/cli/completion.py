@@ -31,6 +31,11 @@ POPULATIONS = ("ts", "king")
 HALVES = ("holding", "random")
 CUTS = ("middle", "median")
 HIERARCHIES = ("deep", "flat")
+EXPORTS = (
+    *("urlfrontier", "stormcrawler", "heritrix", "nutch", "browsertrix", "plain", "csv", "jsonl", "parquet"),
+    *("hosts", "seeds", "stormcrawler-seeds", "stormcrawler-settings", "heritrix-map"),
+    *("heritrix-seeds", "nutch-hosts", "nutch-domains", "nutch-seeds", "nutch-settings"),
+)
 RELOCATIONS = ("received", "sent")
 
 

@@ -67,6 +67,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra crawl --crawler fra --due",
         "ipmicra crawl --status",
     ),
+    "export": (
+        "ipmicra export --for urlfrontier > urls.jsonl",
+        "ipmicra export --for nutch -o nutch",
+        "ipmicra export --for seeds --crawler fra sites.txt -o seeds.txt",
+        "ipmicra export --for browsertrix --proxy fra=socks5://fra.example.org:1080 \\\n    -o proxies.yaml",
+    ),
     "serve": (
         "ipmicra serve --token-file agents.token",
         "ipmicra serve --listen 0.0.0.0:8460 --tls-cert c.pem --tls-key k.pem",

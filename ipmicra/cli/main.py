@@ -57,7 +57,7 @@ HALF_DONE = {
 """What an interrupted command leaves, and what to do next."""
 _leaves_at_once = False
 """Whether a batch of `delegate` has ended: a kill while Python tidies up must not make it look unfinished."""
-CONNECTING = {"assign", "crawl", "crawler", "delegate", "explain", "forget", "locate", "lookup"}
+CONNECTING = {"assign", "crawl", "crawler", "delegate", "explain", "export", "forget", "locate", "lookup"}
 """Commands that a coordinator can answer."""
 NOT_CONNECTING = {
     "agent": "an agent listens, or joins with a token; coordinators call it by its --agent-url",
@@ -180,7 +180,7 @@ SECTIONS = {
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
-    "Crawling": ("crawl",),
+    "Crawling": ("crawl", "export"),
     "As a service": ("serve", "store"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }

@@ -29,6 +29,7 @@ def completed(line: str, **environment: str) -> list[str]:
 
 def test_names_to_complete_are_the_real_ones() -> None:
     from ipmicra.app.assign import backends
+    from ipmicra.app.export.formats import FORMATS, KITS
     from ipmicra.app.fetch import REGISTRY_NAMES
     from ipmicra.assign.coordinate.coordinates import METHODS as COORDINATE_METHODS
     from ipmicra.assign.overlay.options import CutRule, Half
@@ -56,6 +57,7 @@ def test_names_to_complete_are_the_real_ones() -> None:
     assert tuple(CutRule) == completion.CUTS
     assert tuple(Relocation) == completion.RELOCATIONS
     assert HIERARCHIES == completion.HIERARCHIES
+    assert tuple(dict.fromkeys([*KITS, *FORMATS])) == completion.EXPORTS
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ CALLS: dict[str, Call] = {
     "store prune": lambda at: f"--home {at.home} store prune --dry-run",
     "rules": lambda at: f"--home {at.home} rules --rules {at.folder}/some.rules",
     "assign": lambda at: f"--home {at.home} assign {at.host} --dry-run",
+    "export": lambda at: f"--home {at.home} export --for csv",
     "report": lambda at: f"report --world {at.folder}/world -o {at.folder}/report.html",
     "evaluate": lambda at: f"--home {at.home} evaluate {at.folder}/world --policy hash --seeds 1",
     "partition": lambda at: f"partition --world {at.folder}/world --method hash --method country",

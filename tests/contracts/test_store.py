@@ -363,6 +363,14 @@ def test_assignments_are_found_by_many_hosts_by_address_and_in_pages(store: Stor
     assert paged == names[:-1]
 
 
+def test_sites_are_found_by_many_hosts_and_in_the_order_of_names(store: StorePort) -> None:
+    names = [f"h{i:03}.org" for i in range(600)]
+    store.sites.put_many([Site(name, A) for name in reversed(names)], 1.0)
+    assert sorted(store.sites.of_many([*names, "other.org"])) == names
+    assert [one.host for one in store.sites.after("h597.org", 10)] == ["h598.org", "h599.org"]
+    assert [one.host for one in store.sites.after("", 2)] == names[:2]
+
+
 def test_schedules_come_back_and_new_ones_of_a_host_replace_all_its_old_ones(store: StorePort) -> None:
     two = [Recrawl(host="b.org", piece=piece, of=2, first_s=1.0, submitted_s=2.0) for piece in (1, 2)]
     full = Recrawl(

@@ -68,15 +68,26 @@ class Connection:
         self, path: str, words: Sequence[str], on_line: Callable[[dict[str, Any]], object]
     ) -> None:
         """Ask about all targets that a user names, and hand on each answer."""
-        targets = list(read_seeds(words))
+        self.each_line(path, list(read_seeds(words)), on_line)
+
+    def each_line(self, path: str, lines: Sequence[str], on_line: Callable[[dict[str, Any]], object]) -> None:
+        """Ask about all lines of a list, and hand on each answer."""
 
         async def ask(link: Any) -> None:  # noqa: ANN401 - imported where it is used
-            for start in range(0, len(targets), 10_000):
-                lines = "\n".join(targets[start : start + 10_000]).encode()
-                async for one in link.lines("POST", path, lines=lines):
+            for start in range(0, len(lines), 10_000):
+                body = "\n".join(lines[start : start + 10_000]).encode()
+                async for one in link.lines("POST", path, lines=body):
                     on_line(one)
 
         self.run(ask)
+
+    def lines(self, path: str, parameters: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return the objects of a stream."""
+
+        async def ask(link: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - imported where it is used
+            return [one async for one in link.lines("GET", path, parameters)]
+
+        return self.run(ask)
 
 
 def find_connection(home: Home) -> Connection | None:

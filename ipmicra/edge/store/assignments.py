@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ipmicra.edge.store.connection import Connection, in_transaction
+from ipmicra.edge.store.counters import add_count, counted
 from ipmicra.edge.store.keys import packed, unpacked
 from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.model.address import Address
@@ -55,11 +56,9 @@ LOST_ASSIGNMENTS = Table(
         Index(name="losses_by_crawler", columns=("crawler", "seq")),
     ),
 )
-COUNTERS = Table("counters", {"name": str, "value": int}, key=("name",))
 _ASSIGNMENT = ASSIGNMENTS.shape(without=("seq",))
 _NUMBERED = ASSIGNMENTS.shape()
 _LOSS = LOST_ASSIGNMENTS.shape()
-_COUNT = f"{COUNTERS.insert} ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value"
 _REGAIN = "DELETE FROM lost_assignments WHERE crawler = ? AND host = ? AND vantage = ? AND piece = ?"
 _COUNTER = "assignments"
 _AT_ONCE = 500
@@ -117,13 +116,12 @@ class AssignmentTable:
         """Take as many numbers as there are changes; return the one before the first."""
         if not count:
             return 0
-        self._connection.execute(_COUNT, (_COUNTER, count))
+        add_count(self._connection, _COUNTER, count)
         return self.last_change() - count
 
     def last_change(self) -> int:
         """Return the number of the last change; 0 before the first."""
-        found = self._connection.row("SELECT value FROM counters WHERE name = ?", (_COUNTER,))
-        return int(found[0]) if found else 0
+        return counted(self._connection, _COUNTER)
 
     def _numbered(self, hosts: Sequence[str]) -> list[tuple[Assignment, int]]:
         found: list[tuple[Assignment, int]] = []

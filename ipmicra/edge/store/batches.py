@@ -19,6 +19,7 @@ from operator import itemgetter
 
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.store.connection import DAMAGED, Connection, in_transaction
+from ipmicra.edge.store.counters import add_count, counted
 from ipmicra.edge.store.delegations import origin_of, origin_row
 from ipmicra.edge.store.keys import key_hash, packed, packed_many, unpacked
 from ipmicra.edge.store.ports import BatchRecord, Bounds
@@ -61,6 +62,7 @@ _BATCH = BATCHES.shape()
 _RESULT = RESULTS.shape(without=("id", "key_hash", "batch"))
 _NUMBERED = RESULTS.shape(without=("key_hash", "batch"))
 _NOTED = "EXISTS (SELECT 1 FROM noted WHERE noted.first = results.first AND noted.last = results.last)"
+_FORGOTTEN = "forgotten results"
 _AT_ONCE = 500
 """Hosts in one question to SQLite, which takes 999 variables in its oldest form."""
 
@@ -181,6 +183,12 @@ class ResultTable:
         """Return the last results of some hosts, those that have any."""
         return self._of(hosts, "", "ORDER BY batch")
 
+    def mark(self) -> tuple[int, int, int]:
+        """Return numbers of which one changes when any result is added, forgotten or pruned."""
+        ends = self._connection.row("SELECT min(id), max(id) FROM results")
+        first, last = ends or (None, None)
+        return int(first or 0), int(last or 0), counted(self._connection, _FORGOTTEN)
+
     @in_transaction
     def resting_on(self, bounds: Iterable[Bounds]) -> list[Decision]:
         """Return the results that were answered from delegations, oldest first."""
@@ -193,7 +201,10 @@ class ResultTable:
         self._note_bounds(bounds)
         gone = self._connection.execute(f"DELETE FROM results WHERE {_NOTED}")  # noqa: S608 - our own
         one = "DELETE FROM results WHERE key_hash = ? AND host = ?"
-        return gone + sum(self._connection.execute(one, (key_hash(host), host)) for host in hosts)
+        gone += sum(self._connection.execute(one, (key_hash(host), host)) for host in hosts)
+        if gone:
+            add_count(self._connection, _FORGOTTEN, gone)
+        return gone
 
     def _note_bounds(self, bounds: Iterable[Bounds]) -> None:
         """Keep bounds in a table of this connection: there may be more than fit into a question."""

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from ipmicra.edge.store.assignments import COUNTERS
 from ipmicra.edge.store.connection import Connection
+from ipmicra.edge.store.counters import COUNTERS
 from ipmicra.edge.store.leases import LEASES
 from ipmicra.edge.store.meta import COPY_MARK, META, MIGRATION_TABLE, WRITER, MetaTable
 from ipmicra.edge.store.schema import ROWID, Row, Table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.keys import packed, unpacked
@@ -18,6 +18,8 @@ SITES = Table(
     is_ordered=True,
 )
 _SITE = SITES.shape(without=("pinned_s",))
+_AT_ONCE = 500
+"""Hosts in one question to the database."""
 
 
 class SiteTable:
@@ -42,6 +44,19 @@ class SiteTable:
     def all(self) -> list[Site]:
         """Return all sites, oldest first."""
         return self._connection.read(_SITE, _site_of, "ORDER BY rowid")
+
+    def after(self, host: str, count: int) -> list[Site]:
+        """Return the sites that follow a host in the order of names, so many at most."""
+        return self._connection.read(_SITE, _site_of, "WHERE host > ? ORDER BY host LIMIT ?", (host, count))
+
+    def of_many(self, hosts: Sequence[str]) -> dict[str, Site]:
+        """Return the sites of hosts; hosts without one are left out."""
+        found: dict[str, Site] = {}
+        for start in range(0, len(hosts), _AT_ONCE):
+            part = hosts[start : start + _AT_ONCE]
+            where = f"WHERE host IN ({', '.join('?' * len(part))})"
+            found |= {site.host: site for site in self._connection.read(_SITE, _site_of, where, part)}
+        return found
 
     def at(self, address: Address) -> list[Site]:
         """Return the sites that share an address, oldest first."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ipmicra.edge.store.assignments import ASSIGNMENTS, COUNTERS, LOST_ASSIGNMENTS
+from ipmicra.edge.store.assignments import ASSIGNMENTS, LOST_ASSIGNMENTS
 from ipmicra.edge.store.batches import BATCHES, RESULTS
+from ipmicra.edge.store.counters import COUNTERS
 from ipmicra.edge.store.crawlers import CRAWLER_HISTORY, CRAWLERS
 from ipmicra.edge.store.delegations import DELEGATION_HISTORY, DELEGATIONS
 from ipmicra.edge.store.grafts import GRAFTS

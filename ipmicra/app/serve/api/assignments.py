@@ -1,24 +1,17 @@
-"""`/v1/assignments`, `/v1/export`, `/v1/assign` and `/v1/forget`: what is assigned, and what is to change."""
+"""`/v1/assignments`, `/v1/assign` and `/v1/forget`: what is assigned, and what is to change."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from ipmicra.app.describe.owner import describe_change
-from ipmicra.app.export.formats import ExportFormat, format_named
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.refusals import RefusedError
-from ipmicra.edge.store.ports import StorePort
-from ipmicra.model.assignment import Assignment
 from ipmicra.model.token import Role
 
 _LARGEST = (1 << 63) - 1
-_PART = 1_000
-"""Assignments that are read at a time."""
 
 
 async def changes(call: Call) -> Response:
@@ -34,35 +27,6 @@ async def changes(call: Call) -> Response:
         "is_complete": len(found) < most,
     }
     return call.tagged(content)
-
-
-async def export(call: Call) -> Response:
-    """Return all assignments in a format, by host."""
-    name, crawler = call.text_or_none("format") or "csv", call.text_or_none("crawler")
-    chosen = format_named(name)
-    last = await call.coordinator.reader.read(lambda store: store.assignments.last_change())
-    tag = f'"{name}-{last}-{(crawler or "").encode().hex()[:64]}"'
-    return call.unchanged(tag) or call.stream(
-        _parts(call, chosen, crawler),
-        chosen.media_type,
-        **{"ETag": tag, "Content-Disposition": f'attachment; filename="assignments{chosen.ending}"'},
-    )
-
-
-async def _parts(call: Call, chosen: ExportFormat, crawler: str | None) -> AsyncIterator[bytes]:
-    yield chosen.begin
-    after = ""
-    while True:
-        part = await call.coordinator.reader.read(partial(_read_part, after, crawler))
-        if not part:
-            break
-        after = part[-1].host
-        yield chosen.render(part)
-    yield chosen.end
-
-
-def _read_part(after: str, crawler: str | None, store: StorePort) -> list[Assignment]:
-    return store.assignments.after(after, _PART, crawler)
 
 
 async def assign(call: Call) -> Response:
@@ -96,7 +60,6 @@ def _checked(call: Call, content: dict[str, Any], kinds: dict[str, type]) -> dic
 
 RESOURCES = (
     Resource("GET", "/v1/assignments", changes, is_stream=True),
-    Resource("GET", "/v1/export", export, is_stream=True),
     Resource("POST", "/v1/assign", assign, Role.OPERATOR),
     Resource("POST", "/v1/forget", forget, Role.OPERATOR),
 )
