@@ -30,7 +30,8 @@ def main() -> None:
     def closed() -> None:
         stats: dict[str, Any] = crawler.stats.get_stats() if crawler.stats else {}
         told = {
-            "pages": stats["response_received_count"],
+            "pages": stats.get("response_received_count", 0),
+            "exchange_s": stats.get("ipmicra/exchange_s", 0.0),
             "wall_s": time.perf_counter() - began["wall"],
             "cpu_s": time.process_time() - began["cpu"],
         }

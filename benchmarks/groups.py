@@ -212,6 +212,15 @@ GROUPS = {
         typical_s=120,
         headline="with a file of assignments",
     ),
+    "share": About(
+        title="What the exchange costs",
+        topic="crawl",
+        measures="processor time of the exchange, nodes and coordinator, two nodes to eight",
+        beside="that of the whole crawl",
+        home="exchange_share:measure_share",
+        typical_s=120,
+        headline="exchange of 2 nodes",
+    ),
     "exchange": About(
         title="Exchange of links",
         topic="crawl",

@@ -5,6 +5,10 @@ other: what it found and finished since the last, what it has room for. The answ
 the slots that it must give up. Both sides number what they send so that a repeated message changes nothing:
 links are known by their key, fetched links by the number under which they were delivered, and a delivery is
 sent again until the next request names it as received.
+
+A node that is alone with a host from its first link on (`is_open`) need not wait for what it finds there to
+be delivered: it fetches it at once, and *claims* it, that is reports it as held. Such links have no number
+for the node; they are reported as fetched by their key.
 """
 
 from __future__ import annotations
@@ -25,12 +29,15 @@ _BITS = 1 << 63
 _JOIN = frozenset({"version", "node", "crawler", "run"})
 _JOINED = frozenset({"version", "run", "session", "lease_s", "state"})
 _EXCHANGE = frozenset(
-    "version session received links done released room is_idle is_leaving wait_s observed".split()
+    "version session received links claimed done fetched released room holding is_idle is_leaving wait_s "
+    "observed".split()
 )
 _ANSWER = frozenset({"version", "delivery", "links", "lost", "state", "absent"})
 _TYPES = [int, str, str, int, int, str]
 """Of the fields of a link."""
-_OBSERVED = 7
+_OBSERVED = 8
+_MOVED, _OPEN = 1, 2
+"""Bits of what is said of a delivered link."""
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
 
 
@@ -78,6 +85,8 @@ class Observed:
     """Shortest time to the first byte, under load; None if there was no answer."""
     refusals: int = 0
     """Answers 429 and 503."""
+    failures: int = 0
+    """Requests that got no answer at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +97,18 @@ class ExchangeRequest:
     received: int = 0
     """Number of the last delivery that arrived."""
     links: tuple[Link, ...] = ()
+    claimed: tuple[int, ...] = ()
+    """Keys of those of the links that it holds already."""
     done: tuple[int, ...] = ()
     """Numbers of delivered links that are fetched or given up; all links found on them were sent before."""
+    fetched: tuple[int, ...] = ()
+    """Keys of claimed links that are fetched or given up; likewise."""
     released: tuple[str, ...] = ()
     """Slots that it was told to give up, and of which nothing is in flight any more."""
     room: int = 0
     """Links that it can take."""
+    holding: int = 0
+    """Links that it holds, queued or in progress."""
     is_idle: bool = False
     """Whether it has nothing to do, has nothing to say, and has read all its start URLs."""
     is_leaving: bool = False
@@ -111,6 +126,8 @@ class DeliveredLink:
     slot: str
     is_moved: bool = False
     """Whether another process may just have fetched from this slot: one polite delay must pass first."""
+    is_open: bool = False
+    """Whether the node may fetch what it finds of this host without waiting for its delivery."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,9 +209,12 @@ def encode_exchange(request: ExchangeRequest) -> bytes:
         "session": request.session,
         "received": request.received,
         "links": [_link_fields(link) for link in request.links],
+        "claimed": request.claimed,
         "done": request.done,
+        "fetched": request.fetched,
         "released": request.released,
         "room": request.room,
+        "holding": request.holding,
         "is_idle": request.is_idle,
         "is_leaving": request.is_leaving,
         "wait_s": request.wait_s,
@@ -213,9 +233,12 @@ def decode_exchange(data: bytes, limits: WireLimits = LIMITS) -> ExchangeRequest
         session=name(content, "session"),
         received=fields.whole(content, "received", 0, _BITS - 1, default=0),
         links=_read_links(content, limits),
+        claimed=tuple([_key(one) for one in _list(content, "claimed", most)]),
         done=tuple([_number(one) for one in _list(content, "done", most)]),
+        fetched=tuple([_key(one) for one in _list(content, "fetched", most)]),
         released=tuple([_slot(one) for one in _list(content, "released", most)]),
         room=fields.whole(content, "room", 0, 1_000_000, default=0),
+        holding=fields.whole(content, "holding", 0, _BITS - 1, default=0),
         is_idle=fields.flag(content, "is_idle"),
         is_leaving=fields.flag(content, "is_leaving"),
         wait_s=fields.number(content, "wait_s", 0, 60, default=0.0),
@@ -230,7 +253,8 @@ def encode_exchanged(answer: ExchangeAnswer) -> bytes:
             "version": VERSION,
             "delivery": answer.delivery,
             "links": [
-                [one.number, one.slot, int(one.is_moved), *_link_fields(one.link)] for one in answer.links
+                [one.number, one.slot, one.is_moved * _MOVED + one.is_open * _OPEN, *_link_fields(one.link)]
+                for one in answer.links
             ],
             "lost": answer.lost,
             "state": answer.state.value,
@@ -291,11 +315,14 @@ def _is_address(host: str) -> bool:
 def _read_delivered(content: object, limits: WireLimits, hosts: set[str]) -> DeliveredLink:
     if not isinstance(content, list) or len(content) != 9:  # noqa: PLR2004 - three more than a link
         raise MessageError("a delivered link must be a list of nine")
-    number, slot, moved = content[:3]
+    number, slot, bits = content[:3]
+    if type(bits) is not int or not 0 <= bits <= _MOVED + _OPEN:
+        raise MessageError("the third field of a delivered link must be a number from 0 to 3")
     return DeliveredLink(
         number=_number(number),
         slot=_slot(slot),
-        is_moved=bool(moved),
+        is_moved=bool(bits & _MOVED),
+        is_open=bool(bits & _OPEN),
         link=_read_link(content[3:], limits, hosts),
     )
 
@@ -303,6 +330,12 @@ def _read_delivered(content: object, limits: WireLimits, hosts: set[str]) -> Del
 def _number(value: object) -> int:
     if type(value) is not int or not 0 < value < _BITS:
         raise MessageError("the number of a link must be a whole number above 0")
+    return value
+
+
+def _key(value: object) -> int:
+    if type(value) is not int or not -_BITS <= value < _BITS:
+        raise MessageError("the key of a link must be a number of 64 bits")
     return value
 
 
@@ -328,13 +361,14 @@ def _observed_fields(one: Observed) -> list[Any]:
         one.waited_s,
         one.first_byte_ms,
         one.refusals,
+        one.failures,
     ]
 
 
 def _read_observed(content: object) -> Observed:
     if not isinstance(content, list) or len(content) != _OBSERVED:
         raise MessageError(f"what was observed must be a list of {_OBSERVED}")
-    host, address, pages, received, waited_s, first_byte_ms, refusals = content
+    host, address, pages, received, waited_s, first_byte_ms, refusals, failures = content
     given = {
         "host": host,
         "address": address or None,
@@ -343,6 +377,7 @@ def _read_observed(content: object) -> Observed:
         "waited_s": waited_s,
         "first_byte_ms": first_byte_ms,
         "refusals": refusals,
+        "failures": failures,
     }
     found = fields.address(given, "address")
     if not isinstance(host, str) or not (fields.is_host_name(host) or _is_address(host)):
@@ -355,4 +390,5 @@ def _read_observed(content: object) -> Observed:
         waited_s=fields.number(given, "waited_s", 0, 1e9),
         first_byte_ms=fields.number_or_none(given, "first_byte_ms", 0, 3.6e6),
         refusals=fields.whole(given, "refusals", 0, _BITS - 1),
+        failures=fields.whole(given, "failures", 0, _BITS - 1),
     )

@@ -38,6 +38,17 @@ def test_it_agrees_with_a_plain_set(kind: int, urls: list[str]) -> None:
     assert len(visited) == len(plain)
 
 
+@given(keys=st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-3, 3), max_size=60))
+@pytest.mark.parametrize("kind", range(len(KINDS)))
+def test_keys_agree_with_a_plain_set(kind: int, keys: list[int]) -> None:
+    visited, plain = KINDS[kind](), set[int]()
+    for key in [one or 1 for one in keys]:
+        assert visited.has_key(key) == (key in plain)
+        assert visited.add_key(key) == (key not in plain)
+        plain.add(key)
+    assert len(visited) == len(plain)
+
+
 def test_table_grows_and_forgets_nothing() -> None:
     visited = Fingerprints()
     urls = [f"http://h{number % 97}.example/{number}" for number in range(20_000)]

@@ -32,6 +32,7 @@ from dataclasses import replace
 from typing import Any
 
 from ipmicra.app.crawl.crawl_status import describe_crawl
+from ipmicra.app.crawl.delivering import count_held, links_for
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
 from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl
@@ -83,12 +84,8 @@ class Mailboxes:
             crawl.crawlers.add(node.crawler)
             if node.is_there:
                 crawl.nodes[node.node] = NodeState(row=node, seen_s=self._ticks())
-        for number, name, slot, delivery in self._ledger.held(row.id):
-            if name in crawl.nodes:
-                node_state = crawl.nodes[name]
-                crawl.held[number] = (name, slot)
-                node_state.held[slot] += 1
-                node_state.delivery = max(node_state.delivery, delivery)
+        for name in crawl.nodes:
+            count_held(self._ledger, crawl, name)
         crawl.unrouted = dict.fromkeys(self._ledger.unrouted(row.id))
         crawl.homeless = dict.fromkeys(self._ledger.waiting_blocks(row.id))
         self._settle(crawl)
@@ -177,9 +174,10 @@ class Mailboxes:
         self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest
     ) -> list[DeliveredLink]:
         """Write what a node says in one transaction; return the links that it is to fetch."""
+        node.holding = request.holding
         with self._ledger.transaction():
-            self._add(crawl, request.links)
-            self._ledger.finish(crawl.row.id, request.done)
+            self._add(crawl, self._claim(crawl, node, request))
+            self._ledger.finish(crawl.row.id, request.done, request.fetched)
             self._ledger.see(crawl.row.id, node.row.crawler, request.observed)
             for number in request.done:
                 holder, slot = crawl.held.pop(number, ("", ""))
@@ -192,7 +190,7 @@ class Mailboxes:
                 events.info("node_left", "{node} of {crawler} left crawl {crawl}", **_names(crawl, node.row))
                 self._remove(crawl, node)
                 return []
-            return self._links_for(crawl, node, request)
+            return links_for(self._ledger, crawl, node, request, self._config)
 
     def _session(self, name: str, session: str) -> tuple[RunningCrawl, NodeState]:
         crawl = self._crawls.get(name)
@@ -200,6 +198,17 @@ class Mailboxes:
             if crawl and node.row.session == session:
                 return crawl, node
         raise UnknownSessionError(f"crawl {name!r} knows no such session: join it (again)")
+
+    def _claim(self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest) -> Iterable[Link]:
+        """Write the links that a node holds already; return the others."""
+        if not request.claimed:
+            return request.links
+        keys, name = set(request.claimed), node.row.node
+        shares = {link.host: crawl.claimed_share(link.host, name) for link in request.links}
+        rows = [(link, share) for link in request.links if link.key in keys and (share := shares[link.host])]
+        self._ledger.claim(crawl.row.id, name, rows)
+        taken = {link.key for link, _ in rows}
+        return [link for link in request.links if link.key not in taken]
 
     def _add(self, crawl: RunningCrawl, links: Iterable[Link]) -> None:
         rows: list[tuple[Link, Share | None]] = []
@@ -216,36 +225,6 @@ class Mailboxes:
         self._ledger.add(crawl.row.id, rows)
         for block in blocks:
             self._note_waiting(crawl, block)
-
-    def _links_for(
-        self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest
-    ) -> list[DeliveredLink]:
-        if request.received < node.delivery:
-            again = self._ledger.delivered(crawl.row.id, node.row.node, request.received)
-            if again:
-                return [replace(one, is_moved=True) for one in again]
-        room = min(request.room, self._config.most_links)
-        links: list[DeliveredLink] = []
-        for block in list(node.ready):
-            if len(links) >= room:
-                break
-            fair = max(5, room // len(node.ready))
-            most = min(fair, room - len(links), self._config.most_per_slot - node.held[block[1]])
-            if most <= 0 or block[1] in node.lost:
-                continue
-            found = self._ledger.deliver(crawl.row.id, block, node.row.node, node.delivery + 1, most)
-            del node.ready[block]
-            if len(found) == most:
-                node.ready[block] = None  # there may be more: at the end of the row
-            if found:
-                is_moved = crawl.sessions.get(block, "") != node.row.session and block in crawl.holders
-                crawl.sessions[block] = node.row.session
-                links += [replace(one, is_moved=is_moved) for one in found]
-        for one in links:
-            crawl.held[one.number] = (node.row.node, one.slot)
-            node.held[one.slot] += 1
-        node.delivery += bool(links)
-        return links
 
     def _end_if_done(self, crawl: RunningCrawl) -> None:
         if (
@@ -297,6 +276,8 @@ class Mailboxes:
             return
         del node.lost[slot]
         self._ledger.take_back(crawl.row.id, node.row.node, slot)
+        for host in [one for one, shares in crawl.shares.items() if any(s.slot == slot for s in shares)]:
+            crawl.close_host(host)
         crawl.forget_held(node.row.node, slot)
         del node.held[slot]
         for block in [one for one, holder in crawl.holders.items() if holder == node.row.node]:
@@ -312,6 +293,20 @@ class Mailboxes:
             self._note_waiting(crawl, block)
 
     # --- who owns what
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether the owners of any host are to be asked for; may be asked from any thread."""
+        return any(crawl.unrouted for crawl in list(self._crawls.values()))
+
+    def has_news(self, name: str, session: str) -> bool:
+        """Return whether it may be worth looking what a node is to do; may be asked from any thread."""
+        crawl = self._crawls.get(name)
+        nodes = list(crawl.nodes.values()) if crawl is not None else []
+        for node in nodes:
+            if crawl is not None and node.row.session == session:
+                return bool(node.ready or node.lost) or crawl.row.state is not CrawlState.RUNNING
+        return True
 
     def questions(self) -> dict[str, list[str]]:
         """Return the hosts whose owners are to be asked for, by crawl; each host once."""
@@ -335,6 +330,7 @@ class Mailboxes:
                         self._move(crawl, host)
                     continue
                 crawl.shares[host] = answer
+                crawl.fresh.add(host)
                 self._ledger.put_shares(crawl.row.id, host, answer)
                 self._add(crawl, self._ledger.take_unrouted(crawl.row.id, host))
         self._end_if_done(crawl)

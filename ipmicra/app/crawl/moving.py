@@ -39,6 +39,7 @@ def finish_move(ledger: Ledger, crawl: RunningCrawl, host: str) -> list[Block]:
     """
     shares = crawl.moves.pop(host)
     crawl.shares[host] = shares
+    crawl.close_host(host)
     ledger.put_shares(crawl.row.id, host, shares)
     for share in shares:
         ledger.reroute(crawl.row.id, host, share)

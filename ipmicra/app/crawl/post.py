@@ -107,7 +107,9 @@ class Post:
         answer = await self._run(lambda: self._boxes.exchange(crawl, request))
         if answer.state is CrawlState.ENDED:
             await self._report_ended()
-        if request.links or request.done or request.released or request.is_leaving or request.is_idle:
+        # What a node finished or claimed concerns nobody else.
+        is_news = len(request.links) > len(request.claimed) or request.released or request.is_leaving
+        if is_news or answer.state is CrawlState.ENDED:
             self._wake()
         later = ExchangeRequest(
             session=request.session, received=request.received, room=request.room, is_idle=request.is_idle
@@ -119,7 +121,8 @@ class Post:
         ):
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._next_change()), left_s)
-            answer = await self._run(lambda: self._boxes.exchange(crawl, later))
+            if self._boxes.has_news(crawl, request.session):
+                answer = await self._run(lambda: self._boxes.exchange(crawl, later))
         return answer
 
     async def status(self, crawl: str) -> dict[str, Any] | None:
@@ -143,7 +146,8 @@ class Post:
             self._owners.crawled(await self._run(lambda name=name: self._boxes.pages(name)))  # type: ignore[misc]
 
     def _wake(self) -> None:
-        self._asked.set()
+        if self._boxes.has_questions:
+            self._asked.set()
         self._changed.set()
         self._changed = asyncio.Event()
 

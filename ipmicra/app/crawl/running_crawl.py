@@ -22,7 +22,9 @@ class NodeState:
     is_idle: bool = False
     delivery: int = 0
     held: Counter[str] = field(default_factory=Counter)
-    """Links that it holds, by slot."""
+    """Links that were delivered to it and that it holds, by slot."""
+    holding: int = 0
+    """Links that it holds by its own account, with those that it claimed."""
     lost: dict[str, None] = field(default_factory=dict)
     """Slots that it is told to give up."""
     ready: dict[Block, None] = field(default_factory=dict)
@@ -49,7 +51,34 @@ class RunningCrawl:
     moves: dict[str, tuple[Share, ...]] = field(default_factory=dict)
     """New shares of sites that are to move."""
     held: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Node and slot of links that are held, by number."""
+    """Node and slot of links that were delivered and are held, by number."""
+    fresh: set[str] = field(default_factory=set)
+    """Hosts of which nothing was delivered yet."""
+    openings: dict[str, str] = field(default_factory=dict)
+    """The session that has been alone with a host from its first link on, by host."""
+
+    def is_open(self, host: str, session: str) -> bool:
+        """Return whether nobody but a session has ever been given links of a host; note a first delivery.
+
+        Sites in pieces or with several vantages are never open: others fetch from them, too.
+        """
+        if host in self.fresh:
+            self.fresh.discard(host)
+            if _is_undivided(self.shares.get(host, ())):
+                self.openings[host] = session
+        return self.openings.get(host) == session
+
+    def close_host(self, host: str) -> None:
+        """Note that others may fetch from a host from now on."""
+        self.fresh.discard(host)
+        self.openings.pop(host, None)
+
+    def claimed_share(self, host: str, node: str) -> Share | None:
+        """Return the share of a host if a node may claim links of it: it holds its block."""
+        shares = self.shares.get(host, ())
+        if not _is_undivided(shares) or self.holders.get((shares[0].crawler, shares[0].slot)) != node:
+            return None
+        return shares[0]
 
     def best(self, block: Block) -> str | None:
         """Return the node that should hold a block; None if its crawler has not been there yet."""
@@ -71,3 +100,7 @@ class RunningCrawl:
     def absent(self) -> list[str]:
         """Crawlers that own links and have no node."""
         return sorted({crawler for crawler, _ in self.homeless})
+
+
+def _is_undivided(shares: tuple[Share, ...]) -> bool:
+    return len(shares) == 1 and not shares[0].filters

@@ -5,8 +5,8 @@ Theory of operation
 A link is one row per vantage. Its life is
 
     UNROUTED ─ owner found ─▶ WAITING ─ delivered ─▶ HELD ─ fetched ─▶ DONE
-        │                        ▲                     │
-        └─ no owner ─▶ REFUSED   └─ node left or died ─┘
+        │                        ▲                    │ ▲
+        └─ no owner ─▶ REFUSED   └─ node left or died ┘ └─ claimed by the node that found it
 
 and it is unfinished in every state but DONE and REFUSED. A node reports links in the order in which it found
 them, and a page as done only after all links on it: so a page that is DONE here has all its links here, and
@@ -34,7 +34,7 @@ from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import CrawlState, DeliveredLink, Observed
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the tables; a file of another version is refused."""
 
 
@@ -70,7 +70,8 @@ CREATE TABLE links (
 CREATE TABLE sights (
     crawl INTEGER NOT NULL, crawler TEXT NOT NULL, host TEXT NOT NULL, address TEXT NOT NULL,
     pages INTEGER NOT NULL, bytes INTEGER NOT NULL, waited_s FLOAT NOT NULL, first_byte_ms FLOAT,
-    refusals INTEGER NOT NULL, PRIMARY KEY (crawl, crawler, host)) WITHOUT ROWID;
+    refusals INTEGER NOT NULL, failures INTEGER NOT NULL,
+    PRIMARY KEY (crawl, crawler, host)) WITHOUT ROWID;
 CREATE UNIQUE INDEX links_once ON links (crawl, key, vantage);
 CREATE INDEX links_waiting ON links (crawl, crawler, slot, priority DESC, number) WHERE state = 0;
 CREATE INDEX links_held ON links (crawl, node, slot) WHERE state = 1;
@@ -81,10 +82,16 @@ _ADD = (
     "(crawl, vantage, crawler, slot, state, key, host, url, depth, priority, extra) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+_CLAIM = (
+    "INSERT INTO links (crawl, vantage, crawler, slot, state, key, host, url, depth, priority, extra, node) "
+    "VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (crawl, key, vantage) "
+    "DO UPDATE SET state = 1, node = excluded.node, delivery = 0 WHERE state = 0"
+)
 _SEE = (
-    "INSERT INTO sights VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "INSERT INTO sights VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "address = excluded.address, pages = pages + excluded.pages, bytes = bytes + excluded.bytes, "
     "waited_s = waited_s + excluded.waited_s, refusals = refusals + excluded.refusals, "
+    "failures = failures + excluded.failures, "
     "first_byte_ms = MIN(COALESCE(first_byte_ms, 1e9), COALESCE(excluded.first_byte_ms, 1e9))"
 )
 _LINK = "number, slot, key, url, host, depth, priority, extra"
@@ -208,10 +215,22 @@ class Ledger:
             ],
         )
 
-    def finish(self, crawl: int, numbers: Iterable[int]) -> None:
-        """Note that links are fetched or given up."""
+    def claim(self, crawl: int, node: str, rows: Iterable[tuple[Link, Share]]) -> None:
+        """Add links that a node holds already, or note that it does; what is held or done stays as it is."""
+        self._raw.executemany(
+            _CLAIM,
+            [
+                (crawl, one.vantage, one.crawler, one.slot, key, host, url, depth, priority, extra, node)
+                for (url, host, depth, priority, key, extra), one in rows
+            ],
+        )
+
+    def finish(self, crawl: int, numbers: Iterable[int], keys: Iterable[int] = ()) -> None:
+        """Note that links are fetched or given up: delivered ones by number, claimed ones by key."""
         sql = "UPDATE links SET state = 2, node = '' WHERE number = ? AND crawl = ?"
         self._raw.executemany(sql, [(number, crawl) for number in numbers])
+        sql = "UPDATE links SET state = 2, node = '' WHERE key = ? AND crawl = ?"
+        self._raw.executemany(sql, [(key, crawl) for key in keys])
 
     def deliver(
         self, crawl: int, block: tuple[str, str], node: str, delivery: int, most: int
@@ -231,10 +250,13 @@ class Ledger:
         sql = f"SELECT {_LINK} FROM links WHERE crawl = ? AND node = ? AND state = 1 AND delivery > ?"  # noqa: S608
         return [_delivered(row) for row in self._raw.execute(sql, (crawl, node, after))]
 
-    def held(self, crawl: int) -> list[tuple[int, str, str, int]]:
-        """Return what nodes hold: number, node, slot and delivery of each link."""
-        sql = "SELECT number, node, slot, delivery FROM links WHERE crawl = ? AND state = 1"
-        return self._raw.execute(sql, (crawl,)).fetchall()
+    def held(self, crawl: int, node: str) -> list[tuple[int, str, int]]:
+        """Return what was delivered to a node and is held: number, slot and delivery of each link."""
+        sql = (
+            "SELECT number, slot, delivery FROM links "
+            "WHERE crawl = ? AND node = ? AND state = 1 AND delivery > 0"
+        )
+        return self._raw.execute(sql, (crawl, node)).fetchall()
 
     def waiting_blocks(self, crawl: int) -> list[tuple[str, str]]:
         """Return the blocks in which links wait."""
@@ -268,6 +290,7 @@ class Ledger:
                 one.waited_s,
                 one.first_byte_ms,
                 one.refusals,
+                one.failures,
             )
             for one in sights
         ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler as ScrapyCrawler
 
 from ipmicra.assign.balance.pieces import COMMON_PATHS, directory_of, path_of
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.scrapy.engine import key_for, spider_of
 from ipmicra.edge.scrapy.ports import OwnerSource, Queue
-from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, key_of, link_of, request_of
+from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, link_of, request_of
 from ipmicra.errors import InputError
 from ipmicra.model.link import Share
 from ipmicra.partition.exchange.exchange import Crawl, ExchangeConfig, Found, Idle, Mode, UrlExchange
@@ -98,7 +99,7 @@ class AssignedNode:
         self._is_crossing = True
         try:
             for link in crossed:
-                self._cross(request_of(link, self._spider))
+                self._cross(request_of(link, spider_of(self._crawler)))
         finally:
             self._is_crossing = False
         return bool(crossed)
@@ -128,10 +129,9 @@ class AssignedNode:
         return (admitting[0], admitting[0].crawler) if admitting else (None, None)
 
     def _put_aside(self, request: Request) -> bool:
-        assert self._crawler.request_fingerprinter is not None  # noqa: S101 - made before the spider opens
-        key = key_of(request, self._crawler.request_fingerprinter)
+        key = key_for(request, self._crawler)
         try:
-            link = link_of(request, key, self._spider, self._added)
+            link = link_of(request, key, spider_of(self._crawler), self._added)
         except InputError as error:
             self._count("unsendable")
             events.warning("link_unsendable", "{problem}", problem=str(error))
@@ -151,11 +151,6 @@ class AssignedNode:
         assert self._crawler.engine is not None  # noqa: S101 - the spider is open
         self._crawler.engine.crawl(request)
         self._count("crossed")
-
-    @property
-    def _spider(self) -> Spider:
-        assert self._crawler.spider is not None  # noqa: S101 - the spider is open
-        return self._crawler.spider
 
     def _count(self, what: str) -> None:
         if self._crawler.stats is not None:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from scrapy import Request
+from collections import Counter
+
+from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.utils.defer import deferred_from_coro
+
+from ipmicra.edge.scrapy.requests import key_of
+
+
+def spider_of(crawler: ScrapyCrawler) -> Spider:
+    """Return the spider, which is open."""
+    assert crawler.spider is not None  # noqa: S101 - its parts work while it is open
+    return crawler.spider
+
+
+def key_for(request: Request, crawler: ScrapyCrawler) -> int:
+    """Return the key of a request, by the fingerprints that the crawler has chosen."""
+    assert crawler.request_fingerprinter is not None  # noqa: S101 - made before the spider opens
+    return key_of(request, crawler.request_fingerprinter)
 
 
 def in_progress(crawler: ScrapyCrawler) -> set[Request]:
@@ -32,3 +48,12 @@ def close_spider(crawler: ScrapyCrawler, reason: str) -> None:
     engine: ExecutionEngine | None = crawler.engine
     if engine is not None and engine.spider is not None:
         deferred_from_coro(engine.close_spider_async(reason=reason))
+
+
+def tell_counts(crawler: ScrapyCrawler, counts: Counter[str], exchange_s: float) -> None:
+    """Move counts to Scrapy's statistics: now and then, for doing so at every link costs pages per second."""
+    if crawler.stats is not None:
+        for what, count in counts.items():
+            crawler.stats.inc_value(f"ipmicra/{what}", count)
+        crawler.stats.set_value("ipmicra/exchange_s", exchange_s)
+    counts.clear()

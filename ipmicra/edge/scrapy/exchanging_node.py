@@ -5,12 +5,16 @@ Theory of operation
 The coordinator's ledger is the truth: it knows every link, who owns its site, and whether it is fetched. The
 node sends each new link there, whatever its site, and fetches what it is delivered. It keeps little itself:
 
-- the links that were delivered and are not finished (`held_links.py`); what is finished is looked up at every
-  tick.
-- the outbox of `UrlExchange`, journalled on disk: links and numbers of finished links in the order in which
-  they came up. Links of a page are sent before, or together with, the number that finishes the page.
+- the links that were delivered or claimed and are not finished (`held_links.py`); what is finished is looked
+  up at every tick.
+- the outbox (`outbox.py`), journalled on disk: links and finished links in the order in which they came up.
+  Links of a page are sent before, or together with, what says that the page is finished.
 
 So the process may die at any point: what it did not report is delivered again, to it or to another.
+
+*Claims.* Where the node has been alone with a host from its first link on (the coordinator says so), all that
+was ever fetched there was found here. What it finds there is queued at once and reported as held; whether a
+link is new is known without asking. Up to `most_claimed` links, for the rest may wait elsewhere.
 
 *Leases.* If no answer came for `lease_s`, downloads stop until one comes: the sites may be another node's.
 
@@ -21,35 +25,32 @@ that is to be given up is released once nothing of it is in progress.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.crawler import Crawler as ScrapyCrawler
-from scrapy.utils.request import RequestFingerprinterProtocol
 
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.scrapy.config import NodeConfig
 from ipmicra.edge.scrapy.courier import Courier, Line, Outcome, SessionEndedError
-from ipmicra.edge.scrapy.engine import close_spider, in_progress, is_idle, look_again
+from ipmicra.edge.scrapy.engine import (
+    close_spider,
+    in_progress,
+    is_idle,
+    key_for,
+    look_again,
+    spider_of,
+    tell_counts,
+)
 from ipmicra.edge.scrapy.held_links import NUMBER, HeldLinks
 from ipmicra.edge.scrapy.journal import Journal
 from ipmicra.edge.scrapy.observing import Observer
+from ipmicra.edge.scrapy.outbox import Outbox
 from ipmicra.edge.scrapy.ports import Queue
-from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, key_of, link_of, request_of
+from ipmicra.edge.scrapy.requests import SLOT, headers_of, host_of, link_of, request_of
 from ipmicra.errors import InputError, IpmicraError
-from ipmicra.partition.exchange.exchange import (
-    Action,
-    Delivered,
-    Entry,
-    Failed,
-    Finished,
-    Found,
-    Keep,
-    Restored,
-    Send,
-    Tick,
-    UrlExchange,
-)
+from ipmicra.partition.exchange.exchange import Send
 from ipmicra.wire.links import (
     CrawlState,
     DeliveredLink,
@@ -59,8 +60,6 @@ from ipmicra.wire.links import (
     JoinRequest,
 )
 
-LEDGER = "ledger"
-"""The one receiver of the exchange."""
 events = EventLog("scrapy")
 
 
@@ -72,15 +71,15 @@ class ExchangingNode:
     ) -> None:
         """Take part in a crawl: joins at once, so that wrong settings show before the first request."""
         self._crawler, self._me, self._line, self._journal, self._config = crawler, me, line, journal, config
-        self._exchange = UrlExchange(me.node, lambda _host: LEDGER, config.exchange)
+        self._outbox = Outbox(me.node, journal, config)
         self._observer = Observer()
         self._held = HeldLinks()
         self._held_back: list[tuple[float, Request]] = []
-        self._batch: Send | None = None  # to be sent as soon as the courier is free
-        self._under_way: Send | None = None
-        self._delivery = self._unsaid = self._queued = self._said = 0
+        self._counts: Counter[str] = Counter()  # for Scrapy's statistics, at the next tick
+        self._spent_s = 0.0  # processor time of the exchange in this thread
+        self._sent_at_s = 0.0  # processor time when the last message was sent
+        self._delivery = 0
         self._free: dict[str, int] = {}  # lost slots without work, and the entries to be said before
-        self._unwritten: list[Entry] = []  # for the journal, at the next tick
         self._is_injecting = self._is_closing = False
         self._absent: tuple[str, ...] = ()
         self._joined(line.join(me))
@@ -106,55 +105,73 @@ class ExchangingNode:
         """Start with a queue, and with what the journal has."""
         self._queue = queue
         self._added = headers_of(self._crawler.settings)
-        entries = self._journal.entries()
-        self._unsaid = self._queued = len(entries)
-        self._exchange.handle(Restored(receiver=LEDGER, entries=entries), time.monotonic())
+        self._outbox.restore(time.monotonic())
         self._delay_s = 1.5 * self._crawler.settings.getfloat("DOWNLOAD_DELAY")  # Scrapy varies it by half
         self._observer.connect(self._crawler.signals)
 
     def take(self, request: Request) -> bool:
         """Report a request as a link, unless it was delivered or repeats one that was."""
-        host = host_of(request)
-        if host is None or self._is_injecting:
+        if self._is_injecting:
             return self._queue.push(request)
-        key = key_of(request, self._fingerprinter)
-        if self._held.retries(request, key):
-            return self._queue.push(request)
-        slot = self._held.slot_of(host)
-        if slot is not None and request.dont_filter and not request.meta.get("is_start_request"):
-            request.meta[SLOT] = slot
-            return self._queue.push(request)
-        if self._exchange.knows(
-            key
-        ):  # most links are: making a message of each would cost more than the page
-            self._count("repeated")
+        key = key_for(request, self._crawler)
+        # Most links are known. To look closer at each would cost more than the page.
+        if not request.dont_filter and NUMBER not in request.meta and self._outbox.knows(key):
+            self._counts["repeated"] += 1
             return False
+        host = host_of(request)
+        if host is None or self._is_held(request, host, key):
+            return self._queue.push(request)
+        if self._outbox.knows(key):
+            self._counts["repeated"] += 1
+            return False
+        began_s = time.thread_time()
         try:
-            link = link_of(request, key, self._spider, self._added)
+            is_claimed = self._report(request, key, host)
         except InputError as error:
-            return self._keep_here(request, slot, error)
-        self._act(self._exchange.handle(Found(links=[link]), time.monotonic()))
-        self._count("links")
+            return self._keep_here(request, host, error)
+        finally:
+            self._spent_s += time.thread_time() - began_s
+        return self._queue.push(request) if is_claimed else True
+
+    def _is_held(self, request: Request, host: str, key: int) -> bool:
+        """Return whether a request is made again for a held link, or is to be made again and again."""
+        if self._held.retries(request, key):
+            return True
+        slot = self._held.slot_of(host)
+        if slot is None or not request.dont_filter or request.meta.get("is_start_request"):
+            return False
+        request.meta[SLOT] = slot
         return True
 
-    def _keep_here(self, request: Request, slot: str | None, error: InputError) -> bool:
+    def _report(self, request: Request, key: int, host: str) -> bool:
+        """Report a new link; return whether it is claimed, and so to be queued."""
+        link = link_of(request, key, spider_of(self._crawler), self._added)
+        is_claimed = self._held.can_claim(host) and self._held.claims < self._config.most_claimed
+        self._outbox.report(link, time.monotonic(), is_urgent=not is_claimed)
+        self._counts["claimed" if is_claimed else "links"] += 1
+        if is_claimed:
+            self._held.claim(host, key, request)
+        return is_claimed
+
+    def _keep_here(self, request: Request, host: str, error: InputError) -> bool:
         """Fetch what cannot travel, if its site is ours."""
+        slot = self._held.slot_of(host)
         if slot is not None:
             request.meta[SLOT] = slot
             return self._queue.push(request)
-        self._count("unsendable")
+        self._counts["unsendable"] += 1
         events.warning("link_unsendable", "{problem}", problem=str(error))
         return False
 
     def has_room(self) -> bool:
         """Return whether downloads may start: the lease holds, and not too much waits to be said."""
-        return not self._exchange.is_full and time.monotonic() - self._heard_s < self._lease_s
+        return not self._outbox.is_full and time.monotonic() - self._heard_s < self._lease_s
 
     def may_start(self, request: Request) -> bool:
         """Return whether a request is still ours; remember it until it is finished."""
         may = self._held.start(request)
         if not may:
-            self._count("discarded")
+            self._counts["discarded"] += 1
         return may
 
     # --- for the fence
@@ -168,7 +185,7 @@ class ExchangingNode:
         if slot is not None:
             request.meta[SLOT] = slot
         elif request.meta.get(NUMBER) not in self._held:
-            self._count("refused")
+            self._counts["refused"] += 1
             return False
         return True
 
@@ -176,18 +193,18 @@ class ExchangingNode:
 
     def tick(self) -> None:
         """Finish, release, send, receive."""
-        now_s = time.monotonic()
+        began_s, now_s = time.thread_time(), time.monotonic()
         self._finish(now_s)
         self._let_go(now_s)
         outcome = self._courier.collect()
         if outcome is not None:
             self._hear(outcome, now_s)
-        # Nearly without work, a node does not wait for its batch to fill: what comes back is on it.
-        early_s = self._config.exchange.flush_after_s if len(self._held) < self._config.few else 0.0
-        self._act(self._exchange.handle(Tick(), now_s + early_s))
-        self._write()
+        # Without work a node does not wait for its batch to fill: what comes back is on it.
+        may_hurry = self._has_little or time.process_time() - self._sent_at_s > self._config.least_work_s
+        self._outbox.tick(now_s, is_idle=not len(self._held), may_hurry=may_hurry)
         if not self._courier.is_busy and not self._is_ended:
             self._speak(now_s)
+        self._spent_s += time.thread_time() - began_s
 
     def is_waiting(self) -> bool:
         """Return whether the crawl goes on somewhere."""
@@ -203,7 +220,7 @@ class ExchangingNode:
             if outcome is not None:
                 self._hear(outcome, now_s)
         self._courier.stop()
-        self._write()
+        self._outbox.write()
         try:
             if not self._courier.is_busy and not self._is_ended:
                 self._say_goodbye(now_s)
@@ -211,15 +228,16 @@ class ExchangingNode:
             events.warning("not_left", "the coordinator was not told of the end: {error}", error=str(error))
         self._line.close()
         self._journal.close()
+        tell_counts(self._crawler, self._counts, self._spent_s + self._courier.spent_s)
 
     def _say_goodbye(self, now_s: float) -> None:
         # All that waits fits into few messages; each is the oldest of what is left.
-        for _ in range(1 + self._exchange.pending // self._config.exchange.batch_urls):
-            self._act(self._exchange.handle(Tick(), now_s + self._config.exchange.flush_after_s))
-            if self._batch is None:
+        for _ in range(1 + self._outbox.pending // self._config.exchange.batch_urls):
+            self._outbox.tick(now_s, is_idle=True)
+            if self._outbox.batch is None:
                 break
-            request = self._message(self._batch)
-            self._batch, self._under_way = None, self._batch
+            request = self._message(self._outbox.batch)
+            self._outbox.send()
             self._hear(self._line.exchange(request, self._config.leave_s), now_s)
         last = ExchangeRequest(session=self._session, received=self._delivery, is_leaving=True)
         self._line.exchange(last, self._config.leave_s)
@@ -230,8 +248,8 @@ class ExchangingNode:
         """Look which requests are no longer in progress, and report links that are finished by that."""
         finished = self._held.finish(in_progress(self._crawler))
         if finished:
-            self._count("fetched", len(finished))
-            self._act(self._exchange.handle(Finished(receiver=LEDGER, numbers=finished), now_s))
+            self._counts["fetched"] += len(finished)
+            self._outbox.finish(finished, now_s)
 
     def _let_go(self, now_s: float) -> None:
         """Queue what was held back for politeness' sake and is due."""
@@ -243,41 +261,35 @@ class ExchangingNode:
 
     # --- what is said and heard
 
-    def _act(self, actions: list[Action]) -> None:
-        for action in actions:
-            if isinstance(action, Keep):
-                self._unwritten += action.entries
-                self._queued += len(action.entries)
-            elif isinstance(action, Send):
-                self._batch = action
-
-    def _write(self) -> None:
-        """Keep what is to be said, before any of it is."""
-        if self._unwritten:
-            self._journal.append(self._unwritten)
-            self._unwritten = []
-
     def _speak(self, now_s: float) -> None:
         """Send the batch that waits; without one, ask for links when it is time to."""
-        if self._batch is not None:
-            self._send(self._message(self._batch))
+        if self._outbox.batch is not None:
+            self._send(self._message(self._outbox.batch))
             return
         is_idle = self._is_idle()
-        if is_idle or self._to_release() or now_s - self._sent_s >= self._config.poll_s:
+        pause_s = self._config.poll_s if self._has_little else self._config.busy_poll_s
+        if is_idle or self._to_release() or now_s - self._sent_s >= pause_s:
             self._send(self._message(None, is_idle=is_idle))
 
+    @property
+    def _has_little(self) -> bool:
+        return len(self._held) < self._config.few
+
     def _is_idle(self) -> bool:
-        return not self._held.is_busy and self._exchange.pending == 0 and is_idle(self._crawler)
+        return not self._held.is_busy and self._outbox.pending == 0 and is_idle(self._crawler)
 
     def _message(self, batch: Send | None, *, is_idle: bool = False) -> ExchangeRequest:
-        released = self._to_release()
+        released, has_claimed = self._to_release(), self._held.has_claimed
         return ExchangeRequest(
             session=self._session,
             received=self._delivery,
             links=batch.links if batch else (),
+            claimed=tuple([one.key for one in batch.links if has_claimed(one.key)]) if batch else (),
             done=batch.finished if batch else (),
+            fetched=batch.fetched if batch else (),
             released=released,
             room=self._room(),
+            holding=len(self._held),
             is_idle=is_idle,
             wait_s=self._config.wait_s if is_idle and not released else 0.0,
             observed=self._observer.told(is_last=is_idle or self._is_closing),
@@ -286,43 +298,41 @@ class ExchangingNode:
     def _to_release(self) -> tuple[str, ...]:
         """Return the lost slots that can be released: what was fetched there has been said, too."""
         free = self._held.to_release()
-        self._free = {slot: self._free.get(slot, self._queued) for slot in free}
-        return tuple(slot for slot in free if self._said >= self._free[slot])
+        self._free = {slot: self._free.get(slot, self._outbox.queued) for slot in free}
+        return tuple(slot for slot in free if self._outbox.said >= self._free[slot])
 
     def _room(self) -> int:
         """Count the links to ask for; none before all is said that an earlier process had finished."""
-        if self._is_closing or self._unsaid > 0:
+        if self._is_closing or not self._outbox.has_said_all_of_before:
             return 0
-        return max(0, self._config.window - len(self._held))
+        return max(0, self._config.window - self._held.delivered)
 
     def _send(self, request: ExchangeRequest) -> None:
-        self._sent_s = time.monotonic()
-        self._batch, self._under_way = None, self._batch
+        self._sent_s, self._sent_at_s = time.monotonic(), time.process_time()
+        self._outbox.send()
+        self._counts["messages"] += 1
         self._courier.send(request)
         self._held.release(request.released)
 
     def _hear(self, outcome: Outcome, now_s: float) -> None:
-        batch, self._under_way = self._under_way, None
+        tell_counts(self._crawler, self._counts, self._spent_s + self._courier.spent_s)
         if isinstance(outcome, ExchangeAnswer):
             self._heard_s = now_s
             if len(self._queue):
                 look_again(self._crawler)  # the lease may have run out before
+            batch = self._outbox.heard(now_s)
             if batch is not None:
-                self._journal.drop(len(batch))
-                self._unsaid -= len(batch)
-                self._said += len(batch)
-                self._count("sent", len(batch.links))
-                self._act(self._exchange.handle(Delivered(receiver=LEDGER), now_s))
+                self._counts["sent"] += len(batch.links)
+                self._held.heard(batch.fetched)
             self._follow(outcome, now_s)
             return
-        if batch is not None:
-            self._act(self._exchange.handle(Failed(receiver=LEDGER), now_s))
+        self._outbox.failed(now_s)
         if isinstance(outcome, SessionEndedError):
             self._join_again()
         elif isinstance(outcome, InputError):
             self._give_up(str(outcome))
         else:
-            self._count("unanswered")
+            self._counts["unanswered"] += 1
             self._sent_s = now_s + 1.0  # a pause beyond the usual one
             events.debug("unanswered", "{error}", error=str(outcome))
 
@@ -331,7 +341,11 @@ class ExchangingNode:
         self._held.lose(answer.lost)
         self._delivery = max(self._delivery, answer.delivery)
         for one in answer.links:
-            if one.number not in self._held:
+            if self._held.has_claimed(one.link.key):
+                self._held.see_host(one)
+                self._outbox.finish([one.number] if self._held.adopt(one) else [], now_s)
+            elif one.number not in self._held:
+                self._outbox.note(one.link.key)
                 self._receive(one, answer.delivery, now_s)
         if answer.absent != self._absent:
             self._absent = answer.absent
@@ -344,13 +358,13 @@ class ExchangingNode:
 
     def _receive(self, one: DeliveredLink, delivery: int, now_s: float) -> None:
         try:
-            request = request_of(one.link, self._spider)
+            request = request_of(one.link, spider_of(self._crawler))
         except InputError as error:
-            self._count("unusable")
+            self._counts["unusable"] += 1
             events.warning("link_unusable", "{problem}", problem=str(error))
-            self._act(self._exchange.handle(Finished(receiver=LEDGER, numbers=[one.number]), now_s))
+            self._outbox.finish([one.number], now_s)
             return
-        self._count("received")
+        self._counts["received"] += 1
         self._held.receive(one, delivery, request)
         if one.is_moved and self._delay_s:
             self._held_back.append((now_s + self._delay_s, request))
@@ -382,19 +396,3 @@ class ExchangingNode:
     def _close_spider(self, reason: str) -> None:
         if not self._is_closing:
             close_spider(self._crawler, reason)
-
-    # --- Scrapy's parts
-
-    @property
-    def _spider(self) -> Spider:
-        assert self._crawler.spider is not None  # noqa: S101 - the spider is open
-        return self._crawler.spider
-
-    @property
-    def _fingerprinter(self) -> RequestFingerprinterProtocol:
-        assert self._crawler.request_fingerprinter is not None  # noqa: S101 - made before the spider opens
-        return self._crawler.request_fingerprinter
-
-    def _count(self, what: str, count: int = 1) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"ipmicra/{what}", count)

@@ -29,7 +29,8 @@ _LOCAL = frozenset(
 """Keys of meta that mean nothing elsewhere, or must not be decided by another node."""
 _OWN_HEADERS = frozenset({b"Accept-Encoding", b"Cookie", b"Proxy-Authorization"})
 _TRAVELLING = ("callback", "errback", "cb_kwargs", "flags", "cookies", "encoding")
-_DEFAULTS = {"encoding": "utf-8", "method": "GET"}
+_ENCODING = "utf-8"
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def host_of(request: Request) -> str | None:
@@ -62,22 +63,8 @@ def link_of(request: Request, key: int, spider: Spider, added: Headers) -> Link:
         InputError: It cannot travel: its callback is no method of the spider, or its meta is no JSON.
     """
     try:
-        content = request.to_dict(spider=spider)
-        extra = {name: content[name] for name in _TRAVELLING if content.get(name)}
-        if content["method"] != "GET":
-            extra["method"] = content["method"]
-        if content["body"]:
-            extra["body"] = base64.b64encode(content["body"]).decode()
-        headers = {name: value for name, value in content["headers"].items() if value != added.get(name)}
-        if headers.keys() - _OWN_HEADERS:
-            extra["headers"] = _texts_of(headers)
-        meta = {name: value for name, value in content["meta"].items() if _travels(name)}
-        if meta:
-            extra["meta"] = meta
-        if content.get("dont_filter") and not request.meta.get("is_start_request"):
-            extra["dont_filter"] = True
-        extra = {name: value for name, value in extra.items() if value != _DEFAULTS.get(name)}
-        text = json.dumps(extra, separators=(",", ":"), ensure_ascii=False) if extra else ""
+        extra = _extra_of(request, type(spider), added)
+        text = _encode(extra) if extra else ""
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{request.url} cannot be handed to another node: {error}") from error
@@ -89,6 +76,40 @@ def link_of(request: Request, key: int, spider: Spider, added: Headers) -> Link:
         key=key,
         extra=text,
     )
+
+
+def _extra_of(request: Request, spider: type[Spider], added: Headers) -> dict[str, Any]:
+    """Return what is not usual of a request; most have a callback and a header of their own at most."""
+    extra = {name: value for name in ("cb_kwargs", "flags", "cookies") if (value := getattr(request, name))}
+    for name, method in (("callback", request.callback), ("errback", request.errback)):
+        if method is not None:
+            extra[name] = _method_name(spider, method)
+    if request.encoding != _ENCODING:
+        extra["encoding"] = request.encoding
+    if request.method != "GET":
+        extra["method"] = request.method
+    if request.body:
+        extra["body"] = base64.b64encode(request.body).decode()
+    headers = {name: value for name, value in request.headers.items() if value != added.get(name)}
+    if headers.keys() - _OWN_HEADERS:
+        extra["headers"] = _texts_of(headers)
+    if meta := {name: value for name, value in request.meta.items() if _travels(name)}:
+        extra["meta"] = meta
+    if request.dont_filter and not request.meta.get("is_start_request"):
+        extra["dont_filter"] = True
+    return extra
+
+
+def _method_name(spider: type[Spider], method: object) -> str:
+    """Return the name of a spider's method; a search through all members would cost more than the page."""
+    function = getattr(method, "__func__", None)
+    name = str(getattr(function, "__name__", ""))
+    if function is not None and getattr(spider, name, None) is function:
+        return name
+    for name in dir(spider):
+        if function is not None and getattr(spider, name, None) is function:
+            return name
+    raise ValueError(f"{method} is no method of spider {spider.name!r}")
 
 
 def _travels(name: object) -> bool:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ipmicra.model.link import Link
 from ipmicra.partition.exchange.visited import Fingerprints, VisitedSet
@@ -71,7 +71,8 @@ class Finished:
 
     receiver: str
     """Who delivered them."""
-    numbers: Sequence[int]
+    entries: Sequence[int | Fetched]
+    """Numbers of those that were delivered, keys of those that the crawler claimed itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +121,12 @@ class Send:
     receiver: str
     links: tuple[Link, ...]
     finished: tuple[int, ...] = ()
+    fetched: tuple[int, ...] = ()
+    """Keys."""
 
     def __len__(self) -> int:
         """Count the entries."""
-        return len(self.links) + len(self.finished)
+        return len(self.links) + len(self.finished) + len(self.fetched)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,8 +137,14 @@ class Keep:
     entries: tuple[Entry, ...]
 
 
-Entry: TypeAlias = Link | int
-"""What waits for a receiver: a link, or the number of one that is finished."""
+class Fetched(NamedTuple):
+    """A finished link that was crawled as soon as it was found, so that it has no number."""
+
+    key: int
+
+
+Entry: TypeAlias = Link | int | Fetched
+"""What waits for a receiver: a link, or what stands for one that is finished."""
 Event: TypeAlias = Found | Received | Finished | Restored | Tick | Idle | Delivered | Failed
 Action: TypeAlias = Crawl | Send | Keep
 
@@ -206,7 +215,11 @@ class UrlExchange:
 
     def knows(self, key: int) -> bool:
         """Return whether a link of this key was found before, and need not be reported again."""
-        return str(key) in self._visited
+        return self._visited.has_key(key)
+
+    def note(self, key: int) -> None:
+        """Note that a link of this key is known to its receiver, and need not be reported if it is found."""
+        self._visited.add_key(key)
 
     def handle(self, event: Event, now_s: float) -> list[Action]:
         """Handle an event at a time in seconds, on any monotonic clock; return the actions to carry out."""
@@ -218,8 +231,8 @@ class UrlExchange:
             case Idle():
                 reserve, self._reserve = self._reserve, []
                 return self._crawl(reserve)
-            case Finished(receiver=receiver, numbers=numbers):
-                self._queue(receiver, numbers, now_s)
+            case Finished(receiver=receiver, entries=entries):
+                self._queue(receiver, entries, now_s)
                 return self._kept() + self._batches(now_s)
             case Restored(receiver=receiver, entries=entries):
                 self._restore(receiver, entries, now_s)
@@ -247,7 +260,7 @@ class UrlExchange:
         return own
 
     def _is_new(self, link: Link) -> bool:
-        is_new = self._visited.add(str(link.key) if link.key else link.url)
+        is_new = self._visited.add_key(link.key) if link.key else self._visited.add(link.url)
         self.tally.repeated += not is_new
         return is_new
 
@@ -293,6 +306,7 @@ class UrlExchange:
                         receiver=receiver,
                         links=tuple([one for one in box.under_way if isinstance(one, Link)]),
                         finished=tuple([one for one in box.under_way if isinstance(one, int)]),
+                        fetched=tuple([one.key for one in box.under_way if isinstance(one, Fetched)]),
                     )
                 )
         return actions

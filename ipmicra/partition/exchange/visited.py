@@ -15,6 +15,7 @@ from typing import Protocol
 from ipmicra.errors import MissingExtraError
 
 _WORD = 8
+_MASK = (1 << 8 * _WORD) - 1
 _FULL = 0.6
 """Share of slots in use above which the table is doubled."""
 _FIRST_SLOTS = 1024
@@ -28,6 +29,12 @@ class VisitedSet(Protocol):
 
     def __contains__(self, url: str) -> bool:
         """Return whether a URL was added."""
+
+    def add_key(self, key: int) -> bool:
+        """Add a URL by 64 bits that stand for it; return whether it is new."""
+
+    def has_key(self, key: int) -> bool:
+        """Return whether a URL was added by these 64 bits."""
 
     def __len__(self) -> int:
         """Count the URLs that were new."""
@@ -48,7 +55,17 @@ class Fingerprints:
 
     def add(self, url: str) -> bool:
         """Add a URL; return whether it is new."""
-        number = fingerprint(url)
+        return self._add(fingerprint(url))
+
+    def add_key(self, key: int) -> bool:
+        """Add a URL by 64 bits that stand for it; return whether it is new."""
+        return self._add(key & _MASK or 1)
+
+    def has_key(self, key: int) -> bool:
+        """Return whether a URL was added by these 64 bits."""
+        return bool(self._slots[self._slot_of(key & _MASK or 1)])
+
+    def _add(self, number: int) -> bool:
         slot = self._slot_of(number)
         if self._slots[slot]:
             return False
@@ -111,6 +128,14 @@ class BloomVisited:
     def __contains__(self, url: str) -> bool:
         """Return whether a URL was added. A share of other ones, as configured, is taken for added."""
         return url in self._bloom
+
+    def add_key(self, key: int) -> bool:
+        """Add a URL by 64 bits that stand for it, as `add` does."""
+        return self.add(str(key))
+
+    def has_key(self, key: int) -> bool:
+        """Return whether a URL was added by these 64 bits, as `in` does."""
+        return str(key) in self._bloom
 
     def __len__(self) -> int:
         """Count the URLs that were new."""

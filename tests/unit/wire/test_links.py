@@ -41,6 +41,7 @@ links = st.builds(
     extra=texts,
 )
 numbers = st.integers(1, BITS - 1)
+keys = st.integers(-BITS, BITS - 1)
 slots = st.sampled_from(["192.0.2.0/24", "a.example"])
 observed = st.builds(
     Observed, host=st.just("a.example"), address=st.sampled_from(["", "192.0.2.1"]), pages=st.integers(0, 9)
@@ -50,7 +51,10 @@ requests = st.builds(
     session=st.just("abc"),
     received=st.integers(0, 99),
     links=st.lists(links, max_size=3).map(tuple),
+    claimed=st.lists(keys, max_size=3).map(tuple),
     done=st.lists(numbers, max_size=3).map(tuple),
+    fetched=st.lists(keys, max_size=3).map(tuple),
+    holding=st.integers(0, 9),
     released=st.lists(slots, max_size=2).map(tuple),
     room=st.integers(0, 1000),
     is_idle=st.booleans(),
@@ -58,7 +62,9 @@ requests = st.builds(
     wait_s=st.floats(0, 60),
     observed=st.lists(observed, max_size=2).map(tuple),
 )
-delivered = st.builds(DeliveredLink, number=numbers, link=links, slot=slots, is_moved=st.booleans())
+delivered = st.builds(
+    DeliveredLink, number=numbers, link=links, slot=slots, is_moved=st.booleans(), is_open=st.booleans()
+)
 answers = st.builds(
     ExchangeAnswer,
     delivery=st.integers(0, 99),
@@ -110,6 +116,9 @@ LINK = [1, "http://a.example/", "a.example", 0, 0, ""]
         {"links": [LINK] * 2_001},
         {"done": [0]},
         {"done": [1.0]},
+        {"claimed": [BITS]},
+        {"fetched": ["1"]},
+        {"holding": -1},
         {"released": [""]},
         {"room": -1},
         {"wait_s": 1e9},

@@ -211,3 +211,92 @@ def test_host_without_an_owner_does_not_keep_the_crawl_open(office: Office) -> N
     office.boxes.routed("c", {"bad": "it has no address"})
     office.say("fra", is_idle=True)
     assert office.say("nyc", is_idle=True).state is CrawlState.ENDED
+
+
+# --- claims
+
+
+def opened(office: Office) -> DeliveredLink:
+    """Give fra the first link of a host, so that the host is open to it."""
+    office.say("fra", link("fra1/a"))
+    (one,) = office.get("fra")
+    return one
+
+
+def claim(office: Office, name: str, **more: Any) -> ExchangeAnswer:
+    return office.say("fra", link(name), claimed=(link(name).key,), **more)
+
+
+def test_host_is_open_to_the_node_that_has_it_from_the_first_link_on(office: Office) -> None:
+    assert opened(office).is_open
+    office.say("nyc", link("fra1/b"))
+    assert all(one.is_open for one in office.get("fra"))
+
+
+def test_claimed_link_is_held_until_it_is_reported_by_its_key(office: Office) -> None:
+    one = opened(office)
+    assert claim(office, "fra1/b", done=(one.number,)).links == ()
+    office.say("nyc", link("fra1/b"))
+    assert office.get("fra") == []
+    assert office.boxes.status("c")["links"] == {"done": 1, "held": 1}  # type: ignore[index]
+    office.say("nyc", is_idle=True)
+    assert office.say("fra", is_idle=True).state is CrawlState.RUNNING
+    assert office.say("fra", fetched=(link("fra1/b").key,), is_idle=True).state is CrawlState.ENDED
+
+
+def test_link_that_others_found_first_is_claimed_before_it_is_delivered(office: Office) -> None:
+    opened(office)
+    office.say("nyc", link("fra1/b"))
+    assert claim(office, "fra1/b").links == ()
+
+
+def test_claims_of_a_dead_node_go_to_the_others(office: Office) -> None:
+    opened(office)
+    claim(office, "fra1/b")
+    office.restart()
+    office.now_s = 21.0
+    office.say("nyc")
+    assert office.boxes.bury() == ["fra"]
+    taken = office.get("nyc")
+    assert sorted(urls(taken)) == ["fra1/a", "fra1/b"]
+    assert not any(one.is_open for one in taken)
+
+
+def test_host_that_comes_back_is_not_open_again(office: Office) -> None:
+    opened(office)
+    office.boxes.routed("c", {"fra1": (Share(crawler="nyc", slot="1"),)})
+    office.say("fra")
+    office.say("fra", released=("1",))
+    office.get("nyc")
+    office.boxes.routed("c", {"fra1": (Share(crawler="fra", slot="1"),)})
+    office.say("nyc")
+    office.say("nyc", released=("1",))
+    (back,) = office.get("fra")
+    assert not back.is_open
+
+
+def test_link_claimed_by_a_node_that_does_not_hold_its_block_goes_to_whom_it_belongs(office: Office) -> None:
+    opened(office)
+    office.say("nyc", link("fra1/b"), claimed=(link("fra1/b").key,))
+    assert urls(office.get("fra")) == ["fra1/b"]
+
+
+def test_room_of_a_slot_is_counted_anew_when_an_answer_was_lost(office: Office) -> None:
+    """A link that was claimed and delivered at once may be finished by its key alone."""
+    one = opened(office)
+    received = office.received["fra"]
+    names = [f"fra1/{n}" for n in range(2)]
+    office.say("nyc", *(link(name) for name in names))
+    office.get("fra")
+    office.received["fra"] = received
+    office.say("fra", done=(one.number,), fetched=tuple(link(name).key for name in names))
+    office.say("nyc", *(link(f"fra1/more{n}") for n in range(5)))
+    assert len(office.get("fra")) == CONFIG.most_per_slot
+
+
+def test_site_in_several_vantages_is_open_to_nobody(office: Office) -> None:
+    office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("two1/a"),)))
+    office.boxes.questions()
+    shares = tuple(Share(crawler=name, slot="1", vantage=name) for name in ("fra", "nyc"))
+    office.boxes.routed("c", {"two1": shares})
+    assert not any(one.is_open for name in ("fra", "nyc") for one in office.get(name))
