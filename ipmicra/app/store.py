@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ipmicra.app.home import Home
-from ipmicra.edge.store.backup import backup_file, settle
+from ipmicra.edge.durable import settle
+from ipmicra.edge.store.backup import backup_file
 from ipmicra.edge.store.copying import copy_rows, count_rows
 from ipmicra.edge.store.lock import one_at_a_time
 from ipmicra.edge.store.migrations import MIGRATIONS

@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
+from ipmicra.edge.durable import settle
 from ipmicra.errors import CorruptHierarchyError, HierarchyError, MissingHierarchyError
 from ipmicra.hierarchy import hierarchy as core
 
@@ -160,10 +161,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
         Path(name).chmod(0o644)
-        Path(name).replace(path)
+        settle(Path(name), path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

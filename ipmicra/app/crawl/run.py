@@ -13,6 +13,7 @@ one ends at once, which is the same as a kill.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import time
@@ -45,7 +46,7 @@ from ipmicra.edge.crawl_node.status import NodeStatus
 from ipmicra.edge.crawl_node.tables import Change, TableOutput, to_parquet
 from ipmicra.edge.crawl_node.warc import WarcOutput
 from ipmicra.edge.hierarchy_file import write_atomically
-from ipmicra.errors import IpmicraError
+from ipmicra.errors import IpmicraError, StoreError
 from ipmicra.model.foreign_text import csv_text
 
 STATUS_S, RECENT = 1.0, 10
@@ -157,6 +158,9 @@ class _Node:
         self._load = 0, 0, 0
         """Bytes, queued requests and duplicates when the scheduler was last seen."""
         self._last: NodeStatus | None = None
+        self._trouble: StoreError | None = None
+        """Why nothing can be written any more."""
+        self._stopping: asyncio.Future[None] | None = None
         self._loop = create_looping_call(self._tick)
         self._crawler.signals.connect(self._opened, signals.spider_opened)
         self._crawler.signals.connect(self._closed, signals.spider_closed)
@@ -184,6 +188,8 @@ class _Node:
 
     def finish(self) -> CrawlReport:
         """Close the files; at the end of a turn say what was crawled."""
+        if self._trouble is not None:
+            raise self._trouble
         scheduler_left = self._last.queued if self._last else 0
         is_done = self._reason == "finished" and not scheduler_left
         files: list[Path] = []
@@ -266,7 +272,13 @@ class _Node:
         self._outputs.commit()
 
     def _tick(self) -> None:
-        self._commit()
+        try:
+            self._commit()
+        except StoreError as error:  # what is not committed yet is fetched again by the next run
+            self._trouble = error
+            self._loop.stop()
+            self._stopping = asyncio.ensure_future(self._process.stop())
+            return
         now_s = time.time()
         if self._last is None or now_s - self._last.updated_s >= STATUS_S:
             self._last = self._status("crawling")

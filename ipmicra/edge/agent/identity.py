@@ -14,6 +14,7 @@ import stat
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ipmicra.edge.durable import settle
 from ipmicra.errors import InputError
 from ipmicra.wire.joining import JoinToken
 
@@ -62,9 +63,7 @@ def write_identity(path: Path, identity: AgentIdentity) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
             json.dump({"version": 1, **asdict(identity)}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        settle(beside, path)
     except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()

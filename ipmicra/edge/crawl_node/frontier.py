@@ -8,10 +8,10 @@ every step is a statement in one database, and one rule makes a kill harmless:
     A URL is done only when everything that came of it is committed: its links, what is known of its page,
     and the lengths of the files that got its records.
 
-`commit` therefore flushes the files first, notes their lengths, and commits all of it in one transaction.
+`commit` therefore syncs the files first, notes their lengths, and commits all of it in one transaction.
 After a kill, what was in flight waits again, and the files are cut to the lengths that were committed: each
-page is in them once, although a few were fetched twice. Commits need no `fsync` for that (the write-ahead log
-survives the process, not the machine), so one costs a tenth of a millisecond.
+page is in them once, although a few were fetched twice. Commits of the database need no `fsync` for
+that: the write-ahead log survives the process, and after a power cut the last pages are fetched again.
 
 A *turn* is one crawl of the sites. `pages` outlives it: validators, digest and links of every page, which the
 next turn needs to ask for changes only and to know the links of pages that did not change.
@@ -22,13 +22,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, StoreError
 
 VERSION = 1
 """Of the tables; another one is refused."""
@@ -85,10 +85,42 @@ class KnownPage:
     changes: int = 0
 
 
+class _Database:
+    """A database that does nothing more once anything went wrong.
+
+    SQLite may have rolled back the whole transaction then (a full disk, an error of the disk). Whatever came
+    next would be committed without what came before: pages would be done whose links are lost.
+    """
+
+    def __init__(self, raw: sqlite3.Connection, path: Path) -> None:
+        self._raw, self._path = raw, path
+        self._trouble: StoreError | None = None
+
+    def execute(self, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        return self._done(self._raw.execute, sql, values)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> sqlite3.Cursor:
+        return self._done(self._raw.executemany, sql, rows)
+
+    def _done(self, do: Callable[[str, Any], sqlite3.Cursor], sql: str, values: object) -> sqlite3.Cursor:
+        if self._trouble is not None:
+            raise self._trouble
+        try:
+            return do(sql, values)
+        except sqlite3.Error as error:
+            self._trouble = StoreError(
+                str(self._path), f"{error}: see to the disk, then start the node again"
+            )
+            raise self._trouble from error
+
+    def close(self) -> None:
+        self._raw.close()
+
+
 class Frontier:
     """The database of a node; use as a context."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: _Database) -> None:
         """Take over an open database; see `open`."""
         self._db = database
 
@@ -111,7 +143,7 @@ class Frontier:
         except BaseException:
             database.close()
             raise
-        return cls(database)
+        return cls(_Database(database, path))
 
     def __enter__(self) -> Self:
         """Return itself."""

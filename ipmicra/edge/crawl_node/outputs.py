@@ -2,7 +2,8 @@
 
 A file that is being written ends in `.open`; it gets its own name when it is complete, so whoever reads the
 folder sees only complete files. `Outputs.commit` is the one place where files and frontier are brought into
-step: flush, note the lengths, commit, and only then rename what is complete.
+step: sync, note the lengths, commit, and only then rename what is complete. A commit may be lost in a power
+cut, and then pages are fetched again; but what it says of the files is true.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 from pathlib import Path
 
 from ipmicra.edge.crawl_node.frontier import Frontier
+from ipmicra.edge.durable import settle
+from ipmicra.errors import StoreError
 
 OPEN = ".open"
 
@@ -26,6 +29,9 @@ class GrowingFile:
         # After a crash of the machine it may be shorter than was committed.
         self.length = min(length, self._file.seek(0, os.SEEK_END))
         self._file.truncate(self.length)
+        self._is_synced = False
+        self._trouble: OSError | None = None
+        """What went wrong, which ends its use."""
 
     @property
     def name(self) -> str:
@@ -35,19 +41,36 @@ class GrowingFile:
     def write(self, data: bytes) -> int:
         """Append; return where the data begin."""
         begin = self.length
-        self._file.write(data)
+        self._is_synced = False
+        try:
+            self._file.write(data)
+        except OSError as error:
+            self._trouble = error
+            raise
         self.length += len(data)
         return begin
 
-    def flush(self) -> None:
-        """Hand everything to the operating system."""
-        self._file.flush()
+    def sync(self) -> None:
+        """See that everything is on the disk: a commit is about to say so.
+
+        After an error nobody knows what is there, so there is no way on but to open it anew.
+        """
+        if self._trouble is None and not self._is_synced:
+            try:
+                self._file.flush()
+                os.fdatasync(self._file.fileno())
+            except OSError as error:
+                self._trouble = error
+        if self._trouble is not None:
+            reason = self._trouble.strerror or str(self._trouble)
+            raise StoreError(str(self._growing), f"{reason}: see to the disk, then start the node again")
+        self._is_synced = True
 
     def complete(self) -> None:
         """Close, and give it its own name; one without content is removed."""
         self._file.close()
         if self.length:
-            self._growing.replace(self.path)
+            settle(self._growing, self.path)
         else:
             self._growing.unlink()
 
@@ -91,7 +114,7 @@ class Outputs:
         """Bring files and frontier into step."""
         complete, self._complete = self._complete, []
         for one in (*self._files.values(), *complete):
-            one.flush()
+            one.sync()
         self.frontier.commit((one.name, one.length) for one in (*self._files.values(), *complete))
         if complete:
             for one in complete:

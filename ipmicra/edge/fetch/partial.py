@@ -18,6 +18,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from ipmicra.edge.durable import settle
 from ipmicra.edge.fetch.checksum import sum_file
 from ipmicra.edge.fetch.state import FileState, forget_state, read_state, write_state
 
@@ -70,9 +71,7 @@ class PartialFile:
     def publish(self, state: FileState) -> None:
         """Put the file in its place, as a whole and for good."""
         self._file.flush()
-        os.fsync(self._file.fileno())
-        self._path.replace(self._target)
-        _sync_folder(self._target.parent)
+        settle(self._path, self._target)
         write_state(self._target, state)
         forget_state(self._path)
 
@@ -116,12 +115,3 @@ def _is_still_at(path: Path, file: BufferedWriter) -> bool:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:
         return False
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from ipmicra.edge.durable import settle
 from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.errors import StoreError
@@ -38,15 +38,3 @@ def backup_file(source: Path, target: Path, progress: Callable[[int, int], objec
     finally:
         connection.close()
         part.unlink(missing_ok=True)
-
-
-def settle(part: Path, target: Path) -> None:
-    """Let a finished file take its name, durably."""
-    with part.open("rb") as written:
-        os.fsync(written.fileno())
-    part.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
