@@ -57,6 +57,7 @@ QUESTIONS = {
     "bounds_array": "bounds_array(4)",
     "registered_range": "registered_range(1)",
     "renderer": "renderer",
+    "row_texts": "row_texts",
 }
 UNCHECKED = {
     *("row_of", "parent", "bounds", "country"),
