@@ -64,6 +64,10 @@ class Browser:
         script = f"return document.readyState === 'complete' && {there}"
         wait_until(lambda: self.run(script), "the page is there")
 
+    def print_out(self, *, is_over: bool = False) -> None:
+        """Show the page as it is printed, or as on a screen again."""
+        self._devtools("Emulation.setEmulatedMedia", media="" if is_over else "print")
+
     def save_to(self, folder: Path) -> None:
         """Let the page save files into a folder."""
         self._devtools("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))

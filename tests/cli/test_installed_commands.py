@@ -16,6 +16,7 @@ import pytest
 from ipmicra.cli.examples import EXAMPLES
 from ipmicra.cli.main import app, command_names, group_names
 from tests.cli.command_line import ROOT, ran, told
+from tests.cli.json_schemas import check_output, path_of
 from tests.cli.prepared import Prepared, prepared
 from tests.patience import PATIENCE_S
 from tests.servers.dump_server import DumpServer
@@ -108,13 +109,27 @@ def test_every_command_has_a_real_call() -> None:
     assert {*CALLS, *TESTED_ELSEWHERE} == set(COMMANDS)
 
 
+def test_every_command_with_output_has_a_schema() -> None:
+    assert [name for name in (*CALLS, "demo") if not path_of(name).is_file()] == []
+
+
+def test_value_of_another_type_and_a_missing_name_are_noticed() -> None:
+    good: dict[str, object] = {"edition": {}, "file": "a.ipm"}
+    wrong: tuple[dict[str, object], ...] = ({**good, "file": 5}, {"edition": {}})
+    for bad in wrong:
+        with pytest.raises(AssertionError, match="ipmicra info"):
+            check_output("info", bad)
+
+
 def test_real_calls_give_json_into_a_pipe(ready: Prepared) -> None:
     """All in one scenario: later commands work on what earlier ones left."""
     for name, call in CALLS.items():
         done = installed(*call(ready).split(), IPMICRA_AGENT_TOKEN=ready.internet.token)
         assert done.returncode == 0, (name, told(done))
         assert "Traceback" not in told(done)
-        assert json.loads(done.stdout), name
+        found = json.loads(done.stdout)
+        assert found, name
+        check_output(name, found)
 
 
 def test_agent_runs_until_it_is_interrupted_and_says_so(ready: Prepared) -> None:

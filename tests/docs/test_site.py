@@ -66,6 +66,9 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     front = (tmp_path / "site" / "docs" / "README.html").read_text(encoding="utf-8")
     assert "tutorial.html" in front
+    index = (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
+    assert all(f'"docs/{page}"' in index for page in ("json", "how-to/install", "how-to/troubleshooting"))
+    assert (tmp_path / "site" / "search.html").is_file()
     assert not re.search(r'(?:src|href)="https?://[^"]*\.(?:js|css|woff2?)"', front), (
         "the site needs the network"
     )

@@ -26,6 +26,7 @@ from ipmicra.edge.store.store import Store
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.delegation import Decision
 from tests.cli.command_line import ROOT, ran, told
+from tests.cli.json_schemas import check_output
 from tests.patience import PATIENCE_S
 
 CRAWLERS, SITES = 4, 30
@@ -95,7 +96,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     folder = tmp_path_factory.mktemp("demo")
     done = ran("demo", *SMALL, "--home", folder / "home", "-o", folder / "demo.html", "--json")
     assert done.returncode == 0, told(done)
-    return Played(folder / "home", json.loads(done.stdout), (folder / "demo.html").read_text())
+    record = json.loads(done.stdout)
+    check_output("demo", record)
+    return Played(folder / "home", record, (folder / "demo.html").read_text())
 
 
 def test_every_site_of_the_list_has_a_crawler(played: Played) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ipmicra.app.report.data import ReportSite
+from ipmicra.app.report.data import HistoryStep, ReportSite
 from ipmicra.app.report.write import write_report
 from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
 from tests.patience import wait_until
@@ -20,7 +20,13 @@ from tests.report_world import invented_data
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 
-DATA = invented_data(400)
+HISTORY = tuple(
+    HistoryStep(
+        start_s=i * 86400.0, length_s=86400.0, delegations=90 - i, probes=3 * i, mean_rtt_ms=20.0, moves=i % 4
+    )
+    for i in range(40)
+)
+DATA = replace(invented_data(400), history=HISTORY)
 ESCAPE = "\ue00c"
 ENTER = "\ue007"
 ROWS = "[...document.querySelectorAll('#table-sites tbody tr')]"
@@ -232,7 +238,9 @@ def test_labels_of_a_plot_do_not_overlap(browser: Browser, file: Path, width: in
     browser.open(file, width=width)
     overlaps = browser.run(
         "const found = [];"
-        "for (const group of ['map .name', 'hilbert .block', 'subnets .box'].map(g => `#plot-${g} text`)) {"
+        "const groups = ['map .name', 'hilbert .block', 'subnets .box', 'history', 'rtt', 'probes', 'load',"
+        "  'trade'];"
+        "for (const group of groups.map(g => `#plot-${g} text`)) {"
         "  const boxes = [...document.querySelectorAll(group)].filter(t => t.getClientRects().length)"
         "    .map(t => [t.textContent, t.getBoundingClientRect()]);"
         "  for (const [i, [a, p]] of boxes.entries()) for (const [b, q] of boxes.slice(i + 1)) {"
@@ -243,6 +251,19 @@ def test_labels_of_a_plot_do_not_overlap(browser: Browser, file: Path, width: in
         "} return found"
     )
     assert overlaps == []
+
+
+def test_paper_shows_light_whole_tables_without_controls(browser: Browser, file: Path) -> None:
+    browser.open(file, is_dark=True)
+    try:
+        browser.print_out()
+        seen = "return ['.legend', '.tools', '.csv'].filter(s => document.querySelector(s).offsetHeight)"
+        assert browser.run(seen) == []
+        assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 248)"
+        cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollHeight > s.clientHeight + 1)"
+        assert browser.run(f"return {cut}.length") == 0
+    finally:
+        browser.print_out(is_over=True)
 
 
 def test_cells_on_a_phone_are_whole_and_name_their_column(browser: Browser, file: Path) -> None:

@@ -41,6 +41,13 @@ class Curve:
     rtt_ms: Milliseconds
     weight: NDArray[np.float64]
     """Adds up to the number of sites compared."""
+    is_expected: bool = False
+    """Nobody measured these round trips: a model expects them."""
+
+    @property
+    def mean_text(self) -> str:
+        """The mean as people read it; ≈ if it is expected."""
+        return f"{'≈ ' if self.is_expected else ''}{self.mean_ms:.1f} ms"
 
     @property
     def mean_ms(self) -> float:
@@ -199,15 +206,10 @@ class Columns:
         named = [
             (self.data.policy, "ours", None if self.data.is_oracle else self.ours_ms),
             ("nearest", "oracle", self.oracle_ms),
-            (f"site hash{self.mark}", "hash", self.hash_ms),
+            ("site hash", "hash", self.hash_ms),
         ]
         curves = [self._curve(name, role, rtt_ms) for name, role, rtt_ms in named if rtt_ms is not None]
         return (*curves, *self._random())
-
-    @property
-    def mark(self) -> str:
-        """Mark of the names of ways whose round trips nobody measured."""
-        return " (expected)" if self.data.baselines.is_expected else ""
 
     def curve(self, role: str) -> Curve | None:
         """Return one of the curves, by its role: ours, oracle, hash or random."""
@@ -215,14 +217,17 @@ class Columns:
 
     def _curve(self, name: str, role: str, rtt_ms: Milliseconds) -> Curve:
         picked = rtt_ms[self.compared]
-        return Curve(name=name, role=role, rtt_ms=picked, weight=np.ones(len(picked)))
+        is_expected = role in {"hash", "random"} and self.data.baselines.is_expected
+        return Curve(
+            name=name, role=role, rtt_ms=picked, weight=np.ones(len(picked)), is_expected=is_expected
+        )
 
     def _random(self) -> list[Curve]:
         """Any crawler is as likely as any other: all round trips of a site share its weight."""
         true = self.data.true_rtt_ms
         if true is None:
             given = self.data.baselines.random_ms
-            return [] if given is None else [self._curve(f"random{self.mark}", "random", given)]
+            return [] if given is None else [self._curve("random", "random", given)]
         true = true[:, self.compared]
         is_known = np.isfinite(true)
         weight = np.broadcast_to(1.0 / is_known.sum(axis=0), true.shape)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ipmicra.app.report.plots.palette import CRAWLERS, colours
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import InputError, MissingExtraError
 from ipmicra.model.types import Floats
@@ -31,18 +32,54 @@ def check_picture(path: Path) -> None:
 def draw_picture(path: Path, title: str, draw: Draw, *, projection: str | None = None) -> Path:
     """Draw one picture, in the format that its name ends in; return its path."""
     check_picture(path)
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot(projection=projection)
-    draw(axes)
-    axes.set_title(title)
-    if axes.get_legend_handles_labels()[1]:
-        axes.legend()
-    image = io.BytesIO()
-    figure.savefig(image, format=path.suffix.lower()[1:], dpi=120)
+    with rc_context(report_look()):
+        figure = Figure(figsize=(7, 4.5), layout="constrained")
+        axes = figure.add_subplot(projection=projection)
+        draw(axes)
+        axes.set_title(title, loc="left")
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend()
+        image = io.BytesIO()
+        figure.savefig(image, format=path.suffix.lower()[1:], dpi=120)
     write_atomically(path, [image.getvalue()])
     return path
+
+
+def report_look() -> Any:  # noqa: ANN401 - matplotlib names every key in the type
+    """Return matplotlib's settings that give pictures the colours, grid and letters of a report."""
+    from cycler import cycler
+
+    known = colours()
+    return {
+        "axes.prop_cycle": cycler(color=CRAWLERS),
+        "figure.facecolor": known["card"],
+        "axes.facecolor": known["card"],
+        "axes.edgecolor": known["line"],
+        "axes.labelcolor": known["muted"],
+        "axes.titlecolor": known["ink"],
+        "axes.titlesize": 11.5,
+        "axes.titleweight": "bold",
+        "axes.labelsize": 9.5,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "grid.color": known["line"],
+        "grid.alpha": 1.0,
+        "text.color": known["ink"],
+        "xtick.color": known["line"],
+        "ytick.color": known["line"],
+        "xtick.labelcolor": known["muted"],
+        "ytick.labelcolor": known["muted"],
+        "xtick.labelsize": 9.0,
+        "ytick.labelsize": 9.0,
+        "lines.linewidth": 2.0,
+        "legend.frameon": False,
+        "legend.fontsize": 9.0,
+    }
 
 
 Curve = tuple[Sequence[float] | Floats, Sequence[float] | Floats]

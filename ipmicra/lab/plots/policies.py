@@ -18,7 +18,6 @@ def draw_policies(rows: Sequence[dict[str, Any]], title: str, path: Path) -> Non
                 (row["probes_per_site"], 100 * row["optimal"]) for row in rows if row["policy"] == policy
             )
             axes.plot(*zip(*points, strict=True), marker="o", label=policy)
-        axes.set(xlabel="probes per site", ylabel="optimal (%)", ylim=(0, 102))
-        axes.grid(visible=True, alpha=0.3)
+        axes.set(xlabel="probes per site", ylabel="sites with their nearest crawler, %", ylim=(0, 102))
 
     draw_picture(path, title, lines)

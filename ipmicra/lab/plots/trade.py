@@ -21,7 +21,7 @@ def draw_trade_curve(rows: Sequence[dict[str, Any]], title: str, path: Path) -> 
         rates = other.plot(levels, [row["pages_per_hour"] for row in rows], "s--", color="C1")
         other.set(ylabel="pages per hour")
         other.set_ylim(bottom=0)
+        other.grid(visible=False)
         axes.legend([*trips, *rates], ["mean round trip", "pages per hour"], loc="lower right")
-        axes.grid(visible=True, alpha=0.3)
 
     draw_picture(path, title, lines)

@@ -92,7 +92,7 @@ def _key(curves: tuple[Curve, ...]) -> list[Layer]:
         stroke = Style(stroke=curve.role, stroke_width=2.6, dash=DASHES[curve.role])
         layers += [
             layer([Path((((x, y - 4), (x + 24, y - 4)),))], stroke),
-            words([Text(x + 30, y, f"{name}: {curve.mean_ms:.1f} ms", size=LABEL)], "ink"),
+            words([Text(x + 30, y, f"{name}: {curve.mean_text}", size=LABEL)], "ink"),
         ]
     return layers
 
@@ -119,5 +119,5 @@ def _bands(curves: tuple[Curve, ...], low: float, high: float) -> Layer:
 
 
 def _alt(curves: tuple[Curve, ...]) -> str:
-    parts = [f"{curve.name}: mean {curve.mean_ms:.1f} ms" for curve in curves]
+    parts = [f"{curve.name}: mean {curve.mean_text}" for curve in curves]
     return "Share of sites by round trip to their crawler. " + "; ".join(parts) + "."

@@ -14,6 +14,8 @@ from ipmicra.assign.balance.trade import EQUAL, NEAREST, Trade, TradePoint
 WIDTH, HEIGHT = 380.0, 306.0
 FRAME = Frame(left=52, top=34, right=362, bottom=262)
 ENDS = {EQUAL: "1: equal load", NEAREST: "0: nearest"}
+NAME_WIDTH, NAME_HEIGHT = 100.0, 40.0
+"""Room that the name of an end of the curve takes."""
 
 
 def draw_trade(columns: Columns, config: ReportConfig) -> Scene | None:
@@ -49,21 +51,24 @@ def draw_trade(columns: Columns, config: ReportConfig) -> Scene | None:
             *horizontal_axis(FRAME, trips, across, short, "mean round trip, ms"),
             layer([line], Style(stroke="accent", stroke_width=2.6), "curve"),
             layer(dots, Style(fill="accent"), "bar", focusable=True),
-            *_own(trade.chosen, at),
+            *_own(trade.chosen, at, named),
             words(named, "ink"),
         ),
     )
 
 
-def _own(chosen: TradePoint, at: Callable[[TradePoint], tuple[float, float]]) -> list[Layer]:
-    """Mark what the sites have now, by a ring around its place."""
+def _own(
+    chosen: TradePoint, at: Callable[[TradePoint], tuple[float, float]], named: list[Text]
+) -> list[Layer]:
+    """Mark what the sites have now, by a ring around its place; its name is above it where one is below."""
     if not _is_known(chosen):
         return []
     x, y = at(chosen)
+    is_taken = any(abs(name.x - x) < NAME_WIDTH and y < name.y < y + NAME_HEIGHT for name in named)
     ring = Circle(x, y, 8.0, f"now\n{_tip(chosen)}")
     return [
         layer([ring], Style(stroke="ink", stroke_width=1.6), "bar", focusable=True),
-        words([Text(x, y + 21, "now", size=LABEL, anchor="middle")], "ink"),
+        words([Text(x, y - 13 if is_taken else y + 21, "now", size=LABEL, anchor="middle")], "ink"),
     ]
 
 
