@@ -81,8 +81,8 @@ class Forest:
             number = self._numbers[key] = self._count
             self._count += 1
             if number == len(self._precision):
-                self._precision = np.concatenate([self._precision, np.zeros_like(self._precision)])
-                self._weight = np.concatenate([self._weight, np.zeros_like(self._weight)])
+                self._precision = _twice_as_long(self._precision)
+                self._weight = _twice_as_long(self._weight)
         return number
 
     def add_crawler(self) -> None:
@@ -122,6 +122,13 @@ class Forest:
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
         kernels.learn_branch(self._precision, self._weight, branch.arrays(), crawlers, precision, weight)
+
+
+def _twice_as_long(messages: Floats32) -> Floats32:
+    """Return messages with room for as many nodes more, which takes memory when they come to be."""
+    found = np.zeros((2 * len(messages), messages.shape[1]), np.float32)
+    found[: len(messages)] = messages
+    return found
 
 
 def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:

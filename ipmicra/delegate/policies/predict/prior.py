@@ -4,7 +4,7 @@ Two sources are added up, both in logarithms of round trips, one number per craw
 
 - *Geography* says how far each crawler is from the site's place (`Outlook`). A place is a point, or some
   points around it where it is not known well: the settlements of its country near it, by their number of
-  people, or else a ring. Light gives a bound from below.
+  people, and a ring. Light gives a bound from below.
 - The *field* is what other sites taught: a straight line that corrects the dependence on distance, levels of
   regions, organisations and subnets (`forest`), and the covariance between crawlers within a site.
 
@@ -45,6 +45,8 @@ MOST_SETTLEMENTS = 24
 """Settlements that stand for a place: the likeliest."""
 WIDTHS = 1.5
 """Radii within which two thirds of a place's settlements count, beside their number of people."""
+ABROAD = 0.2
+"""Share of the ring beside settlements: the country may be wrong, and its neighbour right."""
 NUGGET = 1e-4
 """Variance of a single sample beside all else; keeps matrices sound."""
 MIDDLE = float(np.log(20.0))
@@ -120,11 +122,15 @@ class Geography:
         centre = unit_vectors(location.latitude, location.longitude)
         if location.radius_km <= POINT_KM:
             return self.outlook_of(centre[None], np.ones(1), location.radius_km)
-        settled = self._settled(location, centre)
-        if settled is not None:
-            return self.outlook_of(*settled, MARGIN_KM)
         ring = ring_around(centre, location.radius_km)
-        return self.outlook_of(ring, np.ones(len(ring)), RING_MARGIN * location.radius_km)
+        weights, margins = np.ones(len(ring)), np.full(len(ring), RING_MARGIN * location.radius_km)
+        settled = self._settled(location, centre)
+        if settled is None:
+            return self.outlook_of(ring, weights, margins[:, None])
+        points, people = settled
+        weights = np.concatenate((people / people.sum() * (1 - ABROAD), weights / len(ring) * ABROAD))
+        margins = np.concatenate((np.full(len(points), MARGIN_KM), margins))
+        return self.outlook_of(np.concatenate((points, ring)), weights, margins[:, None])
 
     def _settled(self, location: Location, centre: Floats) -> tuple[Floats, Floats] | None:
         """Return the settlements that a place stands for and their weights; None if there are none."""
@@ -137,7 +143,7 @@ class Geography:
         likeliest = likeliest[away[likeliest] < 2.0]  # noqa: PLR2004 - widths
         return (points[likeliest], weights[likeliest]) if len(likeliest) else None
 
-    def outlook_of(self, points: Floats, weights: Floats, off_km: float) -> Outlook:
+    def outlook_of(self, points: Floats, weights: Floats, off_km: float | Floats) -> Outlook:
         """Return the prior for a site at any of some points, give or take so many kilometres."""
         distances = self._distances(points)
         least = np.maximum(distances - off_km, 0.0) / FIBRE_KM_PER_MS

@@ -11,7 +11,7 @@ from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.policies.predict.belief import Belief
 from ipmicra.delegate.policies.predict.forest import Branches
-from ipmicra.delegate.policies.predict.prior import Field, Geography, Samples
+from ipmicra.delegate.policies.predict.prior import ABROAD, Field, Geography, Samples
 from ipmicra.delegate.policies.predict.whereabouts import Candidates, PlacementCheck, Whereabouts
 from ipmicra.model.geo import unit_vectors
 from ipmicra.model.location import Location
@@ -91,7 +91,7 @@ def wide(radius_km: float = 300.0) -> Location:
     return Location(latitude=38.0, longitude=24.0, radius_km=radius_km, country="GR")
 
 
-def test_points_of_a_wide_place_are_settlements_of_its_country() -> None:
+def test_points_of_a_wide_place_are_settlements_of_its_country_and_some_around_it() -> None:
     class Two:
         def of(self, country: str) -> tuple[Floats, Floats]:
             assert country == "GR"
@@ -101,7 +101,9 @@ def test_points_of_a_wide_place_are_settlements_of_its_country() -> None:
     for one in (ATHENS, TOKYO, LIMA):
         found.add(one)
     weights = np.exp(found.outlook(wide()).scores)
-    assert weights.tolist() == pytest.approx([0.8, 0.2], abs=0.06)
+    assert (weights[:2] / weights[:2].sum()).tolist() == pytest.approx([0.8, 0.2], abs=0.06)
+    assert weights[2:].sum() == pytest.approx(ABROAD)
+    assert len(weights) == 2 + 13
     assert len(found.outlook(wide(20.0)).scores) == 13  # a city: a ring around it
 
 
