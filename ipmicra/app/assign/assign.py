@@ -7,8 +7,9 @@ and here the result is kept. The answer is `model.Assignment` from the backend t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from ipmicra.app.assign.backends import AssignReport, assign, check_backend
@@ -81,14 +82,14 @@ def assign_seeds(
     check_request(request)
     check_wishes(request.zones, request.backend)
     evenness = chosen_evenness(store, request.evenness)
-    now_s, schedule, before = clock(), store.recrawls.all(), store.assignments.all()
+    now_s = clock()
     overlay, damaged = kept_overlay(store)
-    pages = crawled_pages(schedule) | (read_pages(request.pages) if request.pages else {})
-    urls = read_urls(request.urls)
+    pages, urls = (read_pages(request.pages) if request.pages else {}), read_urls(request.urls)
     crawlers = [member.crawler for member in store.crawlers.all((CrawlerState.JOINED,))]
-    state = ScheduleState(schedule=schedule, before=before, there={one.name for one in crawlers})
-    due = due_hosts(state, now_s) if request.is_due_only else []
+    there = {one.name for one in crawlers}
+    due = due_hosts(store, there, now_s) if request.is_due_only else []
     sites, unresolved = find_sites([*request.texts, *due], store, request.dns)
+    state = _state(store, sites, there)
     about = StoredWhereabouts(store, hierarchy, clock) if request.backend in OVERLAYS else None
     learning = (
         None if hierarchy is None else StoredExpectations(store=store, hierarchy=hierarchy, clock=clock)
@@ -99,12 +100,13 @@ def assign_seeds(
             crawlers=crawlers,
             trips=_trips(store, sites, request),
             expectations=learning,
-            before=before,
+            before=state.before,
+            loads=store.assignments.loads(),
             backend=request.backend,
             auction=AuctionConfig(evenness=evenness.value, is_anew=evenness.is_changed),
             is_traded=not request.is_due_only,
-            pages=pages,
-            piece_pages=crawled_pieces(schedule),
+            pages=crawled_pages(state.schedule) | pages,
+            piece_pages=crawled_pieces(state.schedule),
             urls=urls,
             pieces=PieceConfig(most=request.pieces),
             overlay=overlay,
@@ -121,6 +123,16 @@ def assign_seeds(
             keep_trade(store, evenness.value, report.trade, now_s)
     report.findings += [*damaged, *evenness.findings, *delay_findings(report.turns)]
     return (only_due(report) if request.is_due_only else report), unresolved
+
+
+def _state(store: StorePort, sites: Sequence[Site], there: Collection[str]) -> ScheduleState:
+    """Read what was assigned and scheduled of these sites; what exists besides is not read."""
+    hosts = list(dict.fromkeys(site.host for site in sites))
+    return ScheduleState(
+        schedule=list(chain.from_iterable(store.recrawls.of_many(hosts).values())),
+        before=list(chain.from_iterable(store.assignments.of_many(hosts).values())),
+        there=there,
+    )
 
 
 def check_request(request: AssignRequest) -> None:

@@ -71,7 +71,7 @@ def assign(problem: AssignProblem) -> AssignReport:
     report.findings += [
         *page_findings(table.counts),
         *fleet_findings(problem.crawlers, table.units, report.assignments),
-        *takeovers(problem.crawlers, report.assignments, problem.before),
+        *takeovers(problem.crawlers, report.assignments, problem.before, table.loads),
     ]
     return report
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from ipmicra.delegate.config import TAUGHT_SAMPLES, DelegatorConfig
 from ipmicra.delegate.policies.predict.expecting import ExpectedTrips
 from ipmicra.edge.geodata.countries import CountrySettlements
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import Bounds, StorePort
+from ipmicra.edge.store.ports import Bounds, DelegationRecord, StorePort
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.location import Location
@@ -46,6 +46,7 @@ class StoredExpectations:
             return known_ms  # nothing to estimate, so nothing to learn from thousands of samples
         heard = self._heard()
         places = StoredPlaces(self.store, self.hierarchy)
+        places.read([*heard, *(site.address for site in sites)])
         trips = ExpectedTrips(self.hierarchy, crawlers, CountrySettlements())
         for address, samples in heard.items():
             trips.learn(address, places.of_address(address), _measured(samples))
@@ -90,31 +91,50 @@ class StoredPlaces:
     """
 
     def __init__(self, store: StorePort, hierarchy: Hierarchy | None) -> None:
-        """Read the places of all delegations; without a hierarchy host names are the only other clue."""
+        """Read nothing yet; without a hierarchy host names are the only other clue."""
         self._store, self._hierarchy = store, hierarchy
         self._by_address: dict[Address, Location | None] = {}
-        self._by_bounds: dict[Bounds, Location | None] = {}
-        for record in store.delegations.all():
-            is_known = record.location is not None or record.delegation.rtt_ms is not None
-            if record.address is not None and is_known:
-                self._by_bounds[record.delegation.first, record.delegation.last] = record.location
-                self._by_address[record.address] = record.location
+        self._by_bounds: dict[Bounds, DelegationRecord | None] = {}
+        self._asked: set[Address] = set()
 
     @cached_property
     def _located(self) -> LocatedSites:
         return LocatedSites(self._hierarchy)
 
+    def read(self, addresses: Iterable[Address]) -> None:
+        """Read the delegations that were decided for addresses, all at once."""
+        new = set(addresses) - self._asked
+        self._asked |= new
+        for record in self._store.delegations.decided_for(list(new)):
+            if record.address is not None and _is_placed(record):
+                self._by_address[record.address] = record.location
+
     def of_address(self, address: Address) -> Location | None:
         """Return the place of an address that was probed."""
+        self.read([address])
         if address in self._by_address:
             return self._by_address[address]
         return self._located.location_of(Site(str(address), address), 0)
 
     def of_site(self, site: Site) -> Location | None:
         """Return the place of a site."""
+        self.read([site.address])
         if site.address in self._by_address:
             return self._by_address[site.address]
         result = self._store.results.latest(site.host)
-        if result is not None and (bounds := (result.first, result.last)) in self._by_bounds:
-            return self._by_bounds[bounds]
+        if result is not None:
+            record = self._decided(result.first, result.last)
+            if record is not None and record.address is not None and _is_placed(record):
+                return record.location
         return self._located.location_of(site, 0)
+
+    def _decided(self, first: Address, last: Address) -> DelegationRecord | None:
+        bounds = first, last
+        if bounds not in self._by_bounds:
+            self._by_bounds[bounds] = self._store.delegations.get(first, last)
+        return self._by_bounds[bounds]
+
+
+def _is_placed(record: DelegationRecord) -> bool:
+    """Return whether a delegation says where its site is, which may be nowhere."""
+    return record.location is not None or record.delegation.rtt_ms is not None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.app.describe.assignment import describe_assignment
-from ipmicra.assign.balance.load import PageCounts, believed_pages, relative, units_of
+from ipmicra.assign.balance.load import FleetLoads, HeldLoad, PageCounts, relative, units_of
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler
 
@@ -60,7 +60,10 @@ def fleet_findings(
 
 
 def takeovers(
-    crawlers: Sequence[Crawler], assignments: Sequence[Assignment], before: Sequence[Assignment]
+    crawlers: Sequence[Crawler],
+    assignments: Sequence[Assignment],
+    before: Sequence[Assignment],
+    loads: FleetLoads,
 ) -> list[str]:
     """Report what becomes of sites whose crawler is gone: others start on them again from the first page.
 
@@ -70,39 +73,35 @@ def takeovers(
     there = {crawler.name for crawler in crawlers}
     assigned = {one.key for one in assignments if one.crawler is not None}
     findings = []
-    for gone in sorted({one.crawler for one in before if one.crawler is not None} - there):
-        held = [one.key in assigned for one in before if one.crawler == gone]
-        orphans = held.count(False)
+    for gone, held in sorted(loads.by_crawler.items()):
+        if gone in there:
+            continue
+        moved = sum(one.crawler == gone and one.key in assigned for one in before)
+        orphans = held.sites - moved
         findings.append(
-            f"{gone} is gone: {held.count(True)} of its sites start again elsewhere"
+            f"{gone} is gone: {moved} of its sites start again elsewhere"
             + (f", {orphans} were not asked for or have no heir" if orphans else "")
         )
     return findings
 
 
 def explain_load(
-    host: str, assignments: Sequence[Assignment], crawlers: Sequence[Crawler]
+    pieces: Sequence[Assignment], loads: FleetLoads, crawlers: Sequence[Crawler]
 ) -> list[dict[str, Any]]:
     """Explain why each piece of a host is where it is: reason, and its crawler's load beside the mean."""
-    units = dict(
-        zip((one.name for one in crawlers), units_of([one.capacity for one in crawlers]), strict=True)
-    )
-    pages = believed_pages([one.pages for one in assignments]).pages
-    held = {name: [0, 0] for name in units}
-    for one, count in zip(assignments, pages.tolist(), strict=True):
-        if one.crawler in held:
-            held[one.crawler][0] += 1
-            held[one.crawler][1] += count
-    loads = {name: float(relative(total, units[name])) for name, (_, total) in held.items()}
-    finite = [load for load in loads.values() if np.isfinite(load)]
+    units = units_of([one.capacity for one in crawlers])
+    names = [one.name for one in crawlers]
+    held = {name: loads.by_crawler.get(name, HeldLoad()) for name in names}
+    totals = [one.total(loads.usual) for one in held.values()]
+    relative_loads = dict(zip(names, relative(totals, units).tolist(), strict=True))
+    finite = [load for load in relative_loads.values() if np.isfinite(load)]
     mean = float(np.mean(finite)) if finite else None
     return [
         {
             **describe_assignment(one),
-            "crawler_tasks": held[one.crawler][0] if one.crawler in held else None,
-            "relative_page_load": loads.get(one.crawler or ""),
+            "crawler_tasks": held[one.crawler].sites if one.crawler in held else None,
+            "relative_page_load": relative_loads.get(one.crawler or ""),
             "mean_page_load": mean,
         }
-        for one in assignments
-        if one.host == host
+        for one in pieces
     ]

@@ -2,8 +2,8 @@
 
 Theory of operation
 -------------------
-`assign_seeds` reads all assignments, schedules and many samples for every call: right for a list, too much
-for a single host. Here loads are counted once and kept in memory; each site or list then costs
+`assign_seeds` reads the loads of the fleet, schedules and many samples for every call: right for a list, too
+much for a single host. Here loads are read once and kept in memory; each site or list then costs
 
 - one look for other hosts at its address: they stay together, so that polite delays hold in one place;
 - the samples of its own address, and what the delegator's model expects for the crawlers that have none;
@@ -28,7 +28,7 @@ from ipmicra.app.assign.scattered import scattered_trips
 from ipmicra.app.assign.trade import chosen_evenness
 from ipmicra.app.rules import SiteRules
 from ipmicra.assign.balance.config import AuctionConfig
-from ipmicra.assign.balance.load import believed_pages
+from ipmicra.assign.balance.load import FleetLoads, HeldLoad
 from ipmicra.assign.rules.rules import Choice
 from ipmicra.delegate.expecting import Expecting
 from ipmicra.edge.store.ports import StorePort
@@ -88,13 +88,12 @@ class IncrementalAssigner:
     """Pages that a site of unknown size counts for."""
 
     def count(self) -> None:
-        """Count what crawlers hold; once, and again after assignments were changed by others."""
-        assignments = self.store.assignments.all()
-        pages = believed_pages([one.pages for one in assignments]).pages.tolist()
-        self._page = float(believed_pages([*(one.pages for one in assignments), None]).pages[-1])
-        self._loads = {}
-        for one, size in zip(assignments, pages, strict=True):
-            self._add(one, size)
+        """Read what crawlers hold; once, and again after assignments were changed by others."""
+        loads = self.store.assignments.loads()
+        self._page = float(loads.usual)
+        self._loads = {
+            name: _Load(one.sites, one.total(loads.usual)) for name, one in loads.by_crawler.items()
+        }
 
     def _add(self, one: Assignment, pages: float, sign: int = 1) -> None:
         if one.crawler is not None:
@@ -164,7 +163,6 @@ class IncrementalAssigner:
         trips: Mapping[Address, Decision],
         expecting: Expecting | None,
     ) -> list[Assignment]:
-        loads = [self._loads.get(one.name, _Load()) for one in crawlers]
         delegated = {
             address: (one.crawler, one.rtt_ms) for address, one in trips.items() if one.rtt_ms is not None
         }
@@ -174,9 +172,12 @@ class IncrementalAssigner:
                 crawlers=crawlers,
                 trips=KnownRoundTrips(samples=self.store.samples, delegated=delegated),
                 expectations=ModelExpectations(expecting) if expecting is not None else None,
-                held=(
-                    np.array([one.sites for one in loads], np.float64),
-                    np.array([one.pages for one in loads], np.float64),
+                loads=FleetLoads(
+                    by_crawler={
+                        one.name: HeldLoad(sites=held.sites, sized=held.sites, pages=held.pages)
+                        for one in crawlers
+                        if (held := self._loads.get(one.name)) is not None
+                    }
                 ),
                 backend=BACKEND,
                 auction=AuctionConfig(

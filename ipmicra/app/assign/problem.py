@@ -13,7 +13,7 @@ from ipmicra.app.assign.scattered import ScatteredTrips
 from ipmicra.app.assign.whereabouts import Whereabouts
 from ipmicra.assign.balance.config import AuctionConfig, PieceConfig
 from ipmicra.assign.balance.demand import Demand
-from ipmicra.assign.balance.load import PageCounts, believed_pages, units_of
+from ipmicra.assign.balance.load import FleetLoads, PageCounts, believed_pages, fleet_loads, units_of
 from ipmicra.assign.balance.pieces import Piece, cut_site, directories_of
 from ipmicra.assign.overlay.kept import KeptOverlay
 from ipmicra.assign.rules.rules import Choice
@@ -57,9 +57,9 @@ class AssignProblem:
     expectations: Expectations | None = None
     """Estimates unmeasured round trips; without it, coordinates do so if crawlers measured each other."""
     before: Sequence[Assignment] = ()
-    """All earlier assignments, of these sites and of others; they stay where they can."""
-    held: tuple[Floats, Floats] | None = None
-    """Tasks and pages that crawlers hold besides, where somebody keeps count; else counted in `before`."""
+    """Earlier assignments of these sites, which stay where they can; all of them, if nobody counts loads."""
+    loads: FleetLoads | None = None
+    """What crawlers hold, `before` included, where somebody keeps count; else counted in `before`."""
     backend: str = "balance"
     pages: Mapping[str, float] = field(default_factory=dict)
     """Pages of hosts, by the last crawl."""
@@ -116,6 +116,7 @@ class TaskTable:
         self.counts: PageCounts = believed_pages([task.pages for task in self.tasks])
         self.load: Floats = self.counts.pages.astype(np.float64)
         self.units = units_of([crawler.capacity for crawler in problem.crawlers])
+        self.loads = fleet_loads(problem.before) if problem.loads is None else problem.loads
         addresses = [task.site.address for task in self.tasks]
         self.known_ms = self.as_seen(problem.trips.expected_ms(addresses, problem.crawlers))
 
@@ -159,17 +160,10 @@ class TaskTable:
 
     def _held(self) -> tuple[Floats, Floats]:
         """Count tasks and pages that crawlers hold of sites that are not asked for now."""
-        if self.problem.held is not None:
-            return self.problem.held
         asked = {task.site.host for task in self.tasks}
-        column = self._columns()
-        others = [one for one in self.problem.before if one.host not in asked and one.crawler in column]
-        rows = np.array([column[one.crawler or ""] for one in others], dtype=np.int64)
-        pages = believed_pages([one.pages for one in others]).pages
-        count = len(column)
-        return (
-            np.bincount(rows, minlength=count).astype(np.float64),
-            np.bincount(rows, pages, count).astype(np.float64),
+        return self.loads.held(
+            [one.name for one in self.problem.crawlers],
+            without=(one for one in self.problem.before if one.host in asked),
         )
 
     def _groups(self) -> Rows:
@@ -188,10 +182,10 @@ class TaskTable:
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
     def _previous(self, before: Sequence[Assignment]) -> Rows | None:
-        """Return the crawler that had each task, by number; None if none had any."""
+        """Return the crawler that had each task, by number; None if nothing was ever assigned."""
         column = self._columns()
         had = {one.key: column.get(one.crawler or "", NOBODY) for one in before}
-        if not had:
+        if not had and not self.loads.by_crawler:
             return None
         return np.array([had.get(task.key, NOBODY) for task in self.tasks], dtype=np.int64)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from ipmicra.assign.balance.recrawl import (
     Step,
-    due_s,
     expected_delay_s,
     next_step,
     noted,
@@ -31,7 +30,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleState:
-    """The schedule, the assignments and the fleet before a call."""
+    """The schedules and assignments of some sites, and the fleet, before a call."""
 
     schedule: Sequence[Recrawl]
     before: Sequence[Assignment]
@@ -81,18 +80,23 @@ def _wrong(report: Crawled, schedules: dict[tuple[str, int], Recrawl]) -> str | 
     return next((reason for reason, is_wrong in checks.items() if is_wrong), None)
 
 
-def due_hosts(state: ScheduleState, now_s: float) -> list[str]:
-    """Return the hosts that are due, earliest first, and then those whose crawler went before it was done."""
-    due = due_s(state.schedule).tolist()
-    rows = sorted((at, one.host) for at, one in zip(due, state.schedule, strict=True) if at <= now_s)
-    known = {one.key: one for one in state.schedule}
-    taken_over = [
-        one.host
-        for one in state.before
-        if one.crawler not in state.there
-        and next_step(known.get(one.key), now_s, is_taken_over=True) is not None
-    ]
-    return list(dict.fromkeys([*(host for _, host in rows), *taken_over]))
+def due_hosts(store: StorePort, there: Collection[str], now_s: float) -> list[str]:
+    """Return the hosts that are due, earliest first, and then those whose crawler went before it was done.
+
+    Reads what is due, and what crawlers hold that are not `there` any more; not the other schedules.
+    """
+    due = [one.host for one in store.recrawls.due(now_s)]
+    taken_over: list[str] = []
+    for gone in (None, *sorted(store.assignments.loads().by_crawler.keys() - set(there))):
+        orphans = store.assignments.of_crawler(gone)
+        hosts = list(dict.fromkeys(one.host for one in orphans))
+        known = {one.key: one for found in store.recrawls.of_many(hosts).values() for one in found}
+        taken_over += [
+            one.host
+            for one in orphans
+            if next_step(known.get(one.key), now_s, is_taken_over=True) is not None
+        ]
+    return list(dict.fromkeys([*due, *sorted(taken_over)]))
 
 
 def turns_of(

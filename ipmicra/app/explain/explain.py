@@ -144,10 +144,11 @@ def _ruled(
 
 def _load(store: StorePort, host: str) -> tuple[dict[str, Any], ...]:
     """Explain why load put the site where it is; the fleet's loads are summed up only if it was assigned."""
-    if not store.assignments.of(host):
+    pieces = store.assignments.of(host)
+    if not pieces:
         return ()
     crawlers = [member.crawler for member in store.crawlers.all(PRESENT)]
-    return tuple(explain_load(host, store.assignments.all(), crawlers))
+    return tuple(explain_load(pieces, store.assignments.loads(), crawlers))
 
 
 def _find_site(store: StorePort, text: str, dns: DnsConfig) -> Site:

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ipmicra.assign.balance.config import LbiConfig, PageConfig
+from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Capacity
 from ipmicra.model.types import Floats
 
@@ -90,3 +92,86 @@ def believed_pages(counts: Sequence[float | None], config: PageConfig | None = N
         estimated=int(is_unknown.sum()),
         refused=int(is_implausible.sum()),
     )
+
+
+# --- what crawlers hold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldLoad:
+    """What a crawler holds."""
+
+    sites: int = 0
+    """Sites, or pieces of sites."""
+    sized: int = 0
+    """Those of them with a known number of pages."""
+    pages: float = 0.0
+    """Pages of these together."""
+
+    def total(self, usual: int) -> float:
+        """Return its pages, if a site of unknown size counts for so many."""
+        return self.pages + (self.sites - self.sized) * usual
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetLoads:
+    """What all crawlers hold, in as many numbers as there are crawlers."""
+
+    by_crawler: Mapping[str, HeldLoad] = field(default_factory=dict)
+    usual: int = PageConfig().unknown
+    """Pages that a site of unknown size counts for: the median of all that are known."""
+
+    def held(self, crawlers: Sequence[str], without: Iterable[Assignment] = ()) -> tuple[Floats, Floats]:
+        """Return the sites and the pages of crawlers, some assignments left out."""
+        less = counted_loads(without)
+        all_of = [self.by_crawler.get(name, HeldLoad()) for name in crawlers]
+        less_of = [less.get(name, HeldLoad()) for name in crawlers]
+        pairs = list(zip(all_of, less_of, strict=True))
+        return (
+            np.array([one.sites - gone.sites for one, gone in pairs], np.float64),
+            np.array([one.total(self.usual) - gone.total(self.usual) for one, gone in pairs], np.float64),
+        )
+
+
+def sized_pages(pages: float | None, config: PageConfig | None = None) -> int | None:
+    """Return the pages that a stored count stands for; None if it is unknown or implausible."""
+    config = config or PageConfig()
+    if pages is None or not 0 <= pages <= config.most:
+        return None
+    return max(config.least, round(pages))
+
+
+def counted_loads(assignments: Iterable[Assignment]) -> dict[str, HeldLoad]:
+    """Count what crawlers hold of some assignments."""
+    found: dict[str, HeldLoad] = {}
+    for one in assignments:
+        if one.crawler is not None:
+            held, pages = found.get(one.crawler, HeldLoad()), sized_pages(one.pages)
+            found[one.crawler] = HeldLoad(
+                sites=held.sites + 1,
+                sized=held.sized + (pages is not None),
+                pages=held.pages + (pages or 0),
+            )
+    return found
+
+
+def usual_pages(sizes: Mapping[int, int], config: PageConfig | None = None) -> int:
+    """Return what a site of unknown size counts for: the median of page counts, each with its frequency."""
+    config = config or PageConfig()
+    known = sorted(
+        (pages, count) for pages, count in sizes.items() if 0 <= pages <= config.most and count > 0
+    )
+    total = sum(count for _, count in known)
+    if not total:
+        return max(config.least, round(config.unknown))
+    reached, middles = 0, list[int]()
+    for pages, count in known:
+        middles += [pages for at in ((total - 1) // 2, total // 2) if reached <= at < reached + count]
+        reached += count
+    return max(config.least, round(sum(middles) / 2))
+
+
+def fleet_loads(assignments: Sequence[Assignment]) -> FleetLoads:
+    """Count what a fleet holds, from all its assignments."""
+    sizes = Counter(one.pages for one in assignments if one.pages is not None)
+    return FleetLoads(by_crawler=counted_loads(assignments), usual=usual_pages(sizes))

@@ -4,7 +4,8 @@ Every change has a number, and numbers only grow: an assignment has that of its 
 crawler lost is kept with the number of the loss. So a crawler that remembers the last number it saw asks for
 what came after, and misses nothing (`changes`). A loss is kept once per crawler and piece, not once per
 event: what matters is how things stand. The counter is a row that each transaction changes, so that numbers
-become visible in their order even where several processes write.
+become visible in their order even where several processes write. What crawlers hold is counted with every
+change (`assignment_loads.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ipmicra.assign.balance.load import FleetLoads
+from ipmicra.edge.store.assignment_loads import count_changes, read_loads
 from ipmicra.edge.store.connection import Connection, in_transaction
 from ipmicra.edge.store.counters import add_count, counted
 from ipmicra.edge.store.keys import packed, unpacked
@@ -92,7 +95,9 @@ class AssignmentTable:
                 seq = number = number + 1
             rows.append((*_row_of(one), seq))
         self._connection.execute_many(ASSIGNMENTS.insert, rows)
-        self._note(kept, [one for one, _ in before.values()])
+        former = [one for one, _ in before.values()]
+        self._note(kept, former)
+        count_changes(self._connection, former, kept)
 
     def _note(self, kept: list[Assignment], before: list[Assignment]) -> None:
         """Note what crawlers lost, and take back what they have again."""
@@ -147,6 +152,16 @@ class AssignmentTable:
             found.setdefault(one.host, []).append(one)
         return found
 
+    def of_crawler(self, crawler: str | None) -> list[Assignment]:
+        """Return those of a crawler, by host, vantage and piece; None for those that have none."""
+        where, values = ("WHERE crawler IS NULL", []) if crawler is None else ("WHERE crawler = ?", [crawler])
+        found = self._connection.read(_ASSIGNMENT, _assignment_of, where, values)
+        return sorted(found, key=_place)
+
+    def loads(self) -> FleetLoads:
+        """Return what crawlers hold, without reading all assignments."""
+        return read_loads(self._connection)
+
     def at(self, address: Address, count: int) -> list[Assignment]:
         """Return assignments of hosts at an address, so many at most, the latest first."""
         where = "WHERE address = ? ORDER BY seq DESC LIMIT ?"
@@ -183,6 +198,7 @@ class AssignmentTable:
         gone = [one for one, _ in self._numbered(names)]
         self._connection.execute_many("DELETE FROM assignments WHERE host = ?", [(host,) for host in names])
         self._lose([one for one in gone if one.crawler], at_s)
+        count_changes(self._connection, gone, [])
         return len(gone)
 
 

@@ -52,6 +52,7 @@ DELEGATIONS = Table(
     indexes=(
         Index(name="delegations_by_hash", columns=("key_hash",)),
         Index(name="wide_delegations", columns=("first", "last DESC"), where="first <> last"),
+        Index(name="wide_delegations_by_site", columns=("address",), where="first <> last"),
     ),
 )
 """Those of more than one address are also in an index by address: they are few beside the single addresses
@@ -169,6 +170,16 @@ class DelegationTable:
         wanted = set(addresses) if found else set()
         return [record for record in found if record.delegation.first in wanted]
 
+    def decided_for(self, addresses: Sequence[Address]) -> list[DelegationRecord]:
+        """Return the delegations that were decided for sites at addresses, the wider before the narrower."""
+        found = [one for one in self.at(addresses) if one.address == one.delegation.first]
+        wanted = sorted(set(map(packed, addresses)))
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = wanted[start : start + _AT_ONCE]
+            rest = f"WHERE first <> last AND address IN ({', '.join('?' * len(part))})"
+            found += self._connection.read(_WITHOUT_ACCOUNT, _brief_record_of, rest, part)
+        return sorted(found, key=_order_of)
+
     def all(self, *, is_wide: bool = False) -> Iterator[DelegationRecord]:
         """Return all delegations, by address, the wider before the narrower; accounts are left out.
 
@@ -201,6 +212,10 @@ class DelegationTable:
         sql = "SELECT count(*), coalesce(sum(probes), 0) FROM delegations WHERE probes > 0"
         found = self._connection.row(sql)
         return (int(found[0]), int(found[1])) if found else (0, 0)
+
+
+def _order_of(record: DelegationRecord) -> tuple[bytes, int]:
+    return packed(record.delegation.first), -int.from_bytes(packed(record.delegation.last))
 
 
 def _among(hashes: Sequence[int]) -> str:

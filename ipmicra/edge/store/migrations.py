@@ -29,6 +29,7 @@ from operator import itemgetter
 
 from sqlite_utils import Database
 
+from ipmicra.edge.store import counting
 from ipmicra.edge.store.connection import Connection
 from ipmicra.edge.store.delegations import create_archiving
 from ipmicra.edge.store.leases import LEASES
@@ -116,6 +117,9 @@ MIGRATIONS = (
     Migration(number=25, name="tokens and agents", apply=creates(TOKENS, AGENTS)),
     Migration(number=26, name="changes of assignments", apply=_in_sqlite(changes.number_changes)),
     Migration(number=30, name="leases", apply=creates(LEASES)),
+    Migration(number=31, name="loads of crawlers", apply=counting.count_loads),
+    Migration(number=32, name="due times", apply=counting.keep_due_times),
+    Migration(number=33, name="sites of wide delegations", apply=counting.index_sites),
 )
 
 

@@ -1,8 +1,7 @@
 """Define what callers need from a store, and the records it exchanges; all stores pass one contract suite.
 
-There is one protocol per table, and `StorePort` names them all. Callers depend on these and never on
-SQLite, so that another database can take its place. Times are seconds since 1970, addresses are objects of
-`ipaddress`; how they are stored is the tables' own business.
+There is one protocol per table, and `StorePort` names them all, so that another database can take SQLite's
+place. Times are seconds since 1970, UTC; addresses are objects of `ipaddress`.
 """
 
 # ruff: noqa: D102 - the tables, which implement these, say what each call does
@@ -14,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from ipmicra.assign.balance.load import FleetLoads
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.delegate.attempt import Considered
 from ipmicra.model.address import Address
@@ -58,7 +58,6 @@ class OrderRecord:
     crawler: str
     address: Address | None
     reserved_s: float = 0.0
-    """Seconds since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,6 +258,7 @@ class DelegationsPort(Protocol):
     def end_many(self, ended: Iterable[tuple[Bounds, str]], at_s: float) -> None: ...
     def get(self, first: Address, last: Address) -> DelegationRecord | None: ...
     def at(self, addresses: Sequence[Address]) -> list[DelegationRecord]: ...
+    def decided_for(self, addresses: Sequence[Address]) -> list[DelegationRecord]: ...
     def all(self, *, is_wide: bool = False) -> Iterator[DelegationRecord]: ...
     def history(self, first: Address, last: Address) -> list[EndedDelegation]: ...
     def ended(self, count: int) -> list[EndedDelegation]: ...
@@ -317,17 +317,25 @@ class PiecesPort(Protocol[T]):
     def put_many(self, records: Iterable[T], /) -> None: ...
     def all(self) -> list[T]: ...
     def of(self, host: str) -> list[T]: ...
+    def of_many(self, hosts: Sequence[str]) -> dict[str, list[T]]: ...
     def forget(self, hosts: Iterable[str]) -> int: ...
 
 
 class AssignmentsPort(PiecesPort[Assignment], Protocol):
     """Who crawls which site, and what changed since when."""
 
-    def of_many(self, hosts: Sequence[str]) -> dict[str, list[Assignment]]: ...
+    def of_crawler(self, crawler: str | None) -> list[Assignment]: ...
+    def loads(self) -> FleetLoads: ...
     def at(self, address: Address, count: int) -> list[Assignment]: ...
     def after(self, host: str, count: int, crawler: str | None = None) -> list[Assignment]: ...
     def changes(self, since: int, count: int, crawler: str | None = None) -> list[AssignmentChange]: ...
     def last_change(self) -> int: ...
+
+
+class RecrawlsPort(PiecesPort[Recrawl], Protocol):
+    """When sites were crawled and are due."""
+
+    def due(self, now_s: float) -> list[Recrawl]: ...
 
 
 class SubnetTripsPort(Protocol):
@@ -386,7 +394,7 @@ class StorePort(Protocol):
     grafts: GraftsPort
     assignments: AssignmentsPort
     states: StatesPort
-    recrawls: PiecesPort[Recrawl]
+    recrawls: RecrawlsPort
     subnet_trips: SubnetTripsPort
     tokens: TokensPort
     agents: AgentsPort

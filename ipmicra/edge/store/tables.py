@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipmicra.edge.store.assignment_loads import CRAWLER_LOADS, PAGE_COUNTS
 from ipmicra.edge.store.assignments import ASSIGNMENTS, LOST_ASSIGNMENTS
 from ipmicra.edge.store.batches import BATCHES, RESULTS
 from ipmicra.edge.store.counters import COUNTERS
@@ -41,6 +42,8 @@ TABLES = (
     ASSIGNMENTS,
     LOST_ASSIGNMENTS,
     COUNTERS,
+    CRAWLER_LOADS,
+    PAGE_COUNTS,
     STATES,
     RECRAWLS,
     SUBNET_TRIPS,
