@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ipmicra.app.tables import request_of
 from ipmicra.cli.completion import BACKENDS, SPLITTING_SCHEMES, one_of
 from ipmicra.cli.options import (
     TARGETS_HELP,
@@ -21,6 +23,13 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, print_rows, say
+from ipmicra.cli.tables import (
+    ColumnOption,
+    OutputOption,
+    PrefixOption,
+    refuse_table_options,
+    write_table,
+)
 from ipmicra.errors import InputError
 from ipmicra.model.quantities import plural
 
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
     from ipmicra.app.assign.run import Noted
     from ipmicra.app.connect.commands import Connection
     from ipmicra.app.home import Home
+    from ipmicra.app.tables import TableReport, TableRequest, Watch
 
 COLUMNS = ("host", "vantage", "piece", "crawler", "reason", "rule", "expected_ms", "pages", "step")
 CRAWLED_COLUMNS = ("host", "piece", "pages", "crawls", "crawled", "due")
@@ -150,6 +160,9 @@ def assign(
     distance_weight: WeightOption = None,
     download_time: DownloadTimeOption = False,
     rules: RulesOption = None,
+    output: OutputOption = None,
+    column: ColumnOption = None,
+    prefix: PrefixOption = "",
     hierarchy_file: HierarchyOption = None,
     store: StoreOption = None,
     output_format: FormatOption = None,
@@ -166,6 +179,9 @@ def assign(
 
     Sites that are new or due must be submitted to their crawler: see the column `step`. Crawlers report what
     they have done through --crawled, which also sets the pages that count as load. --due is for a timer.
+
+    With -o, a whole table of hosts is written with their owners: by assignment, else by the delegation of
+    the subnet, else by balancing subnets. Nobody is probed and nothing is stored.
     """
     from ipmicra.app.assign.assign import AssignRequest
     from ipmicra.app.assign.run import seconds_of
@@ -182,11 +198,36 @@ def assign(
         zones=_wishes(scheme, dimensions, moved, overload, hops, distance_weight, download_time),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
+    if output is not None:
+        wanted = request_of(seeds or [], output, column, prefix)
+        return _assign_table(home, wanted, request, chosen(output_format, as_json))
+    refuse_table_options(column, prefix)
     connection = connection_of(context, home, ("seeds", "evenness", "every", "dry_run"))
     if connection is not None:
-        _assign_remotely(connection, seeds or [], request, chosen(output_format, as_json))
-        return
-    _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
+        return _assign_remotely(connection, seeds or [], request, chosen(output_format, as_json))
+    return _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
+
+
+def _assign_table(home: Home, wanted: TableRequest, request: AssignRequest, print_format: Format) -> None:
+    """Write a whole table with the owner of each host; nothing is stored."""
+    from ipmicra.app.assign.assign import AssignRequest
+    from ipmicra.app.assign.table import assign_table
+
+    if replace(request, is_kept=True) != AssignRequest():
+        raise InputError(
+            "with -o hosts are assigned by subnet and nothing is stored: leave other options out"
+        )
+    held: dict[str, int] = {}
+
+    def work(wanted: TableRequest, watch: Watch) -> TableReport:
+        with home.open_store() as store, home.open_hierarchy() as hierarchy:
+            report, found = assign_table(store, hierarchy, wanted, watch)
+        held.update(found)
+        return report
+
+    write_table(wanted, work, print_format)
+    for name, count in sorted(held.items()):
+        say(f"{name}: {count:,} hosts")
 
 
 def _wishes(

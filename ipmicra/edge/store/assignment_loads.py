@@ -41,11 +41,14 @@ def count_changes(connection: Connection, gone: Sequence[Assignment], kept: Sequ
         row = one.sites - other.sites, one.sized - other.sized, int(one.pages - other.pages)
         if any(row):
             rows.append((crawler, *row))
-    connection.execute_many(_ADD_LOAD, rows)
+    if rows:
+        connection.execute_many(_ADD_LOAD, rows)
     counts = _counts(kept)
     counts.subtract(_counts(gone))
-    connection.execute_many(_ADD_COUNT, [(pages, sites) for pages, sites in sorted(counts.items()) if sites])
-    if rows:
+    changed = [(pages, sites) for pages, sites in sorted(counts.items()) if sites]
+    if changed:
+        connection.execute_many(_ADD_COUNT, changed)
+    if any(sites < 0 for _, sites, *_ in rows):
         connection.execute("DELETE FROM crawler_loads WHERE sites <= 0")
     if any(sites < 0 for sites in counts.values()):
         connection.execute("DELETE FROM page_counts WHERE sites <= 0")

@@ -66,9 +66,9 @@ class ConnectionConfig:
     reconnect_s: float = 20.0
     """How long to try again when the server is gone, or undid a write because of another one: a restart takes
     seconds, a failover somewhat more."""
-    idle_s: float = 15.0
+    idle_s: float = 8.0
     """A transaction of a process that does nothing for so long is undone by the server [2]: one that was
-    stopped in the middle must not keep others from writing."""
+    stopped in the middle must not keep others from writing. Less than `busy_s`, or they would give up."""
     fetched_rows: int = 2_000
     """Rows that a streamed answer brings at a time."""
 

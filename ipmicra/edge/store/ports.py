@@ -29,6 +29,7 @@ from ipmicra.model.token import TokenRecord
 
 Bounds = tuple[Address, Address]
 """First and last address of a subnet."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,6 @@ class StateChange:
 
     state: CrawlerState
     at_s: float
-    """Seconds since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,6 @@ class EndedDelegation:
 
     record: DelegationRecord
     ended_s: float
-    """Seconds since 1970, UTC."""
     reason: str
 
 
@@ -115,7 +114,7 @@ class BatchRecord:
     """The command, for people."""
     started_s: float
     ended_s: float | None = None
-    """Seconds since 1970, UTC; None as long as something is left to do."""
+    """None as long as something is left to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +128,6 @@ class Graft:
     name: str | None
     country: str | None
     asked_s: float
-    """Seconds since 1970, UTC."""
 
     @property
     def is_known(self) -> bool:
@@ -147,7 +145,6 @@ class SubnetTrips:
     last_ms: tuple[float, ...]
     """Oldest first; each is the median of one probe."""
     taken_s: float
-    """When the last one was taken; seconds since 1970, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,9 +303,6 @@ class GraftsPort(Protocol):
 
     def put(self, graft: Graft) -> None: ...
     def all(self) -> list[Graft]: ...
-
-
-T = TypeVar("T")
 
 
 class PiecesPort(Protocol[T]):
