@@ -173,15 +173,13 @@ def assign(
     Uses the samples and delegations in the store. Unmeasured round trips are estimated: with a
     hierarchy by the model of `ipmicra delegate`, else by coordinates if crawlers have measured each other.
     Large sites are divided into pieces. What was assigned before stays with its crawler where possible.
-    The evenness says how much load counts against nearness, and the output what that costs; another one
-    than before assigns the sites anew, which --dry-run lets you try.
+    The evenness weighs load against nearness, and the output says what it costs; another one than before
+    assigns the sites anew, which --dry-run lets you try.
     can and lbi… assign by zones, after `ipmicra crawler measure`; reasons say what coordinates rest on.
 
     Sites that are new or due must be submitted to their crawler: see the column `step`. Crawlers report what
     they have done through --crawled, which also sets the pages that count as load. --due is for a timer.
-
-    With -o, a whole table of hosts is written with their owners: by assignment, else by the delegation of
-    the subnet, else by balancing subnets. Nobody is probed and nothing is stored.
+    With -o, a table of hosts is written with their owners; nobody is probed and nothing is stored.
     """
     from ipmicra.app.assign.assign import AssignRequest
     from ipmicra.app.assign.run import seconds_of
@@ -198,14 +196,29 @@ def assign(
         zones=_wishes(scheme, dimensions, moved, overload, hops, distance_weight, download_time),
     )
     home = home_of(context, store=store, hierarchy=hierarchy_file, rules=rules)
-    if output is not None:
-        wanted = request_of(seeds or [], output, column, prefix)
-        return _assign_table(home, wanted, request, chosen(output_format, as_json))
-    refuse_table_options(column, prefix)
+    table = None if output is None else request_of(seeds or [], output, column, prefix)
+    if table is None:
+        refuse_table_options(column, prefix)
+    _carry_out(context, home, request, table, chosen(output_format, as_json))
+
+
+def _carry_out(
+    context: typer.Context,
+    home: Home,
+    request: AssignRequest,
+    table: TableRequest | None,
+    print_format: Format,
+) -> None:
+    """Assign a table, or seeds: by a coordinator if one holds the home, else here."""
+    seeds: list[str] = context.params["seeds"] or []
+    if table is not None:
+        _assign_table(home, table, request, print_format)
+        return
     connection = connection_of(context, home, ("seeds", "evenness", "every", "dry_run"))
     if connection is not None:
-        return _assign_remotely(connection, seeds or [], request, chosen(output_format, as_json))
-    return _run(home, seeds or [], request, crawled, chosen(output_format, as_json))
+        _assign_remotely(connection, seeds, request, print_format)
+    else:
+        _run(home, seeds, request, context.params["crawled"], print_format)
 
 
 def _assign_table(home: Home, wanted: TableRequest, request: AssignRequest, print_format: Format) -> None:

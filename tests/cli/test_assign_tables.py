@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -31,7 +30,7 @@ FAR_S = 4e9
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three crawlers; 10.0/16 is delegated to ber, and one host in it is assigned to cdg."""
     folder = tmp_path_factory.mktemp("home")
     built_file(folder, DUMP, "hierarchy.ipm")
