@@ -199,7 +199,7 @@ def assign(
     table = None if output is None else request_of(seeds or [], output, column, prefix)
     if table is None:
         refuse_table_options(column, prefix)
-    _carry_out(context, home, request, table, chosen(output_format, as_json))
+    _carry_out(context, home, request, table, crawled, chosen(output_format, as_json))
 
 
 def _carry_out(
@@ -207,6 +207,7 @@ def _carry_out(
     home: Home,
     request: AssignRequest,
     table: TableRequest | None,
+    crawled: Path | None,
     print_format: Format,
 ) -> None:
     """Assign a table, or seeds: by a coordinator if one holds the home, else here."""
@@ -218,7 +219,7 @@ def _carry_out(
     if connection is not None:
         _assign_remotely(connection, seeds, request, print_format)
     else:
-        _run(home, seeds, request, context.params["crawled"], print_format)
+        _run(home, seeds, request, crawled, print_format)
 
 
 def _assign_table(home: Home, wanted: TableRequest, request: AssignRequest, print_format: Format) -> None:
