@@ -255,6 +255,14 @@ GROUPS = {
         home="calling_out:measure_calling_out",
         typical_s=90,
     ),
+    "frontier": About(
+        title="The proxy of URLFrontier",
+        topic="service",
+        measures="URLs through the proxy, one by one and in batches of 100",
+        beside="the same service without it; limits",
+        home="frontier:measure_frontier",
+        typical_s=90,
+    ),
     "importing": About(
         title="Importing",
         topic="start",

@@ -12,6 +12,9 @@ class InputError(IpmicraError):
 
 
 EXTRA_OF = {
+    "crawlee": "crawlee",
+    "google": "urlfrontier",
+    "grpc": "urlfrontier",
     "matplotlib": "plot",
     "psycopg": "postgres",
     "pyarrow": "columnar",

@@ -73,6 +73,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra export --for seeds --crawler fra sites.txt -o seeds.txt",
         "ipmicra export --for browsertrix --proxy fra=socks5://fra.example.org:1080 \\\n    -o proxies.yaml",
     ),
+    "frontier": (
+        "ipmicra frontier --upstream 127.0.0.1:7071",
+        "ipmicra frontier --upstream f.example.org:7071 --listen 0.0.0.0:7072",
+    ),
     "serve": (
         "ipmicra serve --token-file agents.token",
         "ipmicra serve --listen 0.0.0.0:8460 --tls-cert c.pem --tls-key k.pem",

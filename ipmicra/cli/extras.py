@@ -19,6 +19,14 @@ def missing_for_crawls() -> MissingExtraError | None:
     return MissingExtraError("a crawl", missing[0]) if missing else None
 
 
+def need_frontier() -> None:
+    """Refuse to start the proxy of URLFrontier without the packages for it."""
+    if not find_spec("grpc"):
+        raise MissingExtraError("the proxy", "grpc")
+    if not find_spec("google") or not find_spec("google.protobuf"):
+        raise MissingExtraError("the proxy", "google")
+
+
 def need_scrapy() -> None:
     """Refuse to start a crawl without the packages for it."""
     missing = missing_for_crawls()

@@ -50,6 +50,7 @@ HALF_DONE = {
     "delegate": "what was found is kept; the same command resumes where this one stopped",
     "demo": "nothing is left running",
     "serve": "the coordinator has stopped; start it again, and batches go on where they were",
+    "frontier": "the proxy has stopped; what it holds is kept, and taken up by the next start",
     "fetch": "what was received is kept; run the same command to resume",
     "agent": "the agent has stopped; probes in progress were finished",
     "probe": "samples so far are kept in the store; run the same command again",
@@ -57,7 +58,20 @@ HALF_DONE = {
 """What an interrupted command leaves, and what to do next."""
 _leaves_at_once = False
 """Whether a batch of `delegate` has ended: a kill while Python tidies up must not make it look unfinished."""
-CONNECTING = {"assign", "crawl", "crawler", "delegate", "explain", "export", "forget", "locate", "lookup"}
+CONNECTING = {
+    *(
+        "assign",
+        "crawl",
+        "crawler",
+        "delegate",
+        "explain",
+        "export",
+        "forget",
+        "frontier",
+        "locate",
+        "lookup",
+    ),
+}
 """Commands that a coordinator can answer."""
 NOT_CONNECTING = {
     "agent": "an agent listens, or joins with a token; coordinators call it by its --agent-url",
@@ -180,7 +194,7 @@ SECTIONS = {
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
-    "Crawling": ("crawl", "export"),
+    "Crawling": ("crawl", "export", "frontier"),
     "As a service": ("serve", "store"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }
@@ -242,7 +256,9 @@ def common(
 ) -> None:
     """Set up what all commands share."""
     # Agents and coordinators have no output but their log.
-    usual = LogLevel.INFO if context.invoked_subcommand in {"agent", "serve"} else LogLevel.WARNING
+    usual = (
+        LogLevel.INFO if context.invoked_subcommand in {"agent", "frontier", "serve"} else LogLevel.WARNING
+    )
     set_up_logging((log_level or usual).value, is_json=log_format is LogFormat.JSON)
     if coordinator is not None and context.invoked_subcommand not in CONNECTING:
         reason = NOT_CONNECTING.get(context.invoked_subcommand or "", ON_THIS_MACHINE)

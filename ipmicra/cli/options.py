@@ -115,7 +115,7 @@ LogLevelOption = Annotated[
         "--log-level",
         envvar="IPMICRA_LOG_LEVEL",
         case_sensitive=False,
-        help="Lowest level to log [default: warning; agent, serve: info].",
+        help="Lowest level to log [default: warning; agent, frontier, serve: info].",
     ),
 ]
 LogFormatOption = Annotated[

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import grpc.aio
 import pytest
 
+from ipmicra.edge.frontier.messages import PUT_URLS, AckMessage
 from ipmicra.edge.store.store import Store
 from tests.cli.command_line import built_file, ran, told
 from tests.export_worlds import SITES, fill
+from tests.patience import PATIENCE_S
 from tests.servers.coordinator import RunningCoordinator
+from tests.servers.frontier import SmallFrontier, discovered
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +111,40 @@ def test_api_lists_what_a_format_leaves_out(coordinator: RunningCoordinator) -> 
     lines = [json.loads(line) for line in answer.text.splitlines()]
     assert {"reason": "rules leave no crawler", "sites": 1, "examples": ["nobody.example"]} in lines
     assert len(lines) == 5
+
+
+def test_proxy_gives_urls_to_the_owners_that_the_coordinator_names(coordinator: RunningCoordinator) -> None:
+    """`ipmicra frontier` between a client and a service; interrupted, it stops and keeps its file."""
+
+    async def scenario() -> None:
+        async with SmallFrontier().running() as small:
+            words = ["--home", str(coordinator.home), "--log-format", "json", "frontier"]
+            words += ["--upstream", f"127.0.0.1:{small.port}", "--listen", "127.0.0.1:0"]
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "ipmicra", *words), stderr=asyncio.subprocess.PIPE
+            )
+            assert process.stderr is not None
+            async with asyncio.timeout(PATIENCE_S):
+                started = json.loads(await process.stderr.readline())
+                async with grpc.aio.insecure_channel(started["place"]) as channel:
+                    urls = ["https://a.example/x", "http://many.example/", "http://big.example/news/1"]
+                    call = channel.stream_stream(PUT_URLS)()
+                    for url in urls:
+                        await call.write(discovered(url).SerializeToString())
+                    await call.done_writing()
+                    acks = {AckMessage.FromString(await call.read()).ID for _ in urls}
+                process.terminate()
+                said = (await process.communicate())[1].decode()
+            assert acks == set(urls)
+            assert process.returncode == 0, said
+            assert small.urls() == {
+                "https://a.example/x": {("fra", "192.0.2.0/25")},
+                "http://many.example/": {("fra", "203.0.113.0/24"), ("nyc", "203.0.113.0/24")},
+                "http://big.example/news/1": {("fra", "192.0.2.0/24")},
+            }
+
+    asyncio.run(scenario())
+    assert (coordinator.home / "frontier-held.db").is_file()
 
 
 def test_tag_changes_when_a_site_is_forgotten(coordinator: RunningCoordinator) -> None:

@@ -244,6 +244,13 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         (f"--home {{home}} export --for csv -o {NOWHERE}/x.csv", 1, NOWHERE),
         ("export --for csv --store {newer}", 1, "newer"),
     ],
+    "frontier": [
+        ("--home {home} frontier", 2, "--upstream"),
+        ("--home {home} frontier --upstream x", 2, "HOST:PORT"),
+        ("--home {home} frontier --upstream 127.0.0.1:7071 --listen 127.0.0.1:99999", 2, "HOST:PORT"),
+        ("--home {home} frontier --upstream 127.0.0.1:7071", 2, "ipmicra serve"),
+        (f"--coordinator http://127.0.0.1:1 frontier --upstream 127.0.0.1:1 --held {NOWHERE}/x", 1, NOWHERE),
+    ],
     "report": [
         ("report", 2, "RESULTS"),
         ("report {folder}/none.csv --crawlers {world}/crawlers.csv -o {folder}/r.html", 2, "none.csv"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from ipmicra.app.export.sources import StoreSource
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.store import Store
 from tests.export_worlds import fill
-from tests.servers.java import checked, needs_java
+from tests.servers.frontier import FakeAsker, running_proxy
+from tests.servers.java import checked, java_words, needs_java
 
 pytestmark = needs_java
 
@@ -77,3 +80,31 @@ def test_client_of_url_frontier_reads_every_line(store: StorePort, tmp_path: Pat
         subnet = info["metadata"]["subnet"]["values"][0]
         wanted.append(f"{info['url']} {info['key']} {info['crawlID']} {subnet}")
     assert checked("urlfrontier", path) == wanted
+
+
+def test_client_and_service_of_url_frontiers_api_meet_through_the_proxy(tmp_path: Path) -> None:
+    """Both ends are Java with the stubs of the published API; links are stamped with another crawl."""
+    asker = FakeAsker()
+    asker.owns("a.example", "fra", "192.0.2.0/24")
+    asker.owns("b.example", "nyc", "2001:db8::/48")
+    urls = ("https://a.example/1", "https://b.example/2", "https://a.example/3")
+
+    async def scenario(port: int) -> list[str]:
+        async with running_proxy(port, asker, tmp_path / "held") as one:
+            place = f"127.0.0.1:{one.port}"
+            return await asyncio.to_thread(lambda: checked("urlfrontier", place, *urls, source="Client.java"))
+
+    with subprocess.Popen(java_words("urlfrontier", "Server.java"), stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        try:
+            found = asyncio.run(scenario(int(server.stdout.readline())))
+        finally:
+            server.kill()
+    assert found == [
+        *("ack u1 OK", "ack u2 OK", "ack u3 OK"),
+        "fra https://a.example/1 192.0.2.0/24 192.0.2.0/24",
+        "fra https://a.example/3 192.0.2.0/24 192.0.2.0/24",
+        "nyc https://b.example/2 2001:db8::/48 2001:db8::/48",
+        "stats fra",
+        "INVALID_ARGUMENT name a queue",
+    ]

@@ -44,10 +44,15 @@ def jars_of(program: str) -> str:
     return f"{folder}/*"
 
 
-def checked(program: str, *words: str | Path, stdin: str = "") -> list[str]:
+def java_words(program: str, source: str = "Check.java") -> list[str]:
+    """Return the words that run a source file with the jars of a program."""
+    return ["java", "-cp", jars_of(program), str(SOURCES / program / source)]
+
+
+def checked(program: str, *words: str | Path, stdin: str = "", source: str = "Check.java") -> list[str]:
     """Run the check of a program; return the lines that it prints."""
     done = subprocess.run(
-        ["java", "-cp", jars_of(program), str(SOURCES / program / "Check.java"), *map(str, words)],
+        [*java_words(program, source), *map(str, words)],
         input=stdin.encode(),
         capture_output=True,
         check=False,

@@ -1,0 +1,1 @@
+"""`ipmicra frontier`: URLs go to the queues of their owners."""

@@ -1,0 +1,1 @@
+"""The proxy in front of a URLFrontier service."""
