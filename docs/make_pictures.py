@@ -31,6 +31,7 @@ def main() -> None:
             files=files,
             report=folder / "demo.html",
             config=DemoConfig(),
+            is_crawled=False,
             say=lambda said: print(said, file=sys.stderr),
         )
         with demo.running() as outcome:

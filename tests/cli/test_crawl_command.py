@@ -22,6 +22,7 @@ from ipmicra.app.home import Home
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.recrawl import Recrawl
 from tests.cli.command_line import ROOT, ran, told
+from tests.cli.json_schemas import check_output
 from tests.crawl_worlds import QUICK, LoopbackWeb, loopback_web
 from tests.loopback_worlds import address_of
 from tests.patience import PATIENCE_S, wait_until
@@ -31,7 +32,9 @@ def crawled(web: LoopbackWeb, *words: str, seeds: tuple[int, ...] = (0, 1)) -> d
     done = ran(*web.words(*seeds), *words)
     assert done.returncode == 0, told(done)
     assert "INFO" not in told(done), "Scrapy does not talk unless it is asked to"
-    return dict(json.loads(done.stdout))
+    record = dict(json.loads(done.stdout))
+    check_output("crawl", record)
+    return record
 
 
 def urls_in_warcs(folder: Path) -> list[str]:

@@ -13,6 +13,7 @@ from ipmicra.edge.pins import pin_of, read_certificates
 from ipmicra.edge.store.store import Store
 from ipmicra.wire.joining import decode_join_token
 from tests.cli.command_line import invoked, ran, told
+from tests.cli.json_schemas import check_output
 
 
 def test_token_is_the_only_thing_on_standard_output(tmp_path: Path) -> None:
@@ -33,6 +34,7 @@ def test_list_shows_states_and_no_secrets(tmp_path: Path) -> None:
     listed = invoked("--home", tmp_path, "token", "list", "--json")
     assert text not in listed.output
     rows = json.loads(listed.stdout)
+    check_output("token list", rows)
     assert [(row["name"], row["role"], row["crawler"], row["state"]) for row in rows] == [
         ("alice", "operator", None, "revoked"),
         ("scrapy", "crawler", "fra", "good"),

@@ -24,6 +24,23 @@ def page(name: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def test_the_readme_is_short_and_has_what_a_newcomer_needs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 110
+    assert len(text.split()) <= 850
+    for needed in (
+        "pip install",
+        "pipx",
+        "uv tool",
+        "$ bin/demo",
+        "$ bin/test",
+        "```python",
+        "pictures/map.png",
+    ):
+        assert needed in text
+    assert len(re.findall(r"^- ", text.partition("## Limits")[2].partition("\n## ")[0], re.MULTILINE)) == 5
+
+
 def test_there_are_commands() -> None:
     assert {"build", "crawler add", "demo", "diff", "fetch", "info", "lookup", "org"} <= set(COMMANDS)
 
