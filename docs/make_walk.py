@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -141,7 +140,7 @@ def demonstration(walk: Walk, sites: str) -> Iterator[list[list[str]]]:
     try:
         yield commands
     finally:
-        child.send_signal(signal.SIGINT)
+        child.terminate()
         child.communicate(timeout=60)
 
 

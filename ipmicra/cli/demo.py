@@ -319,6 +319,8 @@ def _stopped_by_sigterm() -> Iterator[None]:
     """Let SIGTERM clean up as Ctrl-C does."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a script
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)  # an event loop that runs knows how to end on it
 
     before = signal.signal(signal.SIGTERM, stop)

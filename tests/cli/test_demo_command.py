@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command_line import DUMP, dump_file, invoked, ran, told
+from tests.patience import PATIENCE_S
 
 
 @dataclass(frozen=True)
@@ -90,3 +92,26 @@ def test_report_that_cannot_be_written_is_told_before_anything_is_done(tmp_path:
     assert done.returncode == 2
     assert "none" in told(done)
     assert "building" not in told(done)
+
+
+IN_THE_BACKGROUND = """
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what a script starts with &
+from ipmicra.cli.demo import _stopped_by_sigterm
+try:
+    with _stopped_by_sigterm():
+        print("runs", flush=True)
+        signal.pause()
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_demo_in_the_background_of_a_script_can_be_ended() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", IN_THE_BACKGROUND], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "runs\n"
+        child.terminate()
+        assert child.communicate(timeout=PATIENCE_S)[0] == "stopped\n"
