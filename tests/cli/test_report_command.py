@@ -67,7 +67,11 @@ def test_hierarchy_fills_in_holders(folder: Path) -> None:
     )
     assert result.exit_code == 0
     assert json.loads(result.stdout)["organisations"] == 1
-    assert "Alpha Hosting" in (folder / "r.html").read_text(encoding="utf-8")
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "Alpha Hosting" in page
+    counted = json.loads(invoked("info", folder / "a.ipm", "--json").stdout)["subnets"]
+    assert counted == 1
+    assert "1 subnet, 1 organisation" in page, "the report counts as `info` does"
 
 
 def test_results_can_come_by_pipe_and_figures_as_a_table(folder: Path) -> None:

@@ -34,8 +34,8 @@ MORE: dict[str, Call] = {
     "locate names": lambda _: "locate --offline ae3.fra-core2.example.net cr1-sfo2.example.org",
 }
 """Beside one call of each command, those with the widest tables."""
-WITHOUT_TABLE = {"explain", "forget"}
-"""`explain` writes prose, and `forget --dry-run --json` is called as JSON."""
+WITHOUT_TABLE = {"explain", "forget", "simulate variation"}
+"""`explain` and `--claims` write prose, and `forget --dry-run --json` is called as JSON."""
 Drawn = list[tuple[list[TableColumn], list[TableColumn]]]
 """Columns as printed, and as they are without a limit."""
 

@@ -10,7 +10,7 @@ import typer
 from ipmicra.cli.completion import CUTS, HALVES, POPULATIONS, SPLITTING_SCHEMES, one_of
 from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import print_records, print_table, say, show_message
-from ipmicra.cli.simulate.shared import SeedsOption, figure
+from ipmicra.cli.simulate.shared import SeedsOption, figure, print_claims
 from ipmicra.errors import InputError
 
 if TYPE_CHECKING:
@@ -114,6 +114,9 @@ def _print(reports: list[SplittingReport], print_format: Format, *, is_claims: b
     for report in reports:
         own = [record for record in records if record["population"] == report.population]
         options = ", ".join(f"{name} {value}" for name, value in report.rows()[0]["options"].items())
+        if is_claims:
+            print_claims(f"{report.population} ({options})", own)
+            continue
         columns = [name for name in own[0] if name not in {"population", "options"}]
         print_table(
             f"{report.population} ({options})", columns, [[figure(one[c]) for c in columns] for one in own]

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ipmicra.cli.options import FormatOption, JsonOption, chosen
+from ipmicra.cli.options import Format, FormatOption, JsonOption, chosen
 from ipmicra.cli.output import print_rows, say
-from ipmicra.cli.simulate.shared import figure
+from ipmicra.cli.simulate.shared import figure, print_claims
 
 
 def variation(
@@ -41,6 +41,9 @@ def variation(
     rows, claimed, files = simulate_variation(measurements, seed, plot)
     for file in files:
         say(f"drew {file}")
+    if claims and print_format is Format.TABLE:
+        print_claims(measurements.name if measurements else "an invented day", claimed)
+        return
     shown = claimed if claims else rows
     columns = list(dict.fromkeys(name for row in shown for name in row))
     title = measurements.name if measurements else "an invented day"
