@@ -31,7 +31,10 @@ STATUS_COLUMNS = (
     *("foreign", "sent", "duplicates", "problems"),
 )
 STATUS_SPARED = ("duplicates", "turn", "in_flight", "sent", "foreign")
-SHARED_COLUMNS = ("crawl", "state", "node", "crawler", "is_idle", "held", "pages", "links")
+SHARED_COLUMNS = (
+    *("crawl", "state", "node", "crawler", "held", "pages", "pages_per_s", "foreign_links"),
+    *("duplicates_avoided", "is_idle", "silent_s", "links"),
+)
 MEGABYTE = 1_000_000
 
 SeedsArgument = Annotated[list[str] | None, typer.Argument(metavar="[SEED...]", help=TARGETS_HELP)]

@@ -23,6 +23,7 @@ from ipmicra.model.site import Site
 
 KNOWN = "its sample was known"
 DUE = "holds the subnet, which is due to be measured again"
+DOUBTED = "holds the subnet, and pages do not come as its round trip says"
 
 
 class Stage(Enum):
@@ -114,6 +115,8 @@ class Review:
     """Crawlers that joined since its crawler was last compared with others."""
     since_s: float = 0.0
     """Samples that were taken before this do not answer its probes."""
+    doubt: str = ""
+    """Why it is measured before its time; empty if it is not."""
 
 
 @dataclass(slots=True)
@@ -205,7 +208,7 @@ class Attempt:
         review = self.review
         if review is None or review.occasion is not Occasion.RECHECK or self.asked:
             return None
-        return Ask((review.holder,), DUE)
+        return Ask((review.holder,), f"{DOUBTED}: {review.doubt}" if review.doubt else DUE)
 
     def note_if_weak(self, settle: Settle) -> bool:
         """Note an answer by the place alone, after probes that were all lost; return whether it is one."""

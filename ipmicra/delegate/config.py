@@ -35,6 +35,8 @@ class DelegatorConfig:
     """Share of the delegations in use that are measured again in each `recheck_period_s`; 0 for none."""
     recheck_period_s: float = 30 * 86400.0
     """The time that `recheck_share` refers to."""
+    doubt_pause_s: float = 3600.0
+    """A subnet that was compared so short a time ago is not measured again for a doubt."""
     again_before_s: float | None = None
     """Delegations that were last compared before this are decided anew when they are used; None for none."""
     probe_budget: int | None = None

@@ -102,6 +102,8 @@ class Held:
     """Where the site was that it was decided for."""
     review_s: float = inf
     """When it is to be measured again, or decided anew, at its next use."""
+    doubt: str = ""
+    """Why it is to be measured before its time."""
 
 
 class Ledger:
@@ -228,6 +230,7 @@ class Holdings:
     ) -> None:
         """Remember where to look; `policy` is the name of who decides."""
         self._tree, self._roster, self._ledger, self._config = tree, roster, ledger, config
+        self.doubt_pause_s = config.doubt_pause_s
         self._policy = policy
         self.by_others: Counter[str | None] = Counter()
         """Sites that were answered from delegations of other policies, by policy."""

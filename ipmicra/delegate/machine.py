@@ -89,7 +89,8 @@ class DelegationMachine:
         self.holdings = Holdings(tree, self.roster, self.ledger, self.config, policy.name)
         self.restore = self.holdings.restore
         self._units = Units(tree, self.ledger, policy.scope, self.config)
-        self._reviewing = Reviewing(self.roster, self.ledger, self.holdings, policy)
+        self._reviewing = Reviewing(self._units, self.roster, self.ledger, self.holdings, policy)
+        self.doubt = self._reviewing.doubt
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
             self.at_once = AtOnce(policy, self.roster, self.ledger, self.holdings, self.config, locations)

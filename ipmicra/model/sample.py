@@ -21,6 +21,13 @@ class Rung(StrEnum):
     """Echo request and reply."""
 
 
+class SideRung(StrEnum):
+    """A way to measure that is not on the ladder: what it yields decides nothing, but may raise doubts."""
+
+    CRAWL = "crawl"
+    """First byte of pages that a node downloaded: under load, and with the server's own time in it."""
+
+
 class Loss(StrEnum):
     """Why a sample has no round trip."""
 
@@ -67,8 +74,8 @@ class Sample:
     """Shortest round trip; None if the probe was lost."""
     loss: Loss | None = None
     """Set if and only if there is no round trip."""
-    rung: Rung | None = None
-    """Rung of the ladder that answered."""
+    rung: Rung | SideRung | None = None
+    """Rung of the ladder that answered, or what else it was taken by."""
     all_ms: tuple[float, ...] = ()
     """Every round trip of the probe, in order."""
     timings: Timings | None = None

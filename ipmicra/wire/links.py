@@ -23,19 +23,19 @@ from ipmicra.errors import MessageError
 from ipmicra.model.link import Link
 from ipmicra.wire import fields
 from ipmicra.wire.limits import LIMITS, VERSION, WireLimits
+from ipmicra.wire.observed import Observed, is_address, observed_fields, read_observed
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _BITS = 1 << 63
 _JOIN = frozenset({"version", "node", "crawler", "run"})
 _JOINED = frozenset({"version", "run", "session", "lease_s", "state"})
 _EXCHANGE = frozenset(
-    "version session received links claimed done fetched released room holding is_idle is_leaving wait_s "
-    "observed".split()
+    "version session received links claimed done fetched released room holding repeated is_idle is_leaving "
+    "wait_s observed".split()
 )
 _ANSWER = frozenset({"version", "delivery", "links", "lost", "state", "absent"})
 _TYPES = [int, str, str, int, int, str]
 """Of the fields of a link."""
-_OBSERVED = 8
 _MOVED, _OPEN = 1, 2
 """Bits of what is said of a delivered link."""
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False).encode
@@ -72,24 +72,6 @@ class JoinAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """What a node saw of a host while it downloaded, since it last told."""
-
-    host: str
-    address: str = ""
-    pages: int = 0
-    received_bytes: int = 0
-    waited_s: float = 0.0
-    """Sum of the times to the first byte."""
-    first_byte_ms: float | None = None
-    """Shortest time to the first byte, under load; None if there was no answer."""
-    refusals: int = 0
-    """Answers 429 and 503."""
-    failures: int = 0
-    """Requests that got no answer at all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeRequest:
     """What a node has to say, and what it wants."""
 
@@ -109,6 +91,8 @@ class ExchangeRequest:
     """Links that it can take."""
     holding: int = 0
     """Links that it holds, queued or in progress."""
+    repeated: int = 0
+    """Links that it found again since it started, and did not report."""
     is_idle: bool = False
     """Whether it has nothing to do, has nothing to say, and has read all its start URLs."""
     is_leaving: bool = False
@@ -215,12 +199,13 @@ def encode_exchange(request: ExchangeRequest) -> bytes:
         "released": request.released,
         "room": request.room,
         "holding": request.holding,
+        "repeated": request.repeated,
         "is_idle": request.is_idle,
         "is_leaving": request.is_leaving,
         "wait_s": request.wait_s,
     }
     if request.observed:
-        content["observed"] = [_observed_fields(one) for one in request.observed]
+        content["observed"] = [observed_fields(one) for one in request.observed]
     return _encode(content).encode()
 
 
@@ -239,10 +224,11 @@ def decode_exchange(data: bytes, limits: WireLimits = LIMITS) -> ExchangeRequest
         released=tuple([_slot(one) for one in _list(content, "released", most)]),
         room=fields.whole(content, "room", 0, 1_000_000, default=0),
         holding=fields.whole(content, "holding", 0, _BITS - 1, default=0),
+        repeated=fields.whole(content, "repeated", 0, _BITS - 1, default=0),
         is_idle=fields.flag(content, "is_idle"),
         is_leaving=fields.flag(content, "is_leaving"),
         wait_s=fields.number(content, "wait_s", 0, 60, default=0.0),
-        observed=tuple([_read_observed(one) for one in _list(content, "observed", most)]),
+        observed=tuple([read_observed(one) for one in _list(content, "observed", most)]),
     )
 
 
@@ -299,17 +285,10 @@ def _read_link(content: object, limits: WireLimits, hosts: set[str]) -> Link:
     if not url.startswith(("http://", "https://")):
         raise MessageError("a link must be a URL of http or https")
     if host not in hosts:
-        if not fields.is_host_name(host) and not _is_address(host):
+        if not fields.is_host_name(host) and not is_address(host):
             raise MessageError(f"{host[:80]!r} is no host")
         hosts.add(host)
     return Link(url=url, host=host, depth=depth, priority=priority, key=key, extra=extra)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        return fields.address({"address": host}, "address") is not None
-    except MessageError:
-        return False
 
 
 def _read_delivered(content: object, limits: WireLimits, hosts: set[str]) -> DeliveredLink:
@@ -350,45 +329,3 @@ def _list(content: fields.Object, key: str, most: int) -> list[Any]:
     if not isinstance(value, list) or len(value) > most:
         raise MessageError(f"{key} must be a list of at most {most:,}")
     return value
-
-
-def _observed_fields(one: Observed) -> list[Any]:
-    return [
-        one.host,
-        one.address,
-        one.pages,
-        one.received_bytes,
-        one.waited_s,
-        one.first_byte_ms,
-        one.refusals,
-        one.failures,
-    ]
-
-
-def _read_observed(content: object) -> Observed:
-    if not isinstance(content, list) or len(content) != _OBSERVED:
-        raise MessageError(f"what was observed must be a list of {_OBSERVED}")
-    host, address, pages, received, waited_s, first_byte_ms, refusals, failures = content
-    given = {
-        "host": host,
-        "address": address or None,
-        "pages": pages,
-        "bytes": received,
-        "waited_s": waited_s,
-        "first_byte_ms": first_byte_ms,
-        "refusals": refusals,
-        "failures": failures,
-    }
-    found = fields.address(given, "address")
-    if not isinstance(host, str) or not (fields.is_host_name(host) or _is_address(host)):
-        raise MessageError("an observed host must be a host name")
-    return Observed(
-        host=host,
-        address="" if found is None else str(found),
-        pages=fields.whole(given, "pages", 0, _BITS - 1),
-        received_bytes=fields.whole(given, "bytes", 0, _BITS - 1),
-        waited_s=fields.number(given, "waited_s", 0, 1e9),
-        first_byte_ms=fields.number_or_none(given, "first_byte_ms", 0, 3.6e6),
-        refusals=fields.whole(given, "refusals", 0, _BITS - 1),
-        failures=fields.whole(given, "failures", 0, _BITS - 1),
-    )

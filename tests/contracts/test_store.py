@@ -32,7 +32,7 @@ from ipmicra.model.delegation import Delegation, Evidence, Origin
 from ipmicra.model.location import Location
 from ipmicra.model.name import NameAnswer, NameStatus, View
 from ipmicra.model.recrawl import Recrawl
-from ipmicra.model.sample import Loss, Rung, Sample, Timings
+from ipmicra.model.sample import Loss, Rung, Sample, SideRung, Timings
 from ipmicra.model.site import Site
 from ipmicra.model.token import Role, TokenRecord
 from tests.contracts.stores import QUICK, open_store
@@ -458,3 +458,17 @@ def test_crawler_has_one_agent_that_calls_out(store: StorePort) -> None:
     assert store.agents.forget("fra")
     assert not store.agents.forget("fra")
     assert store.agents.get("fra") is None
+
+
+def test_what_downloads_showed_is_kept_apart_from_probes(store: StorePort) -> None:
+    probed = Sample(crawler="ath", address=A, rtt_ms=9.0, rung=Rung.TCP, all_ms=(9.0,), taken_s=1.0)
+    seen = replace(probed, rtt_ms=20.0, rung=SideRung.CRAWL, all_ms=(20.0,), detail="7 pages")
+    store.samples.add_many([probed, seen])
+    store.samples.add_many([replace(seen, crawler="nyc")])
+    assert store.samples.of(A) == store.samples.newest(9) == store.samples.in_range((A, A), 9) == [probed]
+    assert store.samples.latest(A) == {"ath": probed}
+    assert store.samples.after(0, 9)[1] == [probed]
+    assert [one.crawler for one in store.samples.crawled(A)] == ["ath", "nyc"]
+    assert store.samples.crawled(A, 1) == [replace(seen, crawler="nyc")]
+    assert store.samples.crawled(A)[0] == seen
+    assert store.samples.forget((A, A)) == 3

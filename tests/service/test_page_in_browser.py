@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
+from ipmicra.edge.scrapy.courier import Address, Line
 from ipmicra.edge.store.store import Store
+from ipmicra.model.link import Link
 from ipmicra.model.location import Location
+from ipmicra.wire.links import ExchangeRequest, JoinRequest
 from tests.browser import CHROMIUM, DRIVER, MISSING, Browser, running_browser
 from tests.delegating_worlds import enrol, seeds_of
 from tests.patience import wait_until
@@ -37,7 +41,21 @@ def coordinator(
         enrol(store, fleet)
     with coordinator_of(home, internet, "--policy", "everyone") as running:
         running.owners(seeds_of(SITES // 2, internet.port))
+        crawl_by(running, "c0", "c1")
         yield running
+
+
+def crawl_by(running: RunningCoordinator, *crawlers: str) -> None:
+    """Let a node of each crawler join a crawl, and say that it found links of its own and of others."""
+    line = Line(Address(url=running.url, crawl="news", token=running.token))
+    hosts = [urlsplit(seed).hostname or "" for seed in seeds_of(SITES // 2, 80)]
+    for name in crawlers:
+        session = line.join(JoinRequest(node=f"{name}-node", crawler=name)).session
+        links = tuple(Link(url=f"http://{host}/", host=host, key=n + 1) for n, host in enumerate(hosts))
+        for _ in range(2):  # at first nobody knows whose they are
+            said = ExchangeRequest(session=session, links=links, fetched=(1,), holding=37, repeated=1_200)
+            line.exchange(said)
+    line.close()
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +91,18 @@ def test_nothing_sticks_out_of_the_window(
     assert browser.run(WIDER) == 0
     ground = browser.run("return getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(15, 20, 26)" if is_dark else "rgb(245, 246, 248)")
+
+
+def test_overview_shows_the_nodes_of_crawls(browser: Browser, coordinator: RunningCoordinator) -> None:
+    browser.visit(f"{coordinator.url}/")
+    found = browser.run(
+        "return [...document.querySelectorAll('#table-crawls tbody tr')].map("
+        "row => [...row.children].map(cell => cell.textContent.trim()))"
+    )
+    names = [f"{one}-node in news" for one in ("c0", "c1")]
+    assert [row[:4] for row in found] == [[name, "fetches", "37", "2"] for name in names]
+    assert all(int(row[6].replace(",", "")) >= 1_200 for row in found)
+    assert "2 nodes" in browser.run("return document.getElementById('crawls').textContent")
 
 
 def test_changes_appear_by_themselves(

@@ -165,15 +165,12 @@ def crawl_statuses(home: Home) -> list[dict[str, Any]] | None:
     connection = find_connection(home)
     if connection is None:
         return None
-    rows = []
+    rows: list[dict[str, Any]] = []
     for one in connection.ask("GET", "/v1/crawls")["crawls"]:
-        observed = {seen["crawler"]: seen for seen in one["observed"]}
-        for node in one["nodes"] or [{"node": None, "crawler": None}]:
-            seen = observed.get(node["crawler"], {})
-            crawl = {"crawl": one["crawl"], "state": one["state"], **node}
-            rows.append(
-                crawl | {"pages": seen.get("pages"), "bytes": seen.get("bytes"), "links": one["links"]}
-            )
+        seen = {f"crawl_{name}": sum(each[name] for each in one["observed"]) for name in ("pages", "bytes")}
+        ends = {**seen, "links": one["links"]}
+        nodes = one["nodes"] or [{"node": None, "crawler": None, "pages": seen["crawl_pages"]}]
+        rows += [{"crawl": one["crawl"], "state": one["state"], **node, **ends} for node in nodes]
     return rows
 
 

@@ -44,6 +44,10 @@ class CommittingNode:
         """Return whether a request that reached the downloader may be sent."""
         return await self._node.admits(request)
 
+    def failed(self, request: Request) -> None:
+        """Take note of a request that got no answer."""
+        self._node.failed(request)
+
     def tick(self) -> None:
         """Commit, then do what is due."""
         self._commit()

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ipmicra.app.crawl.crawl_status import describe_crawl
+from ipmicra.app.crawl.crawl_status import describe_crawl, describe_node
 from ipmicra.app.crawl.delivering import count_held, links_for
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
@@ -49,6 +49,7 @@ from ipmicra.wire.links import (
     JoinAnswer,
     JoinRequest,
 )
+from ipmicra.wire.observed import Observed
 
 events = EventLog("crawl")
 
@@ -73,6 +74,8 @@ class Mailboxes:
         self._ticks, self._clock = ticks, clock
         self.ended: list[str] = []
         """Crawls that have ended since somebody looked."""
+        self.sights: list[tuple[str, tuple[Observed, ...]]] = []
+        """What nodes observed since somebody looked, with their crawlers."""
         self._crawls = {row.name: self._restored(row) for row in ledger.crawls()}
 
     def _restored(self, row: CrawlRow) -> RunningCrawl:
@@ -154,7 +157,7 @@ class Mailboxes:
             UnknownSessionError: Its session is over: it must join again.
         """
         crawl, node = self._session(name, request.session)
-        node.seen_s = self._ticks()
+        node.hear(self._ticks(), len(request.done) + len(request.fetched))
         try:
             links = self._exchanged(crawl, node, request)
         except IpmicraError:
@@ -174,11 +177,12 @@ class Mailboxes:
         self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest
     ) -> list[DeliveredLink]:
         """Write what a node says in one transaction; return the links that it is to fetch."""
-        node.holding = request.holding
+        node.holding, node.repeated = request.holding, max(node.repeated, request.repeated)
         with self._ledger.transaction():
-            self._add(crawl, self._claim(crawl, node, request))
+            self._add(crawl, self._claim(crawl, node, request), node)
             self._ledger.finish(crawl.row.id, request.done, request.fetched)
             self._ledger.see(crawl.row.id, node.row.crawler, request.observed)
+            self.sights += [(node.row.crawler, request.observed)] if request.observed else []
             for number in request.done:
                 holder, slot = crawl.held.pop(number, ("", ""))
                 if holder in crawl.nodes:
@@ -210,7 +214,7 @@ class Mailboxes:
         taken = {link.key for link, _ in rows}
         return [link for link in request.links if link.key not in taken]
 
-    def _add(self, crawl: RunningCrawl, links: Iterable[Link]) -> None:
+    def _add(self, crawl: RunningCrawl, links: Iterable[Link], finder: NodeState | None = None) -> None:
         rows: list[tuple[Link, Share | None]] = []
         blocks: dict[Block, None] = {}
         for link in links:
@@ -222,7 +226,12 @@ class Mailboxes:
             for share in shares if len(shares) == 1 else shares_of_url(shares, link.url):
                 rows.append((link, share))
                 blocks[share.crawler, share.slot] = None
-        self._ledger.add(crawl.row.id, rows)
+        added = self._ledger.add(crawl.row.id, rows)
+        if finder is not None:
+            finder.known += len(rows) - added
+            finder.foreign += sum(
+                share is not None and share.crawler != finder.row.crawler for _, share in rows
+            )
         for block in blocks:
             self._note_waiting(crawl, block)
 
@@ -360,6 +369,15 @@ class Mailboxes:
             return None
         counts, seen = self._ledger.counts(crawl.row.id), self._ledger.seen(crawl.row.id)
         return describe_crawl(crawl, counts, seen, self._ticks())
+
+    def glimpse(self) -> list[dict[str, Any]]:
+        """Describe all nodes by what is in memory; may be asked from any thread."""
+        now_s = self._ticks()
+        return [
+            {"crawl": name, "state": crawl.row.state.value} | describe_node(node, now_s)
+            for name, crawl in sorted(self._crawls.items())
+            for node in list(crawl.nodes.values())
+        ]
 
     def names(self) -> list[str]:
         """Return the names of all crawls."""

@@ -20,7 +20,14 @@ from ipmicra.edge.crawls.ledger import Ledger
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
 from ipmicra.model.link import Share
-from ipmicra.wire.links import CrawlState, ExchangeAnswer, ExchangeRequest, JoinAnswer, JoinRequest
+from ipmicra.wire.links import (
+    CrawlState,
+    ExchangeAnswer,
+    ExchangeRequest,
+    JoinAnswer,
+    JoinRequest,
+)
+from ipmicra.wire.observed import Observed
 
 T = TypeVar("T")
 BATCH = 500
@@ -39,6 +46,9 @@ class ShareSource(Protocol):
 
     def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
         """Take the pages of a crawl that has ended: host, vantage, number."""
+
+    def observed(self, crawler: str, sights: Sequence[Observed]) -> None:
+        """Take what nodes of a crawler observed while they downloaded."""
 
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of each host, or the reason for which it can have none.
@@ -107,6 +117,7 @@ class Post:
         answer = await self._run(lambda: self._boxes.exchange(crawl, request))
         if answer.state is CrawlState.ENDED:
             await self._report_ended()
+        self._report_sights()
         # What a node finished or claimed concerns nobody else.
         is_news = len(request.links) > len(request.claimed) or request.released or request.is_leaving
         if is_news or answer.state is CrawlState.ENDED:
@@ -129,6 +140,10 @@ class Post:
         """Describe a crawl; None if there is none of that name."""
         return await self._run(lambda: self._boxes.status(crawl))
 
+    def glimpse(self) -> list[dict[str, Any]]:
+        """Describe the nodes of all crawls, without asking the disk."""
+        return self._boxes.glimpse()
+
     async def crawls(self) -> list[dict[str, Any]]:
         """Describe all crawls."""
 
@@ -144,6 +159,15 @@ class Post:
         while self._boxes.ended:
             name = self._boxes.ended.pop()
             self._owners.crawled(await self._run(lambda name=name: self._boxes.pages(name)))  # type: ignore[misc]
+
+    def _report_sights(self) -> None:
+        """Hand on what nodes observed."""
+        while self._boxes.sights:
+            crawler, sights = self._boxes.sights.pop()
+            try:
+                self._owners.observed(crawler, sights)
+            except IpmicraError as error:  # the crawl goes on without
+                events.warning("sights_lost", "what {crawler} saw: {error}", crawler=crawler, error=error)
 
     def _wake(self) -> None:
         if self._boxes.has_questions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from ipmicra.edge.crawls.ledger import CrawlRow, NodeRow
@@ -11,6 +11,8 @@ from ipmicra.partition.hashing import hash_one
 
 Block = tuple[str, str]
 """Crawler and slot."""
+LATELY = 20
+"""Seconds, about, over which the pages per second of a node are counted."""
 
 
 @dataclass(slots=True)
@@ -25,6 +27,30 @@ class NodeState:
     """Links that were delivered to it and that it holds, by slot."""
     holding: int = 0
     """Links that it holds by its own account, with those that it claimed."""
+    pages: int = 0
+    """Links that it finished, fetched or given up, since it joined or the coordinator started."""
+    foreign: int = 0
+    """Links that it found to sites of other crawlers, each once."""
+    repeated: int = 0
+    """Links that it found again and kept to itself."""
+    known: int = 0
+    """Links that it reported, and others had before."""
+    lately: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=LATELY))
+    """When it was heard of, and how many pages it had finished then."""
+
+    def hear(self, now_s: float, finished: int) -> None:
+        """Note a message."""
+        self.seen_s = now_s
+        self.pages += finished
+        if not self.lately or now_s - self.lately[-1][0] >= 1.0:
+            self.lately.append((now_s, self.pages))
+
+    def pages_per_s(self, now_s: float) -> float:
+        """Return how fast it has been of late."""
+        if not self.lately or now_s - self.lately[0][0] < 1.0:
+            return 0.0
+        return (self.pages - self.lately[0][1]) / (now_s - self.lately[0][0])
+
     lost: dict[str, None] = field(default_factory=dict)
     """Slots that it is told to give up."""
     ready: dict[Block, None] = field(default_factory=dict)

@@ -78,6 +78,15 @@ def describe_explanation(explanation: Explanation) -> dict[str, Any]:
             }
             for one in explanation.samples
         ],
+        "crawled": [
+            {
+                "crawler": one.crawler,
+                "first_byte_ms": one.rtt_ms,
+                "detail": one.detail,
+                "taken": time_text(one.taken_s),
+            }
+            for one in explanation.crawled
+        ],
         "history": [
             {**_describe_record(one.record), "ended": time_text(one.ended_s), "reason": one.reason}
             for one in explanation.history

@@ -54,6 +54,8 @@ class Explanation:
     history: tuple[EndedDelegation, ...]
     samples: tuple[Sample, ...]
     """The last of each crawler, of the site's address."""
+    crawled: tuple[Sample, ...]
+    """What nodes observed while they downloaded, oldest first; it decides nothing."""
     load: tuple[dict[str, Any], ...]
     """Why each piece of the site is assigned where it is; empty before `ipmicra assign`."""
     views: tuple[View, ...]
@@ -122,6 +124,7 @@ def explain_found(
         samples=tuple(
             samples_seen(store, views) if scattered else store.samples.latest(site.address).values()
         ),
+        crawled=tuple(store.samples.crawled(site.address)),
         load=_load(store, site.host),
         views=views,
         holdings=find_holdings(store, hierarchy, site.address),

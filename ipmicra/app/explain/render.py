@@ -75,6 +75,9 @@ def _story(explanation: Explanation) -> Iterator[str]:
     if explanation.load:
         yield from ("", "What load made of it")
         yield from _load(explanation)
+    if explanation.crawled:
+        yield from ("", "What downloading it showed")
+        yield from _crawled(explanation)
     if explanation.decided is not None:
         yield from ("", "What comes next")
         yield from _next(explanation, explanation.decided)
@@ -108,6 +111,13 @@ def _load(explanation: Explanation) -> Iterator[str]:
             share = one["relative_page_load"] / one["mean_page_load"]
             sites = plural(one["crawler_tasks"], "site")
             yield f"  {one['crawler']} has {sites} and {percent(share, 0)} of the mean load."
+
+
+def _crawled(explanation: Explanation) -> Iterator[str]:
+    """Tell the last observation of each crawler; earlier ones are in `--json`."""
+    for one in {sample.crawler: sample for sample in explanation.crawled}.values():
+        first = "no answer" if one.rtt_ms is None else f"{one.rtt_ms:.1f} ms to the first byte"
+        yield f"  {one.crawler} at {time_text(one.taken_s)}: {first} ({one.detail})."
 
 
 def _distance(explanation: Explanation, crawler: str, expected_ms: float | None) -> Iterator[str]:

@@ -310,6 +310,20 @@ class Deciding:
             session.driver.writes.payers.wait([site], batch)
         return future
 
+    def recheck(self, site: Site, reason: str) -> bool:
+        """Have a site measured again that is in doubt; return whether it will be.
+
+        Among several coordinators only the one that decides for the site does so.
+        """
+        session = self.session
+        if session is None or (self.peers is not None and not self.peers.is_ours(site.address)):
+            return False
+        machine = session.driver.machine
+        if machine.at_once is not None or not machine.doubt(site.address, reason, self.clock()):
+            return False
+        self.ask_here(site)  # nobody waits for the answer: it is written as any other
+        return True
+
     def _arrive(self, session: Session, site: Site, batch: int | None) -> None:
         session.driver.arrive(site, batch=batch)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from ipmicra.app.assign.recrawl import note_crawled
+from ipmicra.app.crawl.feedback import Feedback
 from ipmicra.app.crawl.owners import block_of
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.owners import Asked, Owners
@@ -16,6 +17,7 @@ from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.link import Share
 from ipmicra.model.recrawl import Crawled
+from ipmicra.wire.observed import Observed
 
 events = EventLog("crawl")
 _FINAL = frozenset({"bad-input", "unresolved"})
@@ -28,6 +30,7 @@ class OwnerShares:
     def __init__(self, owners: Owners, deciding: Deciding) -> None:
         """Ask owners, and the store that they decide in."""
         self._owners, self._deciding = owners, deciding
+        self._feedback = Feedback(deciding.store, deciding.recheck, deciding.clock)
 
     def crawlers(self) -> list[str]:
         """Return the crawlers that may have nodes."""
@@ -48,6 +51,10 @@ class OwnerShares:
         _, findings = note_crawled(self._deciding.store, reports)
         for finding in findings[:10]:
             events.info("pages_not_noted", "{finding}", finding=finding)
+
+    def observed(self, crawler: str, sights: Sequence[Observed]) -> None:
+        """Keep what nodes observed, and have sites measured again that have drifted."""
+        self._feedback.take(crawler, sights)
 
     async def shares_of_many(self, hosts: Sequence[str]) -> dict[str, tuple[Share, ...] | str]:
         """Return the shares of hosts; what nobody can tell now is left out."""

@@ -32,7 +32,8 @@ from ipmicra.edge.store.connection import ConnectionConfig
 from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
-from ipmicra.wire.links import CrawlState, DeliveredLink, Observed
+from ipmicra.wire.links import CrawlState, DeliveredLink
+from ipmicra.wire.observed import Observed
 
 SCHEMA = 3
 """Version of the tables; a file of another version is refused."""
@@ -203,9 +204,9 @@ class Ledger:
 
     # --- links
 
-    def add(self, crawl: int, rows: Iterable[tuple[Link, Share | None]]) -> None:
-        """Add links, each with a share that it belongs to or None; those that are known change nothing."""
-        self._raw.executemany(
+    def add(self, crawl: int, rows: Iterable[tuple[Link, Share | None]]) -> int:
+        """Add links, each with a share that it belongs to or None; return how many were not known."""
+        return self._raw.executemany(
             _ADD,
             [
                 (crawl, share.vantage, share.crawler, share.slot, 0, key, host, url, depth, priority, extra)
@@ -213,7 +214,7 @@ class Ledger:
                 else (crawl, "", "", host, 3, key, host, url, depth, priority, extra)
                 for (url, host, depth, priority, key, extra), share in rows
             ],
-        )
+        ).rowcount
 
     def claim(self, crawl: int, node: str, rows: Iterable[tuple[Link, Share]]) -> None:
         """Add links that a node holds already, or note that it does; what is held or done stays as it is."""
@@ -296,10 +297,10 @@ class Ledger:
         ]
         self._raw.executemany(_SEE, [(crawl, crawler, *row) for row in rows])
 
-    def seen(self, crawl: int) -> list[tuple[str, int, int, int, float, int]]:
-        """Sum up by crawler: hosts, pages, bytes, seconds waited for first bytes, refusals."""
+    def seen(self, crawl: int) -> list[tuple[str, int, int, int, float, int, int]]:
+        """Sum up by crawler: hosts, pages, bytes, seconds waited for first bytes, refusals, failures."""
         sql = (
-            "SELECT crawler, COUNT(*), SUM(pages), SUM(bytes), SUM(waited_s), SUM(refusals) "
+            "SELECT crawler, COUNT(*), SUM(pages), SUM(bytes), SUM(waited_s), SUM(refusals), SUM(failures) "
             "FROM sights WHERE crawl = ? GROUP BY crawler ORDER BY crawler"
         )
         return self._raw.execute(sql, (crawl,)).fetchall()

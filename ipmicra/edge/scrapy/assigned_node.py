@@ -85,6 +85,9 @@ class AssignedNode:
         request.meta[SLOT] = share.slot
         return True
 
+    def failed(self, request: Request) -> None:
+        """Do nothing: there is nobody to tell."""
+
     def tick(self) -> None:
         """Do nothing: there is nobody to exchange with."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from scrapy import Request, Spider
 from scrapy.core.engine import ExecutionEngine
@@ -50,10 +51,11 @@ def close_spider(crawler: ScrapyCrawler, reason: str) -> None:
         deferred_from_coro(engine.close_spider_async(reason=reason))
 
 
-def tell_counts(crawler: ScrapyCrawler, counts: Counter[str], exchange_s: float) -> None:
+def tell_counts(crawler: ScrapyCrawler, counts: Counter[str], values: Mapping[str, float]) -> None:
     """Move counts to Scrapy's statistics: now and then, for doing so at every link costs pages per second."""
     if crawler.stats is not None:
         for what, count in counts.items():
             crawler.stats.inc_value(f"ipmicra/{what}", count)
-        crawler.stats.set_value("ipmicra/exchange_s", exchange_s)
+        for what, value in values.items():
+            crawler.stats.set_value(f"ipmicra/{what}", value)
     counts.clear()

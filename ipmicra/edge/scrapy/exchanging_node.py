@@ -32,17 +32,9 @@ from scrapy import Request
 from scrapy.crawler import Crawler as ScrapyCrawler
 
 from ipmicra.edge.log import EventLog
+from ipmicra.edge.scrapy import engine
 from ipmicra.edge.scrapy.config import NodeConfig
 from ipmicra.edge.scrapy.courier import Courier, Line, Outcome, SessionEndedError
-from ipmicra.edge.scrapy.engine import (
-    close_spider,
-    in_progress,
-    is_idle,
-    key_for,
-    look_again,
-    spider_of,
-    tell_counts,
-)
 from ipmicra.edge.scrapy.held_links import NUMBER, HeldLinks
 from ipmicra.edge.scrapy.journal import Journal
 from ipmicra.edge.scrapy.observing import Observer
@@ -73,12 +65,13 @@ class ExchangingNode:
         self._crawler, self._me, self._line, self._journal, self._config = crawler, me, line, journal, config
         self._outbox = Outbox(me.node, journal, config)
         self._observer = Observer()
+        self.failed = self._observer.failed
         self._held = HeldLinks()
         self._held_back: list[tuple[float, Request]] = []
         self._counts: Counter[str] = Counter()  # for Scrapy's statistics, at the next tick
         self._spent_s = 0.0  # processor time of the exchange in this thread
         self._sent_at_s = 0.0  # processor time when the last message was sent
-        self._delivery = 0
+        self._delivery = self._repeated = 0
         self._free: dict[str, int] = {}  # lost slots without work, and the entries to be said before
         self._is_injecting = self._is_closing = False
         self._absent: tuple[str, ...] = ()
@@ -113,16 +106,16 @@ class ExchangingNode:
         """Report a request as a link, unless it was delivered or repeats one that was."""
         if self._is_injecting:
             return self._queue.push(request)
-        key = key_for(request, self._crawler)
+        key = engine.key_for(request, self._crawler)
         # Most links are known. To look closer at each would cost more than the page.
         if not request.dont_filter and NUMBER not in request.meta and self._outbox.knows(key):
-            self._counts["repeated"] += 1
+            self._repeated += 1
             return False
         host = host_of(request)
         if host is None or self._is_held(request, host, key):
             return self._queue.push(request)
         if self._outbox.knows(key):
-            self._counts["repeated"] += 1
+            self._repeated += 1
             return False
         began_s = time.thread_time()
         try:
@@ -145,7 +138,7 @@ class ExchangingNode:
 
     def _report(self, request: Request, key: int, host: str) -> bool:
         """Report a new link; return whether it is claimed, and so to be queued."""
-        link = link_of(request, key, spider_of(self._crawler), self._added)
+        link = link_of(request, key, engine.spider_of(self._crawler), self._added)
         is_claimed = self._held.can_claim(host) and self._held.claims < self._config.most_claimed
         self._outbox.report(link, time.monotonic(), is_urgent=not is_claimed)
         self._counts["claimed" if is_claimed else "links"] += 1
@@ -228,7 +221,7 @@ class ExchangingNode:
             events.warning("not_left", "the coordinator was not told of the end: {error}", error=str(error))
         self._line.close()
         self._journal.close()
-        tell_counts(self._crawler, self._counts, self._spent_s + self._courier.spent_s)
+        self._tell_counts()
 
     def _say_goodbye(self, now_s: float) -> None:
         # All that waits fits into few messages; each is the oldest of what is left.
@@ -246,7 +239,7 @@ class ExchangingNode:
 
     def _finish(self, now_s: float) -> None:
         """Look which requests are no longer in progress, and report links that are finished by that."""
-        finished = self._held.finish(in_progress(self._crawler))
+        finished = self._held.finish(engine.in_progress(self._crawler))
         if finished:
             self._counts["fetched"] += len(finished)
             self._outbox.finish(finished, now_s)
@@ -276,7 +269,7 @@ class ExchangingNode:
         return len(self._held) < self._config.few
 
     def _is_idle(self) -> bool:
-        return not self._held.is_busy and self._outbox.pending == 0 and is_idle(self._crawler)
+        return not self._held.is_busy and self._outbox.pending == 0 and engine.is_idle(self._crawler)
 
     def _message(self, batch: Send | None, *, is_idle: bool = False) -> ExchangeRequest:
         released, has_claimed = self._to_release(), self._held.has_claimed
@@ -290,6 +283,7 @@ class ExchangingNode:
             released=released,
             room=self._room(),
             holding=len(self._held),
+            repeated=self._repeated,
             is_idle=is_idle,
             wait_s=self._config.wait_s if is_idle and not released else 0.0,
             observed=self._observer.told(is_last=is_idle or self._is_closing),
@@ -315,11 +309,11 @@ class ExchangingNode:
         self._held.release(request.released)
 
     def _hear(self, outcome: Outcome, now_s: float) -> None:
-        tell_counts(self._crawler, self._counts, self._spent_s + self._courier.spent_s)
+        self._tell_counts()
         if isinstance(outcome, ExchangeAnswer):
             self._heard_s = now_s
             if len(self._queue):
-                look_again(self._crawler)  # the lease may have run out before
+                engine.look_again(self._crawler)  # the lease may have run out before
             batch = self._outbox.heard(now_s)
             if batch is not None:
                 self._counts["sent"] += len(batch.links)
@@ -358,7 +352,7 @@ class ExchangingNode:
 
     def _receive(self, one: DeliveredLink, delivery: int, now_s: float) -> None:
         try:
-            request = request_of(one.link, spider_of(self._crawler))
+            request = request_of(one.link, engine.spider_of(self._crawler))
         except InputError as error:
             self._counts["unusable"] += 1
             events.warning("link_unusable", "{problem}", problem=str(error))
@@ -395,4 +389,8 @@ class ExchangingNode:
 
     def _close_spider(self, reason: str) -> None:
         if not self._is_closing:
-            close_spider(self._crawler, reason)
+            engine.close_spider(self._crawler, reason)
+
+    def _tell_counts(self) -> None:
+        values = {"repeated": self._repeated, "exchange_s": self._spent_s + self._courier.spent_s}
+        engine.tell_counts(self._crawler, self._counts, values)

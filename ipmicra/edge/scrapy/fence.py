@@ -31,3 +31,8 @@ class OwnSitesFence:
         """Let a request pass, or raise `IgnoreRequest`."""
         if not await self._node.admits(request):
             raise IgnoreRequest(f"{request.url} belongs to another crawler")
+
+    def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:  # noqa: ARG002
+        """Note a request that got no answer, however often it was tried."""
+        if not isinstance(exception, IgnoreRequest):
+            self._node.failed(request)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from scrapy import Request, signals
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
+from scrapy.utils.httpobj import urlparse_cached
 
 from ipmicra.edge.scrapy.requests import host_of
-from ipmicra.wire.links import Observed
+from ipmicra.wire.observed import Observed
 
 EVERY_S = 5.0
 """How often what was observed is told."""
@@ -27,6 +28,8 @@ class _Sight:
     waited_s: float = 0.0
     first_byte_s: float | None = None
     refusals: int = 0
+    failures: int = 0
+    port: int | None = None
 
 
 class Observer:
@@ -48,6 +51,7 @@ class Observer:
             return
         sight = self._sights.setdefault(host, _Sight())
         sight.address = str(response.ip_address or sight.address)
+        sight.port = urlparse_cached(request).port
         sight.pages += 1
         sight.received_bytes += len(response.body)
         sight.refusals += response.status in REFUSALS
@@ -56,6 +60,12 @@ class Observer:
             sight.waited_s += latency_s
             before_s = sight.first_byte_s
             sight.first_byte_s = latency_s if before_s is None else min(before_s, latency_s)
+
+    def failed(self, request: Request) -> None:
+        """Take a request without an answer into account."""
+        host = host_of(request)
+        if host is not None:
+            self._sights.setdefault(host, _Sight()).failures += 1
 
     def told(self, *, is_last: bool = False) -> tuple[Observed, ...]:
         """Return what is to be told now, and forget it; nothing if it was told a moment ago."""
@@ -75,4 +85,6 @@ def _observed(host: str, sight: _Sight) -> Observed:
         waited_s=sight.waited_s,
         first_byte_ms=None if sight.first_byte_s is None else 1e3 * sight.first_byte_s,
         refusals=sight.refusals,
+        failures=sight.failures,
+        port=sight.port,
     )

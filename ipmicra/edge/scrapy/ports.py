@@ -44,6 +44,9 @@ class Node(Protocol):
     async def admits(self, request: Request) -> bool:
         """Return whether a request that reached the downloader may be sent, and set its slot."""
 
+    def failed(self, request: Request) -> None:
+        """Take note of a request that got no answer."""
+
     def tick(self) -> None:
         """Do what is due; called twenty times a second."""
 

@@ -22,7 +22,7 @@ from ipmicra.edge.store.schema import Index, Row, Table
 from ipmicra.errors import InputError
 from ipmicra.model.address import Address
 from ipmicra.model.crawler import TrackRecord
-from ipmicra.model.sample import ImplausibleSample, Loss, Rung, Sample, Timings
+from ipmicra.model.sample import ImplausibleSample, Loss, Rung, Sample, SideRung, Timings
 
 BUDGETS = Table("budgets", {"name": str, "total": int | None, "spent": int}, key=("name",))
 ORDERS = Table(
@@ -82,9 +82,14 @@ _RECORD = TRACK_RECORDS.shape()
 _MARK = MARKS.shape()
 _PACKERS = {count: struct.Struct(f"<{count}d").pack for count in range(11)}
 """For the usual numbers of round trips."""
-_WORDS: dict[Loss | Rung | None, str | None] = {None: None, **{word: word.value for word in (*Loss, *Rung)}}
+_WORDS: dict[Loss | Rung | SideRung | None, str | None] = {
+    None: None,
+    **{word: word.value for word in (*Loss, *Rung, *SideRung)},
+}
 """Plain texts: SQLite's module takes a detour for anything else."""
 _NOTHING = (None, None, None, None)
+_PROBED = f"(rung IS NULL OR rung <> '{SideRung.CRAWL.value}')"
+"""All samples but those that only raise doubts."""
 
 
 # --- budgets and orders
@@ -176,7 +181,7 @@ def _order_of(row: Row) -> OrderRecord:
 
 
 class SampleTable:
-    """Samples in the order in which they came."""
+    """Samples in the order in which they came; those of a `SideRung` are returned by `crawled` alone."""
 
     def __init__(self, connection: Connection) -> None:
         """Use a connection."""
@@ -194,7 +199,7 @@ class SampleTable:
 
     def of(self, address: Address, crawler: str | None = None, since_s: float = 0.0) -> list[Sample]:
         """Return the samples of an address, oldest first: by one crawler or by all, from a time on."""
-        rest, values = "WHERE address = ? AND taken_s >= ?", [packed(address), since_s]
+        rest, values = f"WHERE address = ? AND taken_s >= ? AND {_PROBED}", [packed(address), since_s]
         if crawler is not None:
             rest, values = f"{rest} AND crawler = ?", [*values, crawler]
         return self._connection.read(_SAMPLE, _sample_of, f"{rest} ORDER BY id", values)
@@ -203,14 +208,20 @@ class SampleTable:
         """Return the last sample of each crawler that probed an address."""
         return {sample.crawler: sample for sample in self.of(address)}
 
+    def crawled(self, address: Address, count: int = 20) -> list[Sample]:
+        """Return what nodes observed of an address while they downloaded, oldest first: the last so many."""
+        rest = "WHERE address = ? AND rung = ? ORDER BY id DESC LIMIT ?"
+        values = (packed(address), SideRung.CRAWL.value, count)
+        return self._connection.read(_SAMPLE, _sample_of, rest, values)[::-1]
+
     def newest(self, count: int, since_s: float = 0.0) -> list[Sample]:
         """Return the last samples of all addresses, oldest first: so many at most, from a time on."""
-        rest = "WHERE taken_s >= ? ORDER BY id DESC LIMIT ?"
+        rest = f"WHERE taken_s >= ? AND {_PROBED} ORDER BY id DESC LIMIT ?"
         return self._connection.read(_SAMPLE, _sample_of, rest, (since_s, count))[::-1]
 
     def after(self, mark: int, count: int) -> tuple[int, list[Sample]]:
         """Return the samples that came after a mark, oldest first, so many at most; and the next mark."""
-        rest = "WHERE id > ? ORDER BY id LIMIT ?"
+        rest = f"WHERE id > ? AND {_PROBED} ORDER BY id LIMIT ?"
         rows = self._connection.read(
             _NUMBERED, lambda row: (row[0], _sample_of(row[1:])), rest, (mark, count)
         )
@@ -223,7 +234,7 @@ class SampleTable:
 
     def in_range(self, bounds: Bounds, count: int) -> list[Sample]:
         """Return samples of addresses in a range, by address, so many at most."""
-        rest = "WHERE address BETWEEN ? AND ? ORDER BY address, id LIMIT ?"
+        rest = f"WHERE address BETWEEN ? AND ? AND {_PROBED} ORDER BY address, id LIMIT ?"
         values = (packed(bounds[0]), packed(bounds[1]), count)
         return self._connection.read(_SAMPLE, _sample_of, rest, values)
 
@@ -272,12 +283,16 @@ def _sample_of(row: Row) -> Sample:
         address=unpacked(address),
         rtt_ms=rtt_ms,
         loss=None if loss is None else Loss(loss),
-        rung=None if rung is None else Rung(rung),
+        rung=None if rung is None else _rung_of(rung),
         all_ms=struct.unpack(f"<{len(all_ms) // 8}d", all_ms),
         timings=_timings_of([*split, download_ms]),
         detail=detail,
         taken_s=taken_s,
     )
+
+
+def _rung_of(word: str) -> Rung | SideRung:
+    return SideRung.CRAWL if word == SideRung.CRAWL else Rung(word)
 
 
 def _timings_of(split: list[float | None]) -> Timings | None:

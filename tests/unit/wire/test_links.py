@@ -18,7 +18,6 @@ from ipmicra.wire.links import (
     ExchangeRequest,
     JoinAnswer,
     JoinRequest,
-    Observed,
     decode_exchange,
     decode_exchanged,
     decode_join,
@@ -28,6 +27,7 @@ from ipmicra.wire.links import (
     encode_join,
     encode_joined,
 )
+from ipmicra.wire.observed import Observed
 
 BITS = 1 << 63
 texts = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -44,7 +44,12 @@ numbers = st.integers(1, BITS - 1)
 keys = st.integers(-BITS, BITS - 1)
 slots = st.sampled_from(["192.0.2.0/24", "a.example"])
 observed = st.builds(
-    Observed, host=st.just("a.example"), address=st.sampled_from(["", "192.0.2.1"]), pages=st.integers(0, 9)
+    Observed,
+    host=st.just("a.example"),
+    address=st.sampled_from(["", "192.0.2.1"]),
+    pages=st.integers(0, 9),
+    failures=st.integers(0, 9),
+    port=st.none() | st.integers(1, 65535),
 )
 requests = st.builds(
     ExchangeRequest,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ipmicra.app.report.tables import Cell, Row, Table, name_cell, number_cell, text_cell
+from ipmicra.app.serve.pages.crawls_table import crawls_table
 from ipmicra.app.serve.pages.news import News
 from ipmicra.model.crawler import CALLS_OUT
 from ipmicra.model.quantities import percent, plural
@@ -38,6 +39,8 @@ class Glimpse:
     readiness: Described
     crawlers: Sequence[Described]
     batches: Sequence[Described]
+    nodes: Sequence[Described]
+    """Those of running crawls."""
     seen: Mapping[str, str]
     """When agents that call out were last heard of."""
     news: Sequence[News]
@@ -47,9 +50,13 @@ class Glimpse:
 
 def live(glimpse: Glimpse) -> Live:
     """Arrange what is known."""
-    return Live(
-        tiles=_tiles(glimpse), tables=[_fleet(glimpse), _batches(glimpse.batches), _events(glimpse.news)]
-    )
+    tables = [
+        _fleet(glimpse),
+        crawls_table(glimpse.nodes, glimpse.numbers),
+        _batches(glimpse.batches),
+        _events(glimpse.news),
+    ]
+    return Live(tiles=_tiles(glimpse), tables=tables)
 
 
 def ago(seconds: float) -> str:

@@ -160,6 +160,7 @@ class Pages:
             readiness=coordinator.readiness(),
             crawlers=coordinator.crawlers(),
             batches=self._batches(),
+            nodes=coordinator.post.glimpse(),
             seen=self._seen(),
             news=self._events.newest(SHOWN_EVENTS),
             numbers=self._numbers,
