@@ -1,4 +1,4 @@
-"""Each promise of the security page names a test that exists."""
+"""Each promise of the pages on security and reliability names a test that exists."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-HEADS = ("| attack |", "| guarantee |")
-ROWS = [row for head in HEADS for row in PAGE.split(head)[1].split("\n\n")[0].splitlines()[2:]]
+HEADS = {"security.md": ("| attack |", "| guarantee |"), "reliability.md": ("| promise |",)}
+ROWS = [
+    row
+    for name, heads in HEADS.items()
+    for head in heads
+    for row in (ROOT / "docs" / name).read_text("utf-8").split(head)[1].split("\n\n")[0].splitlines()[2:]
+]
 
 
 def test_every_defence_names_a_test_that_exists() -> None:

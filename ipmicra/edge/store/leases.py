@@ -96,7 +96,7 @@ class LeaseTable:
         Two that ask at the same time pass by each other's rows instead of waiting for them.
         """
         rest = (
-            f"WHERE name IN ({', '.join('?' * len(names))}) AND (holder = ? OR expires_s <= ?) "
+            f"WHERE {_among(names)} AND (holder = ? OR expires_s <= ?) "
             f"ORDER BY name LIMIT ? {self._connection.skipping_lock}"
         )
         with self._connection.transaction(is_exclusive=False):
@@ -124,9 +124,12 @@ class LeaseTable:
         """Extend leases from now on; return those that are no longer ours."""
         with self._connection.transaction(is_exclusive=False):
             until_s = self.now_s() + seconds
-            values = [(until_s, one.name, one.number, one.holder) for one in sorted(leases, key=_name_of)]
-            renewed = {each[1] for each in values if self._connection.execute(_RENEW, each)}
-        return [one for one in leases if one.name not in renewed]
+            held = self._held(leases, self._connection.row_lock)
+            names = [one.name for one in leases if _key_of(one) in held]
+            if names:
+                sql = f"UPDATE leases SET expires_s = ? WHERE {_among(names)}"  # noqa: S608 - our own words
+                self._connection.execute(sql, (until_s, *names))
+        return [one for one in leases if _key_of(one) not in held]
 
     def renew(self, lease: Lease, seconds: float) -> bool:
         """Extend a lease from now on; return whether it is still ours."""
@@ -148,12 +151,18 @@ class LeaseTable:
 
     def check(self, *leases: Lease) -> None:
         """See, inside a transaction, that leases are ours until that ends; `LeaseLostError` if one is not."""
-        rest = f"WHERE name IN ({', '.join('?' * len(leases))}) ORDER BY name {self._connection.share_lock}"
-        found = self._connection.read(_LEASE, _lease_of, rest, [one.name for one in leases]) if leases else []
-        held = {(one.name, one.number, one.holder) for one in found}
+        held = self._held(leases, self._connection.share_lock)
         for one in leases:
-            if (one.name, one.number, one.holder) not in held:
+            if _key_of(one) not in held:
                 raise LeaseLostError(one.name)
+
+    def _held(self, leases: Sequence[Lease], lock: str) -> set[tuple[str, int, str]]:
+        """Lock leases, by name: two that do so at once never wait for each other; return who holds them."""
+        if not leases:
+            return set()
+        names = [one.name for one in leases]
+        rest = f"WHERE {_among(names)} ORDER BY name {lock}"
+        return {_key_of(one) for one in self._connection.read(_LEASE, _lease_of, rest, names)}
 
     def all(self) -> list[Lease]:
         """Return all leases that were ever granted, by name."""
@@ -166,9 +175,13 @@ class LeaseTable:
         return found
 
 
-def _name_of(lease: Lease) -> str:
-    """Return what leases are locked in the order of: two that renew at once never wait for each other."""
-    return lease.name
+def _among(names: Sequence[str]) -> str:
+    return f"name IN ({', '.join('?' * len(names))})"
+
+
+def _key_of(lease: Lease) -> tuple[str, int, str]:
+    """Return what tells one grant of a lease from the next."""
+    return lease.name, lease.number, lease.holder
 
 
 def _lease_of(row: Row) -> Lease:
