@@ -1,0 +1,1 @@
+"""Tables of Spark: subnets, owners, and hosts by subnet."""
