@@ -73,6 +73,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "ipmicra export --for seeds --crawler fra sites.txt -o seeds.txt",
         "ipmicra export --for browsertrix --proxy fra=socks5://fra.example.org:1080 \\\n    -o proxies.yaml",
     ),
+    "divert": ("ipmicra divert jobs/fra/diversions --to nyc=/mnt/nyc/jobs/crawl/action",),
     "frontier": (
         "ipmicra frontier --upstream 127.0.0.1:7071",
         "ipmicra frontier --upstream f.example.org:7071 --listen 0.0.0.0:7072",

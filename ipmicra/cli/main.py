@@ -59,18 +59,8 @@ HALF_DONE = {
 _leaves_at_once = False
 """Whether a batch of `delegate` has ended: a kill while Python tidies up must not make it look unfinished."""
 CONNECTING = {
-    *(
-        "assign",
-        "crawl",
-        "crawler",
-        "delegate",
-        "explain",
-        "export",
-        "forget",
-        "frontier",
-        "locate",
-        "lookup",
-    ),
+    *("assign", "crawl", "crawler", "delegate", "divert", "explain", "export", "forget", "frontier"),
+    *("locate", "lookup"),
 }
 """Commands that a coordinator can answer."""
 NOT_CONNECTING = {
@@ -194,7 +184,7 @@ SECTIONS = {
     "The hierarchy": ("fetch", "build", "info", "lookup", "org", "diff", "locate"),
     "The fleet": ("crawler", "agent", "token", "probe"),
     "Delegating": ("delegate", "explain", "forget", "rules", "assign", "report"),
-    "Crawling": ("crawl", "export", "frontier"),
+    "Crawling": ("crawl", "export", "divert", "frontier"),
     "As a service": ("serve", "store"),
     "Whole lists and worlds": ("evaluate", "partition", "simulate"),
 }

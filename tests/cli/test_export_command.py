@@ -147,6 +147,23 @@ def test_proxy_gives_urls_to_the_owners_that_the_coordinator_names(coordinator: 
     assert (coordinator.home / "frontier-held.db").is_file()
 
 
+def test_diverted_urls_go_to_the_owners_that_the_coordinator_names(
+    coordinator: RunningCoordinator, tmp_path: Path
+) -> None:
+    (tmp_path / "action").mkdir()
+    hosts = ("a.example", "many.example", "example.org")
+    lines = "".join(f"null CrawlURI http://{host}/ L http://c.example/\n" for host in hosts)
+    (tmp_path / "202611172305-nyc-to-DEFAULT.divert").write_text(lines)
+    done = ran("--home", coordinator.home, "divert", tmp_path, "--to", f"fra={tmp_path / 'action'}")
+    assert done.returncode == 3
+    said = told(done)
+    assert said.startswith("0 files: 1 URLs to fra\n")
+    assert "left out 1 (many.example): eu, us" in said
+    assert "--to ath=FOLDER" in said
+    made = tmp_path / "action" / "202611172305-nyc-to-DEFAULT-fra.s.schedule"
+    assert made.read_text() == "F+ http://a.example/ L http://c.example/\n"
+
+
 def test_tag_changes_when_a_site_is_forgotten(coordinator: RunningCoordinator) -> None:
     before = coordinator.get("/v1/export", format="jsonl")
     done = coordinator.ask("POST", "/v1/forget", json={"targets": ["alone.example"]})

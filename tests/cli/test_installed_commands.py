@@ -27,6 +27,7 @@ TESTED_ELSEWHERE = {
     "demo": "tests/integration/test_demo.py",
     "agent": "the test of its interrupt below",
     "serve": "tests/service",
+    "divert": "tests/cli/test_divert_command.py: it prints nothing",
     "frontier": "tests/cli/test_export_command.py: it runs until it is stopped",
     "crawl": "tests/cli/test_crawl_command.py: it prints nothing but progress",
     "export": "tests/cli/test_export_command.py: it prints what other programs read",

@@ -244,6 +244,13 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         (f"--home {{home}} export --for csv -o {NOWHERE}/x.csv", 1, NOWHERE),
         ("export --for csv --store {newer}", 1, "newer"),
     ],
+    "divert": [
+        ("divert", 2, "FOLDER"),
+        ("--home {home} divert {folder}", 2, "nowhere to carry to"),
+        ("--home {home} divert {folder} --to nyc", 2, "CRAWLER=FOLDER"),
+        ("--home {home} divert {folder} --to nyc={folder}/none", 2, "there is no folder"),
+        ("--home {home} divert {folder}/none --to nyc={folder}", 2, "diversionDir"),
+    ],
     "frontier": [
         ("--home {home} frontier", 2, "--upstream"),
         ("--home {home} frontier --upstream x", 2, "HOST:PORT"),

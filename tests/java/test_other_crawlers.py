@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from ipmicra.app.divert import carry
 from ipmicra.app.export.export import ExportRequest, export_files
 from ipmicra.app.export.sources import StoreSource
+from ipmicra.edge.files.diversions import find_diversions
 from ipmicra.edge.store.ports import StorePort
 from ipmicra.edge.store.store import Store
 from tests.export_worlds import fill
@@ -60,6 +62,30 @@ def test_heritrix_takes_every_seed_as_its_own(store: StorePort, tmp_path: Path) 
         found = checked("heritrix", folder / "crawlers.map", stdin="".join(f"{url}\n" for url in urls))
         assert urls
         assert {line.split()[0] for line in found} == {crawler}
+
+
+def test_urls_that_heritrix_diverts_are_scheduled_by_another(store: StorePort, tmp_path: Path) -> None:
+    path = exported(store, "heritrix", tmp_path / "h") / "crawlers.map"
+    lines = [
+        "http://example.org/1 LL http://a.example/",
+        "http://xn--bcher-kva.example/2 LE http://a.example/",
+        "http://a.example/3 L http://a.example/",
+        "http://unknown.example/4 L http://a.example/",
+        "http://example.org/",
+    ]
+    folder, action = tmp_path / "diversions", tmp_path / "action"
+    action.mkdir()
+    stdin = "".join(f"{line}\n" for line in lines)
+    checked("heritrix", path, folder, stdin=stdin, source="Divert.java")
+    report = carry([folder], {"ath": action, "nyc": action}, None)
+    assert report.urls == {"ath": 2, "nyc": 1}
+    assert [one.target for one in find_diversions(folder)] == ["DEFAULT"]
+    found = [
+        line
+        for one in sorted(action.glob("*.s.schedule"))
+        for line in checked("heritrix", one, source="Divert.java")
+    ]
+    assert [line.strip() for line in found] == [lines[0], lines[4], lines[1]]
 
 
 def test_storm_crawler_queues_urls_by_block(store: StorePort, tmp_path: Path) -> None:
