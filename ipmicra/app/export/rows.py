@@ -86,7 +86,7 @@ def export_mark(store: StorePort) -> str:
     parts = (
         store.assignments.last_change(),
         *store.results.mark(),
-        store.delegations.last_end(),
+        *((one.record.delegation.first, one.ended_s) for one in store.delegations.ended(1)),
         *(f"{name}:{state}" for name, state in members),
     )
     return " ".join(map(str, parts))

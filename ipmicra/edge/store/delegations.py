@@ -197,11 +197,6 @@ class DelegationTable:
         """Return what ended last, of any subnet; newest first."""
         return self._connection.read(_ENDED, _ended_of, "ORDER BY id DESC LIMIT ?", (count,))
 
-    def last_end(self) -> int:
-        """Return the number of the delegation that ended last; numbers only grow, 0 before the first."""
-        found = self._connection.row("SELECT max(id) FROM delegation_history")
-        return int(found[0] or 0) if found else 0
-
     def count(self) -> int:
         """Count what is delegated now."""
         found = self._connection.row("SELECT count(*) FROM delegations")
