@@ -226,9 +226,16 @@ def _print_status(home: Home, folder: Path | None, print_format: Format) -> None
 
     shared = crawl_statuses(home) if folder is None else None
     if shared:
+        if print_format is Format.TABLE:
+            shared = [one | {"links": _counted(one["links"])} for one in shared]
         print_rows(shared, SHARED_COLUMNS, print_format)
         return
     found = node_statuses(home, folder)
     if not found:
         raise InputError(f"no node has crawled in {folder or home.folder / 'crawl'}")
     print_rows([describe_status(one) for one in found], STATUS_COLUMNS, print_format, spared=STATUS_SPARED)
+
+
+def _counted(links: dict[str, int]) -> str:
+    """Write links by state for people: 12 waiting, 3 held."""
+    return ", ".join(f"{count:,} {state}" for state, count in links.items())

@@ -89,7 +89,12 @@ def test_two_nodes_fetch_the_whole_web_from_one_seed(tmp_path: Path) -> None:
         where = ("--coordinator", box.url, "--coordinator-token", web.folder / "operator.token")
         done = ran(*where, "crawl", "--status", "--json")
         assert done.returncode == 0, told(done)
-        assert {row["state"] for row in json.loads(done.stdout)} == {"ended"}
+        rows = json.loads(done.stdout)
+        assert {row["state"] for row in rows} == {"ended"}
+        assert min(row["crawl_pages"] for row in rows) >= len(counts)  # robots.txt counts, too
+        assert {"held", "pages_per_s", "foreign_links", "duplicates_avoided"} <= rows[0].keys()
+        shown = ran(*where, "crawl", "--status", "-f", "table").stdout.decode()
+        assert f"{rows[0]['links']['done']:,} done" in shown
 
 
 def test_killed_node_of_a_shared_crawl_loses_nothing(tmp_path: Path) -> None:

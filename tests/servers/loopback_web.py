@@ -28,6 +28,8 @@ class Page:
     wait_s: float = 0.0
     drip_s: float = 0.0
     """Pause after each byte."""
+    is_gone: bool = False
+    """Whether the connection is closed without an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +86,9 @@ def loopback_web(web: Web) -> Iterator[LoopbackWeb]:
 
         def _answer(self, page: Page) -> None:
             time.sleep(page.wait_s)
+            if page.is_gone:
+                self.close_connection = True
+                return
             html = "".join(f'<a href="{link}">x</a>\n' for link in page.links)
             body = (page.text if page.text is not None else f"<html><body>{html}</body></html>").encode()
             self.send_response(page.status)

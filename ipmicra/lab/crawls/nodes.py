@@ -112,10 +112,16 @@ def _end_with(parent: Any) -> None:  # noqa: ANN401 - as above
         os._exit(1)
 
 
+def leave_stdout_alone() -> None:
+    """Send to stderr what this process and its children print: stdout is the command's, and may be JSON."""
+    os.dup2(2, 1)
+
+
 def _node(asked: CrawlRequest, folder: Path, gate: Any, spent: Any, number: int) -> None:  # noqa: ANN401 - as above
     """Run one node, in a process of its own."""
     from ipmicra.app.crawl.run import crawl
 
+    leave_stdout_alone()
     parent = multiprocessing.parent_process()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -17,6 +17,9 @@ from tests.servers.loopback_web import Page
 
 pytestmark = pytest.mark.slow
 WORLD = World(hosts=8, pages=20)
+DEPTH = 8
+"""Limit where there are traps."""
+IDN = "xn--kse-qla.example"
 
 
 def test_two_nodes_fetch_every_page_once_each_its_own(tmp_path: Path) -> None:
@@ -108,8 +111,9 @@ def test_interrupted_crawl_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_awkward_webs_are_crawled_to_the_end(tmp_path: Path) -> None:
-    """Redirects round about, a host that vanishes, slow drips, robots.txt, retries and odd names."""
+    """Redirects round about, a host that vanishes, traps, huge pages, slow drips, retries and odd names."""
     tries: list[str] = []
+    visits: list[str] = []
 
     def web(host: str, path: str) -> Page | None:
         if path == "/robots.txt":
@@ -121,10 +125,22 @@ def test_awkward_webs_are_crawled_to_the_end(tmp_path: Path) -> None:
                 "/private",
                 "/again",
                 "/loop",
+                "/huge",
+                "/trap/0",
                 "http://h3.example:8080/x",
+                "http://h6.example/",
                 "http://bücher.example/",
+                "http://käse.example/",
             )
             return Page(links=(*names, "http://h2.example/", "mailto:a@b.example", "ftp://h0.example/"))
+        if path.startswith("/trap/"):  # a calendar without an end, on hosts of both
+            day = int(path.rpartition("/")[2]) + 1
+            return Page(links=(f"/trap/{day}", f"http://h{2 * (day % 2)}.example/trap/{day}"))
+        if host == "h6.example":  # it answers once, and then no more
+            visits.append(path)
+            return Page(links=("/lost",)) if len(visits) == 1 else Page(is_gone=True)
+        if path == "/huge":
+            return Page(text="x" * 300_000)
         if path == "/chain":
             return Page(status=302, location="http://h2.example/chain2")
         if path == "/chain2":
@@ -138,7 +154,11 @@ def test_awkward_webs_are_crawled_to_the_end(tmp_path: Path) -> None:
             return Page(status=503) if len(tries) < 2 else Page(links=("/after-again",))
         return Page(drip_s=0.005) if path == "/drip" else Page()
 
-    with crawl_of(WORLD, tmp_path, {"ROBOTSTXT_OBEY": True}, web=web) as crawl:
+    given = {"ROBOTSTXT_OBEY": True, "DEPTH_LIMIT": DEPTH, "DOWNLOAD_MAXSIZE": 100_000}
+    with crawl_of(WORLD, tmp_path, given, web=web) as crawl:
+        with Store.open(str(tmp_path / "home" / "state.db")) as store:
+            (one,) = store.assignments.of("h0.example")
+            store.assignments.put_many([replace(one, host=IDN)])
         for name in ("fra", "nyc"):
             crawl.start(name)
         crawl.wait()
@@ -152,9 +172,19 @@ def test_awkward_webs_are_crawled_to_the_end(tmp_path: Path) -> None:
         } <= found
         assert "h0.example/private" not in found
         assert not [url for url in urls if "cher" in url]  # nobody owns it, and its name does not resolve
-        assert len(urls) - 1 == len(set(urls))  # one retry
-        foreign = [v for v in crawl.web.visits if WORLD.owner(v.host.partition(":")[0]) != v.who]
-        assert foreign == []
+        assert f"{IDN}/" in found
+        # Asked for again are the page that was refused and the one of the host that is gone, and no others.
+        assert {url.partition("//")[2] for url in urls if urls.count(url) > 1} == {
+            "h0.example/again",
+            "h6.example/lost",
+        }
+        days = [int(url.rpartition("/")[2]) for url in found if "/trap/" in url]
+        assert (max(days), crawl.box.get("/v1/crawls/links").json()["state"]) == (DEPTH - 1, "ended")
+        own = {IDN: "fra"}
+        hosts = [(visit, visit.host.partition(":")[0]) for visit in crawl.web.visits]
+        assert [visit for visit, host in hosts if (own.get(host) or WORLD.owner(host)) != visit.who] == []
+        observed = crawl.box.get("/v1/crawls/links").json()["observed"]
+        assert sum(one["failures"] for one in observed) >= 1
 
 
 WRONG = [
