@@ -195,10 +195,11 @@ def _check_mailboxes(folder: Path, acknowledged: list[int]) -> Iterable[str]:
 
 
 def _run_journal(folder: Path, acknowledge: Acknowledge) -> None:
-    with closing(Journal(folder)) as journal:
+    with closing(Journal(folder)) as journal, _Stubborn() as stubborn:
         for batch in range(1, _BATCHES + 1):
-            journal.append([*_links(batch), batch])
-            acknowledge(batch)
+            with stubborn.going_on():
+                journal.append([*_links(batch), batch])
+                acknowledge(batch)
 
 
 def _check_journal(folder: Path, acknowledged: list[int]) -> Iterable[str]:

@@ -127,7 +127,10 @@ class Frontier:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open or create; what was in flight waits again."""
-        database = sqlite3.connect(path, isolation_level=None)
+        try:
+            database = sqlite3.connect(path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(str(path), str(error)) from error
         try:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")

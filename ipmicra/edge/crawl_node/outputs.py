@@ -112,10 +112,11 @@ class Outputs:
 
     def commit(self) -> None:
         """Bring files and frontier into step."""
-        complete, self._complete = self._complete, []
-        for one in (*self._files.values(), *complete):
+        growing = (*self._files.values(), *self._complete)
+        for one in growing:
             one.sync()
-        self.frontier.commit((one.name, one.length) for one in (*self._files.values(), *complete))
+        self.frontier.commit((one.name, one.length) for one in growing)
+        complete, self._complete = self._complete, []
         if complete:
             for one in complete:
                 one.complete()

@@ -4,6 +4,10 @@ A file of lines, only ever appended to, in the order in which things happened: i
 second, and a database would take more time than the exchange. A crash can only lose the end of it, and a page
 is finished only after its links: so pages whose report was lost are fetched again, and none is missed. What
 was delivered is crossed out by a line that counts it; once nothing is left, the file begins anew.
+
+After a power cut more than the end may be missing: pieces in the middle, or a mixture with what stood there
+before the file began anew. So what is written at once ends with a sum of everything since the beginning, and
+the beginning says from where the sum starts. Reading stops where the sums do.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from ipmicra.edge.hierarchy_file import write_atomically
 from ipmicra.errors import StoreError
@@ -23,6 +28,8 @@ FILE, RUN = "ipmicra.journal", "ipmicra.run"
 """In the job's folder."""
 MOST_BYTES = 16_000_000
 """Size at which what is crossed out is removed, though something is left."""
+_START, _SUM = "from ", "sum "
+"""Begin the lines that are no entries."""
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -36,6 +43,10 @@ class Journal:
         self._left = 0
         """Entries that are not crossed out."""
         self._size = 0
+        self._sum = 0
+        """Of all that was written."""
+        self._trouble: StoreError | None = None
+        """What went wrong: nobody knows what is in the file since, so it is not written any more."""
         if folder is None:
             return
         self._path, run = folder / FILE, folder / RUN
@@ -70,11 +81,8 @@ class Journal:
             return []
         entries: list[Entry] = []
         dropped = 0
-        for line in self._path.read_bytes().split(b"\n")[:-1]:  # what is behind the last newline is cut off
-            try:
-                content = json.loads(line)
-            except ValueError as error:
-                raise StoreError(str(self._path), f"a line makes no sense: {line[:80]!r}") from error
+        for line in _sound_lines(self._path.read_bytes()):
+            content = json.loads(line)
             if isinstance(content, dict) and "drop" in content:
                 dropped += content["drop"]
             else:
@@ -106,20 +114,58 @@ class Journal:
     def _write(self, text: str) -> None:
         if self._folder is None:
             return
-        data = text.encode()
+        if self._trouble is not None:
+            raise self._trouble
+        data = self._summed(text)
         self._size += len(data)
         try:
-            if os.write(self._file.fileno(), data) != len(data):
-                raise StoreError(str(self._path), "the disk is full")
+            written = os.write(self._file.fileno(), data)
         except OSError as error:
-            raise StoreError(str(self._path), f"cannot be written: {error.strerror}") from error
+            self._trouble = StoreError(str(self._path), f"cannot be written: {error.strerror}")
+            raise self._trouble from error
+        if written != len(data):
+            self._trouble = StoreError(str(self._path), "the disk is full")
+            raise self._trouble
+
+    def _summed(self, text: str) -> bytes:
+        """Return a text with the sum so far; with the start of the sum where the file is empty."""
+        start = "" if self._size else f"{_START}{self._sum:08x}\n"
+        self._sum = crc32(text.encode(), self._sum)
+        return f"{start}{text}{_SUM}{self._sum:08x}\n".encode()
 
     def _open(self, entries: list[Entry]) -> None:
         """Open the file with these entries alone: without what is crossed out, or was cut off by a crash."""
-        data = "".join(map(_line_of, entries)).encode()
+        self._size = 0
+        data = self._summed("".join(map(_line_of, entries))) if entries else b""
         write_atomically(self._path, [data])
         self._file = self._path.open("ab", buffering=0)
         self._left, self._size = len(entries), len(data)
+
+
+def _sound_lines(data: bytes) -> list[bytes]:
+    """Return the lines of entries up to where the sums are wrong."""
+    sound: list[bytes] = []
+    lines: list[bytes] = []
+    checked: int | None = None
+    for line in data.split(b"\n")[:-1]:  # what is behind the last newline is cut off
+        if line.startswith(_START.encode()) and checked is None:
+            checked = _hexadecimal(line[len(_START) :])
+        elif line.startswith(_SUM.encode()):
+            checked = None if checked is None else crc32(b"".join(one + b"\n" for one in lines), checked)
+            if checked is None or _hexadecimal(line[len(_SUM) :]) != checked:
+                break
+            sound += lines
+            lines = []
+        else:
+            lines.append(line)
+    return sound
+
+
+def _hexadecimal(text: bytes) -> int | None:
+    try:
+        return int(text, 16)
+    except ValueError:
+        return None
 
 
 def _line_of(entry: Entry) -> str:

@@ -69,7 +69,45 @@ def test_without_a_folder_nothing_is_kept() -> None:
     assert one.entries() == []
 
 
-def test_damaged_journal_is_refused(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"1\nnonsense\n2\n")
-    with pytest.raises(StoreError, match="makes no sense"):
-        Journal(tmp_path)
+@pytest.mark.parametrize(("damaged", "left"), [(b"\n4\n", [1, 2]), (b"\n5\n", [1, 2, 3, 4])])
+def test_reading_stops_where_the_journal_is_damaged(tmp_path: Path, damaged: bytes, left: list[int]) -> None:
+    """Zeros, as a power cut leaves them in place of what was not written yet."""
+    one = Journal(tmp_path)
+    for batch in ([1, 2], [3, 4], [5]):
+        one.append(batch)
+    one.close()
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[data.index(damaged) + 1] = 0
+    (tmp_path / FILE).write_bytes(data)
+    again = Journal(tmp_path)
+    assert again.entries() == left
+    again.close()
+
+
+def test_what_stood_there_before_the_file_began_anew_is_not_read(tmp_path: Path) -> None:
+    one = Journal(tmp_path)
+    one.append([1, 2, 3, 4])
+    before = (tmp_path / FILE).read_bytes()
+    one.drop(4)
+    one.append([7])
+    after = (tmp_path / FILE).read_bytes()
+    one.close()
+    (tmp_path / FILE).write_bytes(after + before[len(after) :])
+    again = Journal(tmp_path)
+    assert again.entries() == [7]
+    again.close()
+
+
+def test_journal_that_could_not_be_written_is_not_written_any_more(tmp_path: Path) -> None:
+    with Path("/dev/full").open("ab", buffering=0) as full:
+        one = Journal(tmp_path)
+        one.append([1])
+        one._file, kept = full, one._file
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be written"):
+                one.append([2])
+            one._file = kept
+    one.close()
+    again = Journal(tmp_path)
+    assert again.entries() == [1]
+    again.close()
