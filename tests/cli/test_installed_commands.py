@@ -266,6 +266,7 @@ ipmicra.cli.main.run()
         ("pyarrow", "lookup {host} --format parquet", "columnar"),
         ("psycopg", "crawler list --store postgresql://nobody@127.0.0.1:1/none", "postgres"),
         ("scrapy", "crawl {host}", "scrapy"),
+        ("grpc", "frontier --upstream 127.0.0.1:1", "urlfrontier"),
     ],
 )
 def test_command_beyond_the_core_names_its_extra(
@@ -300,7 +301,8 @@ def postgres():
     Store.open("postgresql://nobody@127.0.0.1:1/none")
 def plots(): from ipmicra.lab.plots.picture import check_picture; check_picture(Path("a.png"))
 def bloom(): from ipmicra.partition.exchange.visited import BloomVisited; BloomVisited(10)
-for call in (spider, parquet, postgres, plots, bloom):
+def requests(): import ipmicra.crawlee
+for call in (spider, parquet, postgres, plots, bloom, requests):
     try:
         call()
     except ipmicra.MissingExtraError as error:
@@ -313,7 +315,7 @@ def test_library_beyond_the_base_install_names_its_extra(tmp_path: Path) -> None
     command = [sys.executable, "-c", WITHOUT_ANY, str(tmp_path / "rows.parquet")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=240, text=True)
     extras = re.findall(r"^[^\n]+ needs \w+: pip install 'ipmicra\[(\w+)\]'$", done.stdout, re.MULTILINE)
-    assert extras == ["scrapy", "columnar", "postgres", "plot", "partition"]
+    assert extras == ["scrapy", "columnar", "postgres", "plot", "partition", "crawlee"]
 
 
 def test_real_download_through_the_entry_point(tmp_path: Path) -> None:
