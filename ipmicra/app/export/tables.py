@@ -7,7 +7,7 @@ from typing import Any
 
 from ipmicra.app.export.rows import ExportRow, SiteRows
 from ipmicra.app.export.scope import ExportScope, rows_of
-from ipmicra.errors import InputError
+from ipmicra.errors import MissingExtraError
 from ipmicra.model.foreign_text import csv_line, json_text
 
 COLUMNS = (
@@ -95,7 +95,7 @@ class ParquetTable:
             import pyarrow as pa
             from pyarrow import parquet
         except ImportError as error:
-            raise InputError("Parquet needs pyarrow: pip install 'ipmicra[columnar]'") from error
+            raise MissingExtraError("Parquet", "pyarrow") from error
         self._scope, self._sink = scope, _Sink()
         kinds = {"expected_ms": pa.float64(), "pages": pa.int64(), "filters": pa.list_(pa.string())}
         self._schema = pa.schema([pa.field(name, kinds.get(name, pa.string())) for name in COLUMNS])

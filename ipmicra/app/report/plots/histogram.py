@@ -69,7 +69,7 @@ def count_probes(known: NDArray[np.int64], last: int) -> tuple[list[str], NDArra
     """Count sites by probes, those with more than `last` together; return the bars' names and the counts."""
     last = min(last, max(int(known.max()), FEWEST_BARS - 1))
     counts = np.bincount(np.minimum(known, last + 1), minlength=last + 2)
-    names = [*(str(i) for i in range(last + 1)), f"> {last}"]
+    names = [*(str(i) for i in range(last + 1)), f">{last}"]
     return (names, counts) if counts[-1] else (names[:-1], counts[:-1])
 
 

@@ -132,7 +132,7 @@ def test_lone_round_trip_can_be_drawn() -> None:
 
 def test_probes_beyond_the_last_bar_share_it() -> None:
     names, counts = count_probes(np.array([0, 1, 1, 12, 13, 99]), 12)
-    assert (names[-1], counts[-1], counts[1]) == ("> 12", 2, 2)
+    assert (names[-1], counts[-1], counts[1]) == (">12", 2, 2)
     assert counts.sum() == 6
     names, counts = count_probes(np.array([0, 2]), 12)
     assert (names, counts.tolist()) == (["0", "1", "2", "3", "4"], [1, 0, 1, 0, 0])
