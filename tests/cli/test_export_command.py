@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import grpc.aio
@@ -17,7 +19,7 @@ from tests.cli.command_line import built_file, ran, told
 from tests.export_worlds import SITES, fill
 from tests.patience import PATIENCE_S
 from tests.servers.coordinator import RunningCoordinator
-from tests.servers.frontier import SmallFrontier, discovered
+from tests.servers.frontier import SmallFrontier, discovered, until
 
 
 @pytest.fixture(scope="module")
@@ -120,13 +122,9 @@ def test_proxy_gives_urls_to_the_owners_that_the_coordinator_names(coordinator: 
         async with SmallFrontier().running() as small:
             words = ["--home", str(coordinator.home), "--log-format", "json", "frontier"]
             words += ["--upstream", f"127.0.0.1:{small.port}", "--listen", "127.0.0.1:0"]
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "ipmicra", *words), stderr=asyncio.subprocess.PIPE
-            )
-            assert process.stderr is not None
             async with asyncio.timeout(PATIENCE_S):
-                started = json.loads(await process.stderr.readline())
-                async with grpc.aio.insecure_channel(started["place"]) as channel:
+                process, place = await started_proxy(*words)
+                async with grpc.aio.insecure_channel(place) as channel:
                     urls = ["https://a.example/x", "http://many.example/", "http://big.example/news/1"]
                     call = channel.stream_stream(PUT_URLS)()
                     for url in urls:
@@ -145,6 +143,56 @@ def test_proxy_gives_urls_to_the_owners_that_the_coordinator_names(coordinator: 
 
     asyncio.run(scenario())
     assert (coordinator.home / "frontier-held.db").is_file()
+
+
+def test_urls_that_a_killed_proxy_held_are_delivered_by_the_next(
+    coordinator: RunningCoordinator, tmp_path: Path
+) -> None:
+    """Held while there is no coordinator; the proxy is killed, and its successor has one to ask."""
+    held = tmp_path / "held.db"
+
+    async def scenario() -> None:
+        async with SmallFrontier().running() as small, asyncio.timeout(PATIENCE_S):
+            upstream = [
+                "--upstream",
+                f"127.0.0.1:{small.port}",
+                "--listen",
+                "127.0.0.1:0",
+                "--held",
+                str(held),
+            ]
+            nowhere = ["--home", str(tmp_path), "--coordinator", "http://127.0.0.1:1"]
+            process, place = await started_proxy(*nowhere, "--log-format", "json", "frontier", *upstream)
+            async with grpc.aio.insecure_channel(place) as channel:
+                call = channel.stream_stream(PUT_URLS)()
+                await call.write(discovered("https://a.example/kept").SerializeToString())
+                await until(lambda: count_held(held))
+                process.kill()
+                await process.communicate()
+            assert small.queues == {}
+            home = ["--home", str(coordinator.home), "--log-format", "json"]
+            process, _ = await started_proxy(*home, "frontier", *upstream)
+            await until(small.urls)
+            process.terminate()
+            await process.communicate()
+            assert small.urls() == {"https://a.example/kept": {("fra", "192.0.2.0/25")}}
+
+    asyncio.run(scenario())
+    assert count_held(held) == 0
+
+
+async def started_proxy(*words: str) -> tuple[asyncio.subprocess.Process, str]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "ipmicra", *words), stderr=asyncio.subprocess.PIPE
+    )
+    assert process.stderr is not None
+    return process, json.loads(await process.stderr.readline())["place"]
+
+
+def count_held(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        found: int = connection.execute("SELECT count(*) FROM held").fetchone()[0]
+        return found
 
 
 def test_diverted_urls_go_to_the_owners_that_the_coordinator_names(

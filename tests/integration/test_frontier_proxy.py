@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,14 +23,7 @@ from ipmicra.edge.frontier.messages import (
     URLItem,
 )
 from ipmicra.edge.frontier.routes import netloc_of
-from tests.patience import PATIENCE_S
-from tests.servers.frontier import FakeAsker, SmallFrontier, discovered, running_proxy
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not is_so():  # noqa: ASYNC110 - it looks at the other side of a connection
-            await asyncio.sleep(0.005)
+from tests.servers.frontier import FakeAsker, SmallFrontier, discovered, running_proxy, until
 
 
 def asker_of(**owners: str) -> FakeAsker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,14 @@ from ipmicra.edge.frontier.messages import (
 )
 from ipmicra.edge.frontier.proxy import FrontierProxy, serve
 from ipmicra.edge.frontier.routes import OwnedPart, Routes, RoutesConfig, Verdict
+from tests.patience import PATIENCE_S
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Wait for a condition on the other side of a connection."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not is_so():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
 
 
 class SmallFrontier(grpc.GenericRpcHandler):  # type: ignore[misc]
