@@ -257,6 +257,11 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("--home {home} frontier --upstream 127.0.0.1:7071 --listen 127.0.0.1:99999", 2, "HOST:PORT"),
         ("--home {home} frontier --upstream 127.0.0.1:7071", 2, "ipmicra serve"),
         (f"--coordinator http://127.0.0.1:1 frontier --upstream 127.0.0.1:1 --held {NOWHERE}/x", 1, NOWHERE),
+        (
+            "--coordinator http://a:1 frontier --upstream a:1 --held {folder}/h --listen 192.0.2.1:1",
+            2,
+            "listen",
+        ),
     ],
     "report": [
         ("report", 2, "RESULTS"),

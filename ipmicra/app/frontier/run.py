@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from contextlib import suppress
@@ -41,6 +42,7 @@ def check_place(text: str, option: str) -> str:
 
 def run_frontier(connection: Connection, request: FrontierRequest) -> None:
     """Run until interrupted."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what matters is in our own log
     asyncio.run(_run(connection, request))
 
 

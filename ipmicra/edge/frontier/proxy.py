@@ -40,6 +40,7 @@ from ipmicra.edge.frontier.messages import (
 )
 from ipmicra.edge.frontier.passing import open_call, pass_error, pass_on
 from ipmicra.edge.frontier.routes import Routes, start_of
+from ipmicra.errors import InputError
 
 
 @dataclass(slots=True)
@@ -302,7 +303,10 @@ async def serve(
     """Serve until cancelled, or until what runs beside it fails."""
     server = grpc.aio.server(options=[("grpc.max_concurrent_streams", 1_000), ("grpc.so_reuseport", 0)])
     server.add_generic_rpc_handlers((proxy,))
-    port = server.add_insecure_port(listen)
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError as error:
+        raise InputError(f"cannot listen on {listen}: it is taken, or no address of this machine") from error
     await server.start()
     ready(port)
     try:
