@@ -160,6 +160,19 @@ def test_result_of_a_host_is_kept_once_in_a_batch(store: StorePort) -> None:
     assert (store.results.count(1), store.results.count(2), store.results.count(3)) == (2, 1, 0)
 
 
+def test_mark_of_results_changes_when_one_is_added_or_forgotten(store: StorePort) -> None:
+    marks = [store.results.mark()]
+    store.results.add_many(1, [result("a.example"), result("b.example")])
+    marks.append(store.results.mark())
+    store.results.forget(["b.example"], [])
+    marks.append(store.results.mark())
+    store.results.add_many(1, [result("b.example")])  # may get the number of the one that is gone
+    marks.append(store.results.mark())
+    assert len(set(marks)) == len(marks)
+    assert store.results.forget(["c.example"], []) == 0
+    assert store.results.mark() == marks[-1]
+
+
 def test_more_hosts_than_sqlite_takes_variables_are_found(store: StorePort) -> None:
     hosts = [f"{i}.example" for i in range(1500)]
     store.results.add_many(1, [result(host) for host in hosts])
