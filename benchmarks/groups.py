@@ -119,6 +119,22 @@ GROUPS = {
         home="streaming:measure_streaming",
         typical_s=80,
     ),
+    "parquet": About(
+        title="Looking up whole tables of Parquet",
+        topic="lookup",
+        measures="`ipmicra lookup FILE.parquet -o OUT.parquet`, 10 and 100 million rows; peak memory",
+        beside="reading and writing equal columns",
+        home="tables:measure_tables",
+        typical_s=900,
+    ),
+    "spark": About(
+        title="Looking up tables of Spark",
+        topic="lookup",
+        measures="`with_subnets` over Sail, a million to 100 million rows",
+        beside="an identity `mapInArrow`",
+        home="frames:measure_frames",
+        typical_s=600,
+    ),
     "locate": About(
         title="Locating",
         topic="locate",
@@ -194,6 +210,14 @@ GROUPS = {
         home="balance:measure_balance",
         typical_s=140,
         headline="goodput of balance beside lbi-split's",
+    ),
+    "assign-many": About(
+        title="Assigning beside millions of hosts",
+        topic="assign",
+        measures="`ipmicra assign` of a thousand hosts where ten million are assigned; peak memory",
+        beside="the same where ten thousand are",
+        home="assigned_store:measure_assigned_store",
+        typical_s=240,
     ),
     "partition": About(
         title="Partitioning whole lists",

@@ -26,6 +26,12 @@ class Sizes:
     """Addresses that are looked up one by one."""
     streamed: int
     """Addresses of the list that the command looks up."""
+    tables: tuple[int, ...]
+    """Rows of the tables of Parquet that are looked up."""
+    frames: tuple[int, ...]
+    """Rows of the tables of Spark that are looked up."""
+    stores: tuple[int, int]
+    """Hosts that are assigned already when new ones are, few and many."""
     ranges: int
     """Shuffled ranges that are nested."""
     loop_bytes: int
@@ -96,6 +102,9 @@ FULL = Sizes(
     addresses=10_000_000,
     single=100_000,
     streamed=1_000_000,
+    tables=(10_000_000, 100_000_000),
+    frames=(1_000_000, 10_000_000, 100_000_000),
+    stores=(10_000, 10_000_000),
     ranges=10_000_000,
     loop_bytes=100_000_000,
     irrd_bytes=20_000_000,
@@ -136,6 +145,9 @@ QUICK = Sizes(
     addresses=1_200_000,
     single=10_000,
     streamed=20_000,
+    tables=(200_000,),
+    frames=(20_000,),
+    stores=(1_000, 20_000),
     ranges=200_000,
     loop_bytes=4_000_000,
     irrd_bytes=1_000_000,

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ SUBNET_COLUMNS = ("subnet", *TEXTS)
 SHORT = 4096
 """Values of a dictionary that is handed over whole."""
 FEW = 16
-"""Subnets for each address from which on sorting a batch takes less time than marking in all subnets."""
+"""How many times as many subnets, or texts, there must be for a batch to count as small: then it is sorted,
+and its texts are picked one by one, which takes less time than anything that goes through all."""
 _NUMBERS = pa.array([str(number) for number in range(256)])
 _NEVER = -1
 
@@ -54,7 +56,9 @@ class _Column:
         """Number of the value of each row; -1 for none."""
         self._read = read
         self._numbers: dict[str, int] = {}
+        self._texts: list[str] = []
         self._values: pa.Array = pa.array([], pa.string())
+        """The texts as far as a large batch needed them: to append to an array is to copy it."""
 
     def meet(self, rows: Rows) -> None:
         """Number the values of new rows."""
@@ -62,24 +66,36 @@ class _Column:
         numbers = self._numbers
         known = len(numbers)
         codes = [_NEVER if text is None else numbers.setdefault(text, len(numbers)) for text in texts]
-        if len(numbers) > known:
-            fresh = list(islice(numbers, known, None))
-            self._values = pa.concat_arrays([self._values, pa.array(fresh, pa.string())])
+        self._texts += islice(numbers, known, None)
         self.codes[rows] = np.array(codes, np.int32)[at]
 
     def values(self, used: Rows, inverse: NDArray[np.int32], missing: NDArray[np.bool_] | None) -> pa.Array:
         """Return the column of a batch: `used[inverse]` are its rows."""
-        codes, values = self.codes[used], self._values
-        if len(values) > SHORT:
+        codes = self.codes[used]
+        if len(self._texts) > SHORT:
             numbers, at = np.unique(codes, return_inverse=True)
             is_lacking = bool(len(numbers)) and numbers[0] == _NEVER
             codes = at.reshape(-1).astype(np.int32) - np.int32(is_lacking)
-            values = values.take(pa.array(numbers[int(is_lacking) :]))
+            values = self._chosen(numbers[int(is_lacking) :])
+        else:
+            values = self._all()
         indices = codes[inverse]
         mask = indices < 0
         if missing is not None:
             mask |= missing
         return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask if mask.any() else None), values)
+
+    def _chosen(self, numbers: NDArray[np.int32]) -> pa.Array:
+        """Return the values of some numbers; few of them one by one."""
+        if len(numbers) * FEW < len(self._texts):
+            return pa.array([self._texts[number] for number in numbers.tolist()], pa.string())
+        return self._all().take(pa.array(numbers))
+
+    def _all(self) -> pa.Array:
+        if len(self._values) < len(self._texts):
+            fresh = pa.array(self._texts[len(self._values) :], pa.string())
+            self._values = pa.concat_arrays([self._values, fresh])
+        return self._values
 
 
 class SubnetColumns:
@@ -96,6 +112,7 @@ class SubnetColumns:
             )
         self.hierarchy, self.names = hierarchy, chosen
         size = len(hierarchy)
+        self._turn = Lock()
         self._is_met = np.zeros(size, bool)
         self._is_used = np.zeros(size, bool)
         self._place = np.zeros(size, np.int32)
@@ -107,15 +124,19 @@ class SubnetColumns:
         return [pa.field(name, pa.dictionary(pa.int32(), pa.string())) for name in self.names]
 
     def of(self, rows: Rows, is_known: NDArray[np.bool_]) -> list[pa.Array]:
-        """Return the columns of a batch, by the rows of its addresses; null where there is no address."""
-        used, inverse = self._distinct(rows)
-        new = used[~self._is_met[used]]
-        if len(new):
-            for column in self._columns:
-                column.meet(new)
-            self._is_met[new] = True
+        """Return the columns of a batch, by the rows of its addresses; null where there is no address.
+
+        Threads may share it; they take turns.
+        """
         missing = None if is_known.all() else ~is_known
-        return [column.values(used, inverse, missing) for column in self._columns]
+        with self._turn:
+            used, inverse = self._distinct(rows)
+            new = used[~self._is_met[used]]
+            if len(new):
+                for column in self._columns:
+                    column.meet(new)
+                self._is_met[new] = True
+            return [column.values(used, inverse, missing) for column in self._columns]
 
     def _distinct(self, rows: Rows) -> tuple[Rows, NDArray[np.int32]]:
         """Return the distinct rows, and the place of each row among them; marks are quicker than sorting."""
