@@ -7,8 +7,7 @@ Spark's own. The driver reads the store and makes the plan (`app/assign/subnets.
 with their task and the hierarchy as a file (`addFile`, or an artifact with Spark Connect). Where files cannot
 be sent, workers open the same path, so that it must be on a disk that all of them see.
 
-Spark's transport, from the JVM to Python and back, costs several times the look-up: see docs/scale.md. So
-this is for tables that are in Spark already; one machine with Parquet is quicker.
+This is for tables that are in Spark already; one machine with Parquet is quicker (docs/scale.md).
 """
 
 from __future__ import annotations

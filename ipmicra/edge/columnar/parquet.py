@@ -9,7 +9,7 @@ are handed on as they are, and the added ones come last.
 Three things happen at the same time: pyarrow decodes the next batch, this thread adds columns, and a second
 thread encodes and writes the batch before. At most `AHEAD` batches wait to be written; a batch has so many
 rows that they take `BATCH_BYTES`, as far as the file's own index says. So what is held depends neither on the
-number of rows nor on how wide they are; pyarrow's allocator keeps more (docs/scale.md).
+number of rows nor on how wide they are (docs/scale.md has what was measured).
 
 Nothing is ever half-written. A file is written beside its place and renamed when it is complete. A folder is
 written as `.NAME.part` beside its place, and renamed when all its files are complete. If it is interrupted,
