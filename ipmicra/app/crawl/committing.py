@@ -40,9 +40,9 @@ class CommittingNode:
         """Return whether downloads may start at all."""
         return self._node.has_room()
 
-    async def admits(self, request: Request) -> bool:
+    def admits(self, request: Request) -> bool:
         """Return whether a request that reached the downloader may be sent."""
-        return await self._node.admits(request)
+        return self._node.admits(request)
 
     def failed(self, request: Request) -> None:
         """Take note of a request that got no answer."""

@@ -73,7 +73,7 @@ class AssignedNode:
         """Return True: nothing waits to be sent."""
         return True
 
-    async def admits(self, request: Request) -> bool:
+    def admits(self, request: Request) -> bool:
         """Return whether a request goes to an own site, or crosses over; set its slot."""
         host = host_of(request)
         if host is None or request.meta.get(CROSSED):

@@ -23,7 +23,7 @@ class NodeConfig:
     """The same while there is work for longer than that."""
     urgent_s: float = 0.1
     """A link that another node may wait for is sent after this, with what else waits."""
-    least_work_s: float = 0.05
+    least_work_s: float = 0.2
     """Processor time between two messages of a node that has work and company on its machine: a message takes
     a millisecond or two, on either side."""
     wait_s: float = 2.0

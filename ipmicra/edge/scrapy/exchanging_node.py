@@ -169,7 +169,7 @@ class ExchangingNode:
 
     # --- for the fence
 
-    async def admits(self, request: Request) -> bool:
+    def admits(self, request: Request) -> bool:
         """Return whether a request goes to a site that was delivered here; set its slot."""
         host = host_of(request)
         if host is None:

@@ -15,7 +15,7 @@ from ipmicra.edge.scrapy.engine import close_spider
 from ipmicra.edge.scrapy.ports import Node
 from ipmicra.errors import IpmicraError
 
-TICK_S = 0.05
+TICK_S = 0.1
 """How often the outbox and the answers of the coordinator are looked at."""
 events = EventLog("scrapy")
 

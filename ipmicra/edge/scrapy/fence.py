@@ -27,9 +27,9 @@ class OwnSitesFence:
         """Ask the node of a Scrapy crawler."""
         return cls(node_of(crawler))
 
-    async def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Let a request pass, or raise `IgnoreRequest`."""
-        if not await self._node.admits(request):
+        if not self._node.admits(request):
             raise IgnoreRequest(f"{request.url} belongs to another crawler")
 
     def process_exception(self, request: Request, exception: Exception, spider: Spider | None = None) -> None:  # noqa: ARG002

@@ -1,6 +1,6 @@
 """What a node has to say and could not say yet, on disk; and which run of which crawl it takes part in.
 
-A file of lines, only ever appended to, in the order in which things happened: it is written twenty times a
+A file of lines, only ever appended to, in the order in which things happened: it is written ten times a
 second, and a database would take more time than the exchange. A crash can only lose the end of it, and a page
 is finished only after its links: so pages whose report was lost are fetched again, and none is missed. What
 was delivered is crossed out by a line that counts it; once nothing is left, the file begins anew.

@@ -41,14 +41,14 @@ class Node(Protocol):
     def has_room(self) -> bool:
         """Return whether downloads may start at all."""
 
-    async def admits(self, request: Request) -> bool:
+    def admits(self, request: Request) -> bool:
         """Return whether a request that reached the downloader may be sent, and set its slot."""
 
     def failed(self, request: Request) -> None:
         """Take note of a request that got no answer."""
 
     def tick(self) -> None:
-        """Do what is due; called twenty times a second."""
+        """Do what is due; called ten times a second."""
 
     def is_waiting(self) -> bool:
         """Return whether anything may still arrive; called when there is nothing left to do."""
