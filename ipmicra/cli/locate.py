@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ipmicra.app.tables import request_of
 from ipmicra.cli.completion import HEURISTICS, several_of
 from ipmicra.cli.options import (
     Format,
@@ -20,11 +21,14 @@ from ipmicra.cli.options import (
     home_of,
 )
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_records, print_table, say, say_some
+from ipmicra.cli.tables import ColumnOption, OutputOption, PrefixOption, refuse_table_options, write_table
 from ipmicra.model.quantities import percent, plural
 
 if TYPE_CHECKING:
     from ipmicra.app.connect.commands import Connection
-    from ipmicra.app.locate.locate import LocatedTarget
+    from ipmicra.app.home import Home
+    from ipmicra.app.locate.locate import LocatedTarget, LocateOptions, LocateRun
+    from ipmicra.app.tables import TableRequest
 
 LONGEST_SHOWN = 80
 """Characters of a target in tables and messages."""
@@ -81,11 +85,17 @@ def locate(
     crawlers: CrawlersOption = None,
     tables: TablesOption = False,
     truth: TruthOption = None,
+    output: OutputOption = None,
+    column: ColumnOption = None,
+    prefix: PrefixOption = "",
     hierarchy_file: HierarchyOption = None,
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Locate each target, and show every heuristic's vote."""
+    """Locate each target, and show every heuristic's vote.
+
+    With -o, a whole table of addresses or host names is written with the place of each.
+    """
     from ipmicra.app.locate.locate import LocateOptions, LocateRun, order_of
 
     print_format = chosen(output_format, as_json)
@@ -102,8 +112,20 @@ def locate(
         truth=truth,
     )
     home = home_of(context, hierarchy=hierarchy_file)
+    if output is not None:
+        run = LocateRun(options, home.open_hierarchy_if_any())
+        return _locate_table(run, request_of(targets, output, column, prefix), print_format)
+    refuse_table_options(column, prefix)
     if connection := connection_of(context, home, ("targets", "offline"), is_asked=False):
         return _locate_remotely(connection, targets, print_format, is_offline=offline)
+    return _locate_here(home, options, targets, print_format, is_compared=tables)
+
+
+def _locate_here(
+    home: Home, options: LocateOptions, targets: list[str], print_format: Format, *, is_compared: bool
+) -> None:
+    from ipmicra.app.locate.locate import LocateRun
+
     hierarchy = home.open_hierarchy_if_any()
     run = LocateRun(options, hierarchy)
     located = run.locate(targets)
@@ -112,13 +134,20 @@ def locate(
             f"no hierarchy at {home.hierarchy}: registrations have no vote (build one: `ipmicra build DUMP…`)"
         )
     _say_findings(run.findings, located)
-    if truth and not any(target.truth for target in located):
-        say(f"{truth} has the true place of no target: nothing is compared")
-    if tables:
+    if options.truth and not any(target.truth for target in located):
+        say(f"{options.truth} has the true place of no target: nothing is compared")
+    if is_compared:
         _print_tables(located, options.order, print_format)
     else:
         _print(located, print_format)
-    return _exit(located)
+    _exit(located)
+
+
+def _locate_table(run: LocateRun, request: TableRequest, print_format: Format) -> None:
+    from ipmicra.app.locate.table import locate_table
+
+    write_table(request, lambda wanted, watch: locate_table(run, wanted, watch), print_format)
+    say_some(run.findings, MOST_FINDINGS, "findings")
 
 
 def _locate_remotely(
