@@ -248,8 +248,8 @@ MISTAKES: dict[str, list[tuple[str, int, str]]] = {
         ("divert", 2, "FOLDER"),
         ("--home {home} divert {folder}", 2, "nowhere to carry to"),
         ("--home {home} divert {folder} --to nyc", 2, "CRAWLER=FOLDER"),
-        ("--home {home} divert {folder} --to nyc={folder}/none", 2, "there is no folder"),
-        ("--home {home} divert {folder}/none --to nyc={folder}", 2, "diversionDir"),
+        ("--home {home} divert {folder} --to nyc={folder}/missing", 2, "there is no folder"),
+        ("--home {home} divert {folder}/missing --to nyc={folder}", 2, "diversionDir"),
     ],
     "frontier": [
         ("--home {home} frontier", 2, "--upstream"),

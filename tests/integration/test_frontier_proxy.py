@@ -279,9 +279,8 @@ def test_service_without_batches_says_so_through_the_proxy(tmp_path: Path) -> No
             call = one.channel.stream_stream(PUT_DISCOVERED)()
             with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
                 await call.write(DiscoveredBatch(ID="probe").SerializeToString())
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await call.read()
-            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+            # Whether writing or reading meets the end first, the call knows how it ended.
+            assert await call.code() is grpc.StatusCode.UNIMPLEMENTED
 
     asyncio.run(scenario())
 

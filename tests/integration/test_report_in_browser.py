@@ -54,7 +54,7 @@ def page(browser: Browser, file: Path) -> Browser:
 def test_page_opens_without_complaint_and_without_a_request(page: Browser) -> None:
     assert page.complaints() == []
     assert page.run("return performance.getEntriesByType('resource').length") == 0
-    assert page.run("return document.querySelectorAll('svg').length") == 7
+    assert page.run("return document.querySelectorAll('svg').length") == 8
 
 
 def test_pointing_at_a_crawler_shows_its_tip_and_leaving_hides_it(page: Browser) -> None:

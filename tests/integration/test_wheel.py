@@ -23,6 +23,7 @@ DATA = {
     *(f"ipmicra/app/report/assets/scripts/{name}.js" for name in SCRIPTS),
     *(f"ipmicra/app/report/templates/{name}.html" for name in ("legend", "page", "table")),
     "ipmicra/app/serve/api/openapi.json",
+    *(f"ipmicra/edge/frontier/urlfrontier.{ending}" for ending in ("binpb", "proto")),
     *(f"ipmicra/app/serve/packaging/{name}" for name in ("alerts.yml", "dashboard.json", "sysusers.conf")),
     *(f"ipmicra/app/serve/packaging/ipmicra-{name}.service" for name in ("agent", "coordinator", "upkeep")),
     "ipmicra/app/serve/packaging/ipmicra-upkeep.timer",

@@ -69,6 +69,7 @@ _LEFT_OUT_EXTENSIONS = (
     "scrapy.extensions.logstats.LogStats",
     "scrapy.extensions.memusage.MemoryUsage",
     "scrapy.extensions.remote_control.RemoteControl",
+    "scrapy.extensions.telnet.TelnetConsole",
 )
 """Parts of Scrapy that a node replaces or has no use for; each costs time for every page."""
 CRAWLED_COLUMNS = ("host", "pages", "crawled", "started")
