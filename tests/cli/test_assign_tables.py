@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
@@ -14,58 +13,16 @@ from pyarrow import parquet
 
 from ipmicra.app.assign import subnets
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import DelegationRecord, Member
 from ipmicra.edge.store.store import Store
-from ipmicra.model.assignment import Assignment
-from ipmicra.model.crawler import Crawler
-from ipmicra.model.delegation import Delegation, Evidence
-from ipmicra.model.sample import Sample
-from tests.cli.command_line import built_file, invoked, ran, told
+from tests.cli.command_line import invoked, ran, told
+from tests.table_worlds import home_of_three
 
-DUMP = "\n".join(
-    f"inetnum: 10.{number}.0.0 - 10.{number}.255.255\nnetname: N{number}\nsource: RIPE\n"
-    for number in range(8)
-)
 FAR_S = 4e9
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three crawlers; 10.0/16 is delegated to ber, and one host in it is assigned to cdg."""
-    folder = tmp_path_factory.mktemp("home")
-    built_file(folder, DUMP, "hierarchy.ipm")
-    with Store.open(f"sqlite:///{folder}/state.db") as store:
-        for number, name in enumerate(("ath", "ber", "cdg")):
-            store.crawlers.put(
-                Member(crawler=Crawler(name=name, address=ip_address(f"192.0.2.{number + 1}")))
-            )
-            trips = [
-                Sample(
-                    crawler=name, address=ip_address(f"10.{net}.0.0"), rtt_ms=5.0 + 40 * (net % 3 != number)
-                )
-                for net in range(1, 8)
-            ]
-            store.samples.add_many(trips)
-        held = Delegation(
-            first=ip_address("10.0.0.0"),
-            last=ip_address("10.0.255.255"),
-            crawler="ber",
-            evidence=Evidence.PROBED,
-            rtt_ms=9.0,
-            probes=3,
-            created_s=1.0,
-            expires_s=FAR_S,
-        )
-        store.delegations.put_many([DelegationRecord(delegation=held, address=ip_address("10.0.0.1"))])
-        mine = Assignment(
-            host="own.example",
-            address=ip_address("10.0.0.9"),
-            crawler="cdg",
-            reason="nearest",
-            backend="balance",
-        )
-        store.assignments.put_many([mine])
-    return folder
+    return home_of_three(tmp_path_factory.mktemp("home"))
 
 
 def hosts(folder: Path, addresses: list[str | None], names: list[str] | None = None) -> Path:

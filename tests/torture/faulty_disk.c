@@ -79,7 +79,16 @@ static int opened(int file, const char *path, int flags) {
     return file;
 }
 
-static int is_written(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
+/* Return whether opening is to fail; note a file that is made. */
+static int is_refused(const char *path, int flags) {
+    if ((flags & O_ACCMODE) == O_RDONLY || !is_ours(path))
+        return 0;
+    if (fails())
+        return 1;
+    if (flags & O_CREAT && access(path, F_OK))
+        logged(OPEN, path, "", 0, "", 0);
+    return 0;
+}
 
 #define REAL(result, name, ...)                                                                                        \
     static result (*real)(__VA_ARGS__);                                                                                \
@@ -93,12 +102,8 @@ static int is_written(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
         va_start(rest, flags);                                                                                         \
         mode_t bits = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;                                        \
         va_end(rest);                                                                                                  \
-        if (is_written(flags) && is_ours(path)) {                                                                      \
-            if (fails())                                                                                               \
-                return -1;                                                                                             \
-            if (flags & O_CREAT && access(path, F_OK))                                                                 \
-                logged(OPEN, path, "", 0, "", 0);                                                                      \
-        }                                                                                                              \
+        if (is_refused(path, flags))                                                                                   \
+            return -1;                                                                                                 \
         return opened(real(path, flags, bits), path, flags);                                                           \
     }
 
@@ -109,12 +114,8 @@ static int is_written(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
         va_start(rest, flags);                                                                                         \
         mode_t bits = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;                                        \
         va_end(rest);                                                                                                  \
-        if (is_written(flags) && is_ours(path)) {                                                                      \
-            if (fails())                                                                                               \
-                return -1;                                                                                             \
-            if (flags & O_CREAT && access(path, F_OK))                                                                 \
-                logged(OPEN, path, "", 0, "", 0);                                                                      \
-        }                                                                                                              \
+        if (is_refused(path, flags))                                                                                   \
+            return -1;                                                                                                 \
         return opened(real(at, path, flags, bits), path, flags);                                                       \
     }
 

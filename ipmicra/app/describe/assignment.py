@@ -11,13 +11,14 @@ from ipmicra.model.recrawl import Recrawl
 
 if TYPE_CHECKING:
     from ipmicra.app.assign.recrawl import Turn
+    from ipmicra.app.export.rows import ExportRow
 
 _LAST_S = 253_402_300_800.0
 """The end of the year 9999, beyond which dates cannot be written."""
 
 
-def describe_assignment(one: Assignment) -> dict[str, Any]:
-    """Describe an assignment."""
+def describe_assignment(one: Assignment | ExportRow) -> dict[str, Any]:
+    """Describe an assignment, or a row of an export that has its fields."""
     return {
         "host": one.host,
         "vantage": one.vantage or None,
@@ -28,7 +29,7 @@ def describe_assignment(one: Assignment) -> dict[str, Any]:
         "expected_ms": one.expected_ms,
         "pages": one.pages,
         "filters": list(one.filters),
-        "backend": one.backend,
+        "backend": one.backend or None,
         "rule": one.rule or None,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ipmicra.app.describe.assignment import describe_assignment
 from ipmicra.app.export.rows import ExportRow, SiteRows
 from ipmicra.app.export.scope import ExportScope, rows_of
 from ipmicra.errors import MissingExtraError
@@ -20,18 +21,7 @@ CSV_HEAD = f"{','.join(COLUMNS)}\n"
 
 def describe_row(one: ExportRow) -> dict[str, Any]:
     """Describe a row: an assignment as the API has it, with where it starts and what it rests on."""
-    return {
-        "host": one.host,
-        "vantage": one.vantage or None,
-        "piece": f"{one.piece}/{one.of}",
-        "address": str(one.address),
-        "crawler": one.crawler,
-        "reason": one.reason,
-        "expected_ms": one.expected_ms,
-        "pages": one.pages,
-        "filters": list(one.filters),
-        "backend": one.backend or None,
-        "rule": one.rule or None,
+    return describe_assignment(one) | {
         "url": one.url,
         "subnet": one.subnet,
         "source": one.source.value if one.source else None,
