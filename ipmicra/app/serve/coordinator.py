@@ -107,6 +107,9 @@ class Coordinator:
             stack.push_async_callback(self.owners.close)
             if self.peers is not None:
                 self.peers.on_change = self.owners.others_wrote
+                self.peers.on_others = (
+                    self.switchboard.tell
+                )  # agents call all of them, and learn whom by polls
             self.access = Access(self.deciding.store, clock=self.clock)
             self.batches = Batches(self.deciding, self.config.batches)
             self.batches.load()

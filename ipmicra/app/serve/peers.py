@@ -130,6 +130,8 @@ class Peers:
         """Who belonged to the fleet when the session was opened."""
         self.on_change: Callable[[], object] = lambda: None
         """Called when others have changed assignments."""
+        self.on_others: Callable[[], object] = lambda: None
+        """Called when a coordinator came or went."""
         self.on_turn: Callable[[Dealt], Awaitable[None]]
         """Awaited when sectors were gained, or somebody is gone."""
 
@@ -215,8 +217,10 @@ class Peers:
         self._waiting[sector_of(self._tree, address)] -= 1
 
     def _turn(self, dealt: Dealt) -> None:
-        self._dealt = dealt
+        known, self._dealt = self._dealt.coordinators, dealt
         self._active &= dealt.ours.keys()
+        if known != dealt.coordinators:
+            self.on_others()
         if dealt.ours.keys() - self._active or dealt.gone or dealt.is_evicted:
             self._turned.set()
 

@@ -106,7 +106,7 @@ class Mailbox:
         confirmed = self._confirm(poll.cursor, epoch)
         self._turn += 1
         turn = self._turn
-        self._release()
+        self.release()
         handed = self._hand(poll.capacity)
         if not handed and hold_s > 0:
             await self._hold(hold_s)
@@ -165,7 +165,7 @@ class Mailbox:
                     self._old_boots.popitem(last=False)
                 self._fail(RESTARTED, only_handed=True)
             self._boot = boot
-            self._release()
+            self.release()
         self.seen_s = asyncio.get_running_loop().time()
         self.is_present = True
         if self._wake is None:
@@ -200,7 +200,7 @@ class Mailbox:
             exchange.number, exchange.is_handed = self._answers, True
         return handed
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Let go of the poll that is held, if there is one."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -218,7 +218,7 @@ class Mailbox:
         self._by_work[exchange.work.id] = exchange
         for key in exchange.orders:
             self._by_order[key] = exchange
-        self._release()
+        self.release()
 
     def withdraw(self, exchange: Exchange) -> None:
         """Forget work that nobody waits for any more."""
@@ -254,4 +254,4 @@ class Mailbox:
         self._unexpect()
         self.is_present = False
         self._fail(reason)
-        self._release()
+        self.release()

@@ -94,6 +94,11 @@ class Switchboard:
         if box is not None:
             box.close(reason)
 
+    def tell(self) -> None:
+        """Answer every poll that is held now: what an answer says beside work has changed."""
+        for box in self._boxes.values():
+            box.release()
+
     def close(self) -> None:
         """Answer every poll that is held: the coordinator stops."""
         self._is_closing = True

