@@ -33,7 +33,7 @@ from ipmicra.edge.store.sqlite import SqliteConnection
 from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import CrawlState, DeliveredLink
-from ipmicra.wire.observed import Observed
+from ipmicra.wire.observed import Observed, observed_fields
 
 SCHEMA = 3
 """Version of the tables; a file of another version is refused."""
@@ -282,20 +282,8 @@ class Ledger:
 
     def see(self, crawl: int, crawler: str, sights: Iterable[Observed]) -> None:
         """Add what a node observed of hosts while it downloaded."""
-        rows = [
-            (
-                one.host,
-                one.address,
-                one.pages,
-                one.received_bytes,
-                one.waited_s,
-                one.first_byte_ms,
-                one.refusals,
-                one.failures,
-            )
-            for one in sights
-        ]
-        self._raw.executemany(_SEE, [(crawl, crawler, *row) for row in rows])
+        rows = [(crawl, crawler, *observed_fields(one)[:-1]) for one in sights]  # the port is not counted
+        self._raw.executemany(_SEE, rows)
 
     def seen(self, crawl: int) -> list[tuple[str, int, int, int, float, int, int]]:
         """Sum up by crawler: hosts, pages, bytes, seconds waited for first bytes, refusals, failures."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol, TypeVar
@@ -86,15 +86,55 @@ class Connection(ABC):
     """The same as `row_lock`, but rows that somebody else has locked are left out."""
     guards: list[Callable[[], object]]
     """Called first in every transaction that writes; one raises if this process may not write any more."""
+    _depth: int
+    """How many transactions stand in each other."""
+
+    def __init__(self, path: str) -> None:
+        """Name the store."""
+        self.path = path
+        self.guards = []
+        self._depth = 0
 
     # --- transactions
 
-    @abstractmethod
-    def transaction(self, *, is_exclusive: bool = True) -> AbstractContextManager[None]:
+    @contextmanager
+    def transaction(self, *, is_exclusive: bool = True) -> Iterator[None]:
         """Do all or nothing; inside another transaction, be part of that.
 
         Exclusive ones exclude each other. One that is not must lock the rows that it changes (`row_lock`).
         """
+        if self._depth:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+            return
+        with self.translated():
+            self._begin(is_exclusive=is_exclusive)
+            self._depth = 1
+            try:
+                for guard in self.guards if is_exclusive else ():
+                    guard()
+                yield
+                self._commit(is_exclusive=is_exclusive)
+            except BaseException:
+                self._roll_back()
+                raise
+            finally:
+                self._depth = 0
+
+    @abstractmethod
+    def _begin(self, *, is_exclusive: bool) -> None:
+        """Begin a transaction."""
+
+    @abstractmethod
+    def _commit(self, *, is_exclusive: bool) -> None:
+        """Commit, or raise because the database undid it."""
+
+    @abstractmethod
+    def _roll_back(self) -> None:
+        """Undo what is left of a transaction, if there is one."""
 
     def begin_marking(self) -> None:  # noqa: B027 - SQLite needs none
         """Let transactions leave a mark from now on, if the database needs one: the tables are there."""

@@ -44,9 +44,7 @@ class SqliteConnection(Connection):
 
     def __init__(self, path: str, config: ConnectionConfig) -> None:
         """Open a file, made if it is missing, or `:memory:`."""
-        self.path = path
-        self.guards = []
-        self._depth = 0
+        super().__init__(path)
         with self.translated():
             self.raw = sqlite3.connect(path, timeout=config.busy_s, isolation_level=None)
             try:
@@ -72,30 +70,15 @@ class SqliteConnection(Connection):
 
     # --- transactions
 
-    @contextmanager
-    def transaction(self, *, is_exclusive: bool = True) -> Iterator[None]:
-        """Do all or nothing; inside another transaction, be part of that."""
-        if self._depth:
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-            return
-        with self.translated():
-            self.raw.execute("BEGIN IMMEDIATE")
-            self._depth = 1
-            try:
-                for guard in self.guards if is_exclusive else ():
-                    guard()
-                yield
-                self.raw.execute("COMMIT")
-            except BaseException:
-                if self.raw.in_transaction:
-                    self.raw.execute("ROLLBACK")
-                raise
-            finally:
-                self._depth = 0
+    def _begin(self, *, is_exclusive: bool) -> None:  # noqa: ARG002 - all of them are
+        self.raw.execute("BEGIN IMMEDIATE")
+
+    def _commit(self, *, is_exclusive: bool) -> None:  # noqa: ARG002
+        self.raw.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        if self.raw.in_transaction:
+            self.raw.execute("ROLLBACK")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

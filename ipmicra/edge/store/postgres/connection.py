@@ -75,11 +75,9 @@ class PostgresConnection(Connection):
 
     def __init__(self, place: PostgresPlace, config: ConnectionConfig) -> None:
         """Connect; a server that is away is an error at once."""
-        self.path = place.shown
+        super().__init__(place.shown)
         self._place = place
         self._config = config
-        self.guards = []
-        self._depth = 0
         self._writer = f"{WRITER}{uuid4().hex}"
         self._number = 0
         self._is_marking = self._is_snapshot = False
@@ -93,30 +91,6 @@ class PostgresConnection(Connection):
         return self._link.raw
 
     # --- transactions
-
-    @contextmanager
-    def transaction(self, *, is_exclusive: bool = True) -> Iterator[None]:
-        """Do all or nothing; inside another transaction, be part of that."""
-        if self._depth:
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-            return
-        with self.translated():
-            self._begin(is_exclusive=is_exclusive)
-            self._depth = 1
-            try:
-                for guard in self.guards if is_exclusive else ():
-                    guard()
-                yield
-                self._commit(is_marked=is_exclusive and self._is_marking)
-            except BaseException:
-                self._roll_back()
-                raise
-            finally:
-                self._depth = 0
 
     def _begin(self, *, is_exclusive: bool) -> None:
         """Begin in one round trip; a connection that broke meanwhile is made again."""
@@ -144,13 +118,13 @@ class PostgresConnection(Connection):
             f"SET LOCAL synchronous_commit = {synchronous}{lock}"
         )
 
-    def _commit(self, *, is_marked: bool) -> None:
+    def _commit(self, *, is_exclusive: bool) -> None:
         try:
             ended = self.raw.execute(b"COMMIT").statusmessage
         except psycopg.Error as error:
             if not self.raw.closed:
                 raise
-            if not (is_marked and self._is_committed()):
+            if not (is_exclusive and self._is_marking and self._is_committed()):
                 raise _LostError(self.path, advice(error)) from error
             return
         if ended != "COMMIT":  # something failed inside, and somebody went on as if it had not
