@@ -1,4 +1,20 @@
-"""What is to be assigned, with all that is known, and how it becomes the rows of a demand."""
+"""What is to be assigned, with all that is known, and how it becomes the rows of a demand.
+
+Theory of operation
+-------------------
+Assigners know rows and columns of numbers (`Demand`); users know hosts, crawlers and rules. `TaskTable`
+stands between them. A row is a task: a site, or a piece of a large site, and that once for each vantage
+that rules ask for. A column is a crawler.
+
+    cost      round trips measured or expected, in ms; infinite for crawlers that rules exclude
+    load      pages, believed where none were counted
+    group     rows of one address, which stay together: one machine should see one crawler
+    previous  who had the row before; moving it has a price
+    held      what crawlers hold of sites that are not asked for now, so that loads are those of everything
+
+Pieces are cut from known URLs. If none are given, sites that were cut before are cut in the same way again,
+read back from the filters of their assignments.
+"""
 
 from __future__ import annotations
 

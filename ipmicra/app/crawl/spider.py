@@ -1,4 +1,24 @@
-"""The spider of `ipmicra crawl`: follows links and sitemaps, and keeps pages, links and changes."""
+"""The spider of `ipmicra crawl`: follows links and sitemaps, and keeps pages, links and changes.
+
+Theory of operation
+-------------------
+Scrapy calls `parse` with each answer. There are three kinds of them:
+
+    200                 a page: its links are found and it is compared with the last time
+    304                 the page is as it was: the links of the last time are followed again
+    anything else       a row in the table of pages, without links
+
+What was found goes to the `Journal`, in one transaction with the row of the frontier that it answers: a page
+counts as fetched only with its links. So nothing here is written twice or lost when the node is killed.
+
+Links are not filtered here. Each becomes a request, and the scheduler decides what becomes of it: known ones
+are dropped there, those of others are handed over. Two caches only save work: `_followed` keeps a link of
+every page, such as a menu, from being looked up again and again, and `_canonical` remembers how URLs are
+written. Neither decides anything.
+
+Whatever a site says is bounded: links of a page, URLs of a sitemap, length of a URL, and a sitemap may only
+name pages of its own host.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Why a site has the crawler that it has: from the hierarchy and the store alone."""
+"""Why a site has the crawler that it has: from the hierarchy and the store alone.
+
+Theory of operation
+-------------------
+Nothing is decided or probed here: an `Explanation` gathers what the store keeps, and `render.py` tells it.
+The question that needs care is which delegation answers for a site. Its last answer names one; if that has
+ended since, the narrowest that would answer now is taken: of the address, of the subnet, of the slice. A site
+that crawlers see at different addresses has an answer of its own, which no subnet shares.
+"""
 
 from __future__ import annotations
 

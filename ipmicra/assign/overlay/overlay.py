@@ -1,4 +1,22 @@
-"""The overlay: crawlers join, own zones, hold sites, leave and fail."""
+"""The overlay: crawlers join, own zones, hold sites, leave and fail.
+
+Theory of operation
+-------------------
+The space is cut into boxes, the zones, which are the leaves of a tree (`zones.py`). Three things refer to
+them, and every change keeps the three together:
+
+    zones.tree.owner[zone]        the crawler that owns a zone
+    zone_of, more_zones           the zones that a crawler owns: one, or more after it took some over
+    sites.holder                  the crawler that holds a site, which may differ from the zone's owner
+
+A newcomer finds the zone that it stands in. The scheme says where that is cut (`schemes.py`), the options say
+which half it takes and whether the sites there move with it. An owner of several zones gives one away whole.
+Compiled code does the same for the usual schemes (`joining.py`); where it stops, the plain steps here go on,
+and a test compares the two. Who leaves is followed as `takeover.py` says.
+
+Crawlers keep their numbers for ever, also after they went: numbers are places in arrays. A crawler that comes
+back gets a new one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""What a node adds to Scrapy's downloader: slots, robots.txt, conditional requests, records."""
+"""What a node adds to Scrapy's downloader: slots, robots.txt, conditional requests, records.
+
+Theory of operation
+-------------------
+A request passes them in this order, its response in the reverse:
+
+    BlockSlots   all hosts of an address block share one slot: politeness is towards machines, not names
+    Conditions   a page that is known is asked for only if it has changed
+    Robots       may wait for the robots.txt of the host, which is fetched in the same slot
+    Recorder     nearest to the wire: WARC records have the bytes as they came, before anything is decoded
+
+What they need of the node (frontier, journal, names) comes from `parts.py`, since Scrapy makes them itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Keep delegations: who holds which subnet and why, and who held it before."""
+"""Keep delegations: who holds which subnet and why, and who held it before.
+
+Theory of operation
+-------------------
+A row is a range of addresses with its crawler, and the account of why. Most rows of a long list are of single
+addresses, so the table has no index by address for all of them. A hash of both bounds finds one (`keys.py`);
+those of more than one address are few, and have an index by address of their own, which every run reads.
+
+Rows are never lost: one that ends or is replaced goes to `delegation_history` first; replaced ones by a
+trigger, so that no write can forget it.
+
+Accounts are text, a line for each crawler. They are as long as everything else together, so what reads many
+delegations leaves them out.
+"""
 
 from __future__ import annotations
 
