@@ -14,6 +14,7 @@ import ipmicra
 
 ROOT = Path(__file__).parents[1]
 MAP = "docs/README"
+DECISION = "docs/decisions/0"
 
 project = "ipmicra"
 author = "the ipmicra authors"
@@ -57,17 +58,13 @@ def _navigation(text: str) -> str:
     return "\n".join(blocks)
 
 
-def _decisions(text: str) -> str:
-    """List the decisions below their own page."""
-    pages = "\n".join(entry["page"] for entry in ENTRY.finditer(text))
-    return f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{pages}\n```\n"
-
-
 def _with_navigation(_app: Any, name: str, source: list[str]) -> None:  # noqa: ANN401 - Sphinx is not typed here
     if name == MAP:
         source[0] += "\n" + _navigation(source[0])
-    elif name == "docs/decisions/README":
-        source[0] += "\n" + _decisions(source[0])
+    elif name.startswith(DECISION):
+        # Their own page lists them. In the navigation of all pages they would bury the rest, and most of the
+        # time that building takes would go into writing them there.
+        source[0] = f"---\norphan: true\n---\n{source[0]}"
 
 
 def setup(app: Any) -> dict[str, bool]:  # noqa: ANN401 - as above
