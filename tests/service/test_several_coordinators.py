@@ -16,10 +16,11 @@ import pytest
 from ipmicra.edge.store.store import Store
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import PER_SUBNET, enrol, nearest_of, seeds_of
-from tests.patience import wait_until
+from tests.patience import PATIENCE_S, wait_until
 from tests.servers.calling_fleet import calling_fleet
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.internet_process import InternetProcess
+from tests.servers.page_session import signed_in
 from tests.service.conftest import CRAWLERS, SITES, coordinator_of
 
 LEASE_S = 3.0
@@ -92,6 +93,9 @@ def test_both_give_the_same_answers_and_each_pair_is_probed_once(
     assert decided_again(postgres_url) == 0
     ready = pair[0].get("/v1/ready").json()
     assert ready["coordinators"] == {"one": pair[0].url, "two": pair[1].url}
+    page = signed_in(pair[0]).get(pair[0].url, timeout=PATIENCE_S).text
+    assert "2 coordinators on this database" in page
+    assert all(one.url in page for one in pair)
 
 
 def test_batch_of_a_killed_coordinator_goes_on_at_the_other(

@@ -52,6 +52,7 @@ def live(glimpse: Glimpse) -> Live:
     """Arrange what is known."""
     tables = [
         _fleet(glimpse),
+        *_coordinators(glimpse.readiness),
         crawls_table(glimpse.nodes, glimpse.numbers),
         _batches(glimpse.batches),
         _events(glimpse.news),
@@ -126,6 +127,20 @@ def _fleet(glimpse: Glimpse) -> Table:
 def _agent(one: Described) -> str:
     url = str(one.get("agent_url") or "")
     return "calls out" if url.startswith(CALLS_OUT) else "listens" if url else "none"
+
+
+def _coordinators(ready: Described) -> list[Table]:
+    """List those that share the database, if it can be shared."""
+    if "coordinators" not in ready:
+        return []
+    rows = tuple(
+        Row(None, (name_cell(name, LONGEST), name_cell(str(url), LONGEST)))
+        for name, url in sorted(ready["coordinators"].items())
+    )
+    caption = f"{plural(len(rows), 'coordinator')} on this database; each decides a part of the sites"
+    return [
+        Table(name="coordinators", title="Coordinators", caption=caption, heads=("name", "URL"), rows=rows)
+    ]
 
 
 def _batches(batches: Sequence[Described]) -> Table:
