@@ -159,13 +159,6 @@ def report_links(pieces: Sequence[Piece], links: Mapping[str, Iterable[str]]) ->
     return _report(whole, found)
 
 
-def report_urls(pieces: Sequence[Piece], urls: Iterable[str]) -> PieceReport:
-    """Report on a bare list of URLs: pages are found by the pieces that admit them, the main page by all."""
-    pages = {path_of(url) for url in urls} | {MAIN_PAGE}
-    found = [{page for page in pages if page == MAIN_PAGE or piece.admits(page)} for piece in pieces]
-    return _report(pages, found)
-
-
 def urls_of_sitemap(text: str) -> list[str]:
     """Return the URLs of a sitemap, or the lines of a plain list; an index of sitemaps is refused."""
     if "<sitemapindex" in text:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.assign.coordinate.config import DescentConfig, GnpConfig
-from ipmicra.assign.coordinate.gnp import Embedding
 from ipmicra.assign.coordinate.levenberg import Anchors
 from ipmicra.errors import InputError
 from ipmicra.model.types import Floats
@@ -64,11 +63,6 @@ def place_landmarks(mutual_ms: Floats, config: GnpConfig, rng: np.random.Generat
     best, _ = min(ends, key=lambda end: end[1])
     heights = best[:, config.dimensions] if config.has_height else np.zeros(len(best))
     return Anchors(points=best[:, : config.dimensions], heights=heights)
-
-
-def as_embedding(anchors: Anchors) -> Embedding:
-    """See anchors as an embedding without error."""
-    return Embedding(points=anchors.points, heights=anchors.heights, error=np.zeros(len(anchors.heights)))
 
 
 class _Pairs:

@@ -97,11 +97,6 @@ class Route:
         self.key = verdict.parts[0].key if verdict.parts else ""
         self.expires_s = expires_s
 
-    @property
-    def is_nobody(self) -> bool:
-        """Whether the host has no owner."""
-        return not self._pieces
-
     def suffixes(self, url: str) -> list[bytes]:
         """Return the fields that a URL gets, for each queue it goes to."""
         directory = _directory(url)

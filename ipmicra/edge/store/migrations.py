@@ -63,16 +63,6 @@ def creates(*described: Table) -> Callable[[Connection], None]:
     return apply
 
 
-def adds(table: Table, *names: str) -> Callable[[Connection], None]:
-    """Return a step that adds columns to a table, where they are missing."""
-
-    def apply(connection: Connection) -> None:
-        for name in names:
-            connection.add_column(table, name)
-
-    return apply
-
-
 def _in_sqlite(change: Callable[[Database], None]) -> Callable[[Connection], None]:
     """Return a published step, which no other database ever takes."""
 

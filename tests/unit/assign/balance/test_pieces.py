@@ -13,7 +13,6 @@ from ipmicra.assign.balance.pieces import (
     directory_of,
     path_of,
     report_links,
-    report_urls,
     urls_of_sitemap,
 )
 from ipmicra.errors import InputError
@@ -93,13 +92,13 @@ def test_pages_behind_a_foreign_directory_are_missed_and_the_main_page_is_fetche
     assert report.overlap == 1 / 4
 
 
-def test_a_list_of_urls_is_covered_whole() -> None:
+def test_pages_that_the_main_page_links_to_are_covered_whole() -> None:
     urls = [f"https://a.org/{name}/{i}" for name in "abc" for i in range(5)]
     pieces = cut_site(directories_of(urls), PieceConfig(most=3, least_pages=0))
-    report = report_urls(pieces, urls)
+    report = report_links(pieces, {"/": urls})
     assert report.coverage == 1.0
     assert report.overlap == pytest.approx(2 / 16)
-    assert report_urls([], urls).coverage == 0.0
+    assert report_links([], {"/": urls}).coverage == 0.0
 
 
 def test_more_pieces_overlap_more() -> None:
