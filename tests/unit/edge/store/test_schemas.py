@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from ipmicra.edge.store.connection import Connection, ConnectionConfig
-from ipmicra.edge.store.migrations import MIGRATIONS, Migration, adds, creates, migrate
+from ipmicra.edge.store.migrations import MIGRATIONS, Migration, creates, migrate
 from ipmicra.edge.store.places import connect
 from ipmicra.edge.store.schema import Index, Table
 from ipmicra.edge.store.store import Store
@@ -64,13 +64,18 @@ def test_later_migration_is_taken_by_both_databases_once(connection: Connection)
     number = MIGRATIONS[-1].number
     first = Table("later", {"id": int, "host": str}, key=("id",))
     one = Migration(number=number + 1, name="later", apply=creates(first))
-    two = Migration(number=number + 2, name="more of it", apply=adds(described, "count", "at_s"))
+
+    def more(connection: Connection) -> None:
+        for name in ("count", "at_s"):
+            connection.add_column(described, name)
+
+    two = Migration(number=number + 2, name="more of it", apply=more)
     migrate(connection)
     migrate(connection, (*MIGRATIONS, one))
     connection.execute("INSERT INTO later (host) VALUES (?)", ("a",))
     migrate(connection, (*MIGRATIONS, one, two))
     migrate(connection, (*MIGRATIONS, one, two))
-    adds(described, "count")(connection)
+    connection.add_column(described, "count")
     assert connection.row("SELECT id, host, count, at_s FROM later") == (1, "a", 7, None)
     assert connection.columns_of("later") == {"id": True, "host": True, "count": True, "at_s": False}
 
