@@ -28,6 +28,7 @@ from contextlib import closing
 from ipaddress import ip_address
 from pathlib import Path
 from random import Random
+from typing import TextIO
 
 import requests
 
@@ -96,7 +97,7 @@ def run_campaign(folder: Path, seed: int, kills: int, agents: int = 3) -> Histor
         for name, agent in fleet.agents.items():
             agent.end(signal.SIGTERM)
             history.sent += [Sent(name, one["order"], one["address"]) for one in agent.targets()]
-    _read_store(folder / "home" / "state.db", history)
+    read_store(folder / "home" / "state.db", history)
     return history
 
 
@@ -142,7 +143,7 @@ def _settle(fleet: CallingFleet, questions: Questions, history: History) -> None
     wait_until(is_answered, "all hosts to be answered")
 
 
-def _read_store(path: Path, history: History) -> None:
+def read_store(path: Path, history: History) -> None:
     with closing(sqlite3.connect(path)) as store:
         for order, crawler, address in store.execute("SELECT id, crawler, address FROM orders"):
             history.paid[order] = (crawler, _text(address))
@@ -158,9 +159,10 @@ def _text(packed: bytes) -> str:
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+def say(text: str, to: TextIO | None = None) -> None:
+    out = to or sys.stdout
+    out.write(f"{text}\n")
+    out.flush()
 
 
 def main() -> int:

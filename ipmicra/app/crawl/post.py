@@ -128,6 +128,7 @@ class Post:
         while (
             not _says_something(answer)
             and not self._is_stopping
+            and not request.is_leaving  # its session is over: nothing more will be for it
             and (left_s := deadline_s - time.monotonic()) > 0
         ):
             with suppress(TimeoutError):
