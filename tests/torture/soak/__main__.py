@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -43,7 +43,8 @@ def run_soak(folder: Path, seed: int, minutes: float, config: SoakConfig | None 
     with soaked_fleet(folder, config) as fleet, bare_route() as bare:
         campaign = Campaign(fleet, record, Random(seed), config)
         sampler = Sampler(fleet, bare, token=lambda: campaign.operator.token, hosts=campaign.web.hosts[:15])
-        asyncio.run(_timed(campaign, sampler, minutes))
+        with closing(sampler):
+            asyncio.run(_timed(campaign, sampler, minutes))
         record.note("over", exit_code=fleet.coordinator.stop())
         for name, agent in fleet.agents.items():
             agent.end(signal.SIGTERM)

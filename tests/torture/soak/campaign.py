@@ -23,7 +23,7 @@ import asyncio
 import json
 import signal
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from random import Random
@@ -38,6 +38,20 @@ from tests.torture.soak.stub_agents import StubAgent, invite
 from tests.torture.soak.stub_nodes import MadeUpWeb, StubNode
 
 CRAWL = "soak"
+
+
+PLAN = {
+    "crawler joins and another leaves": 4,
+    "agent is killed": 4,
+    "node is killed": 6,
+    "agent joins anew": 1,
+    "real agent is killed": 1,
+    "token is rotated": 2,
+    "hierarchy is built anew": 2,
+    "log is rotated": 1,
+    "batch with a budget": 2,
+}
+"""Events and how often each is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +76,9 @@ class SoakConfig:
     """Of a host of the crawl."""
     event_s: float = 20.0
     """Between two events, on average."""
+    plan: Mapping[str, int] = field(default_factory=lambda: PLAN)
     away_s: tuple[float, float] = (2.0, 45.0)
     """How long those who were killed stay away."""
-
-
-PLAN = {
-    "crawler joins and another leaves": 4,
-    "agent is killed": 4,
-    "node is killed": 6,
-    "agent joins anew": 1,
-    "real agent is killed": 1,
-    "token is rotated": 2,
-    "hierarchy is built anew": 2,
-    "log is rotated": 1,
-    "batch with a budget": 2,
-}
-"""Events and how often each is drawn."""
 
 
 @dataclass
@@ -101,10 +102,12 @@ class Campaign:
     _agents: dict[str, StubAgent] = field(default_factory=dict)
     _nodes: dict[str, StubNode] = field(default_factory=dict)
     _window: deque[Subnet] = field(default_factory=deque)
+    _asked: set[str] = field(default_factory=set)
     _unanswered: dict[str, None] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while a question is under way, and while something is forgotten."""
     _run: int = 0
+    _sampling: asyncio.Task[None] | None = None
     _returning: set[asyncio.Task[None]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -130,6 +133,8 @@ class Campaign:
             await asyncio.wait([*tasks, over], return_when=asyncio.FIRST_COMPLETED)
             failed = [task for task in tasks if task.done()]
             await self._cancelled([*tasks, *self._returning, over])
+            if self._sampling is not None:  # a thread cannot be cancelled, and asks about sites
+                await asyncio.gather(self._sampling, return_exceptions=True)
             for task in failed:
                 task.result()
             await self._settle()
@@ -147,7 +152,8 @@ class Campaign:
         while True:
             await asyncio.sleep(sample_s)
             try:
-                await asyncio.to_thread(sample)
+                self._sampling = asyncio.create_task(asyncio.to_thread(sample))
+                await asyncio.shield(self._sampling)
             except OSError as error:
                 self.record.note("trouble", who="sampler", error=str(error)[:200])
 
@@ -156,7 +162,10 @@ class Campaign:
         for agent in self._agents.values():
             if not agent.is_running:
                 agent.start()
-        self.fleet.wait_for(*self.fleet.agents)
+        for process in self.fleet.agents.values():
+            if not process.is_running:
+                process.start()
+        await asyncio.to_thread(self.fleet.wait_for, *self.fleet.agents)
         for _ in range(60):
             hosts = list(self._unanswered)
             if not hosts:
@@ -176,9 +185,8 @@ class Campaign:
             await self._ask(list(dict.fromkeys([*waiting, *known, *fixed])))
 
     async def _ask(self, hosts: list[str]) -> None:
-        for host in hosts:
-            if host in self.web.hosts:
-                self.record.note("asked", host=host)
+        for host in set(hosts) - self._asked:
+            self._note_asked(host)
         async with self._asking:
             began_s = self.record.now_s
             try:
@@ -212,8 +220,12 @@ class Campaign:
         hosts = [f"{prefix}.{1 + last}" for last in range(self.config.hosts)]
         self._window.append(Subnet(f"{prefix}.0/24", hosts))
         for host in hosts:
-            self._unanswered[host] = None
-            self.record.note("asked", host=host)
+            self._note_asked(host)
+
+    def _note_asked(self, host: str) -> None:
+        self._asked.add(host)
+        self._unanswered[host] = None
+        self.record.note("asked", host=host)
 
     async def _forget(self) -> None:
         """Forget the oldest subnets, those beyond the window."""
@@ -264,7 +276,7 @@ class Campaign:
         }
         while True:
             await asyncio.sleep(self.rng.uniform(0.0, 2 * self.config.event_s))
-            name = self.rng.choices(list(PLAN), list(PLAN.values()))[0]
+            name = self.rng.choices(list(self.config.plan), list(self.config.plan.values()))[0]
             self.record.note("event", name=name)
             try:
                 await actions[name]()
@@ -346,6 +358,8 @@ class Campaign:
         agent.start()
 
     async def _kill_real_agent(self) -> None:
+        if not self.fleet.agents:
+            return
         agent: AgentProcess = self.fleet.agents[self.rng.choice(sorted(self.fleet.agents))]
         await asyncio.to_thread(agent.end, signal.SIGKILL)
-        self._later(agent.start)
+        self._later(lambda: None if agent.is_running else agent.start())

@@ -59,6 +59,9 @@ class Asking:
             self._connection.close()
         raise OSError(f"{path}: no answer")
 
+    def close(self) -> None:
+        self._connection.close()
+
 
 class Sampler:
     """Takes samples of one coordinator; belongs to one thread at a time."""
@@ -69,7 +72,11 @@ class Sampler:
         """Ask about hosts that stay, and as a node of a crawler that stays."""
         self._home, self._pid, self._token, self._hosts = fleet.home, fleet.coordinator.pid, token, hosts
         self._asking, self._bare = Asking(int(fleet.coordinator.url.rpartition(":")[2])), Asking(bare)
-        self._crawler, self._session = next(iter(fleet.agents)), ""
+        self._crawler, self._session = next(iter(fleet.agents), "s1"), ""
+
+    def close(self) -> None:
+        self._asking.close()
+        self._bare.close()
 
     def sample(self, record: Record) -> None:
         """Measure once and note it."""
