@@ -99,18 +99,25 @@ def _counts(events: list[Event]) -> dict[str, int]:
 def _figures(events: list[Event], samples: list[Event]) -> dict[str, float]:
     if len(samples) < 2:
         return {}
-    first, last = samples[0], samples[-1]
+    last = samples[-1]
     quarter = max(1, len(samples) // 4)
     found = {
-        "share of a core that the coordinator used": (last["cpu_s"] - first["cpu_s"])
-        / (last["t"] - first["t"]),
+        "share of a core that the coordinator used": _share(samples),
         "MB of memory at the end": last["rss_mb"],
         "MB of the store at the end": last["store_mb"],
         "MB of the crawls at the end": last["crawls_mb"],
         "ms of an owner question, median": median(one["owner_ms"] for one in samples),
         "ms of an exchange, median": median(one["exchange_ms"] for one in samples),
         "ms of the bare route, median": median(one["bare_ms"] for one in samples),
+        "share of a core in the first quarter": _share(samples[: quarter + 1]),
+        "share of a core in the last quarter": _share(samples[-quarter - 1 :]),
         "MB of memory, median of the first quarter": median(one["rss_mb"] for one in samples[:quarter]),
         "MB of memory, median of the last quarter": median(one["rss_mb"] for one in samples[-quarter:]),
     }
     return {name: round(value, 3) for name, value in found.items()}
+
+
+def _share(samples: list[Event]) -> float:
+    """Return the processor time per second between the first and the last of some samples."""
+    first, last = samples[0], samples[-1]
+    return float((last["cpu_s"] - first["cpu_s"]) / max(last["t"] - first["t"], 1e-9))
