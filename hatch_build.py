@@ -64,7 +64,8 @@ def compile_module(root: Path, config: dict[str, Any] | None = None) -> None:
             f"ipmicra needs Python's headers, and there is no {headers / 'Python.h'}: install them (Debian: "
             f"apt install python3.{sys.version_info[1]}-dev, Fedora: dnf install python3-devel)"
         )
-    sources = sorted(str(path) for path in (root / NATIVE).glob("*/*.c"))
+    # Paths from the root on, and none of this machine's in what is compiled: the same bytes everywhere.
+    sources = sorted(path.relative_to(root).as_posix() for path in (root / NATIVE).glob("*/*.c"))
     limited = f"-DPy_LIMITED_API=0x{OLDEST_PYTHON[0]:02X}{OLDEST_PYTHON[1]:02X}0000"
     strict = ["-Werror"] if os.environ.get("IPMICRA_STRICT") else []
     added = shlex.split(os.environ.get("CFLAGS", "")), shlex.split(os.environ.get("LDFLAGS", ""))
@@ -75,12 +76,14 @@ def compile_module(root: Path, config: dict[str, Any] | None = None) -> None:
         *strict,
         *added[0],
         limited,
+        f"-ffile-prefix-map={root}=.",
         f"-I{headers}",
         *sources,
         "-o",
         str(unfinished),
     ]
-    done = subprocess.run([*command, *added[1], "-lm"], capture_output=True, text=True, check=False)
+    command += [*added[1], "-lm"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"ipmicra cannot be compiled by {shlex.join(compiler)}:\n{done.stdout}{done.stderr}")
     unfinished.replace(root / MODULE)

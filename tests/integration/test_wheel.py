@@ -61,6 +61,15 @@ def test_wheel_has_code_data_and_samples_and_nothing_else(wheel: Path) -> None:
     assert names == sources | DATA | samples
 
 
+def test_wheel_tells_nothing_of_when_and_where_it_was_built(wheel: Path) -> None:
+    """Two builds have the same bytes, which `bin/wheel` checks; this finds sooner why they would not."""
+    opened = zipfile.ZipFile(wheel)
+    assert len({one.date_time for one in opened.infolist()}) == 1
+    assert opened.infolist()[0].date_time[0] < 2026  # no clock was read
+    compiled = opened.read("ipmicra/native/kernels.abi3.so")
+    assert [place for place in (ROOT, wheel.parent) if str(place).encode() in compiled] == []
+
+
 def test_installed_wheel_runs_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     pip(
