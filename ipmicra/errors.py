@@ -160,7 +160,9 @@ class UnknownVersionError(MessageError):
 
     def __init__(self, version: object, known: tuple[int, ...]) -> None:
         """Keep the version found and those that are known."""
-        super().__init__(f"version {version!r} of messages is not known here; known: {list(known)}")
+        is_newer = isinstance(version, str) and version.isdecimal() and int(version) > max(known)
+        step = "update ipmicra here" if is_newer else "update ipmicra where it was sent"
+        super().__init__(f"version {version!r} of messages is not known here; known: {list(known)}; {step}")
         self.version = version
         self.known = known
 

@@ -128,7 +128,11 @@ class Ledger:
         (version,) = self._raw.execute("PRAGMA user_version").fetchone()
         if version not in {0, SCHEMA}:
             self.close()
-            raise StoreError(str(path), f"it was written by another version of ipmicra ({version})")
+            reason = (
+                f"it was written by another version of ipmicra (schema {version}, known: {SCHEMA}): "
+                "let its crawls end with that one, or move the file away, and they begin anew"
+            )
+            raise StoreError(str(path), reason)
         if not version:
             with self.transaction():
                 for statement in _TABLES.split(";"):
