@@ -57,7 +57,7 @@ class LookupExtension:
             _check(column, self.choice.name, is_any=bool(is_known.any()))
             self._is_first = False
         self.missing += int(np.count_nonzero(~is_known))
-        return self._subnets.of(self.hierarchy.lookup_many(words), is_known)
+        return self._subnets.encoded(self.hierarchy.lookup_many(words), is_known)
 
 
 def _check(column: pa.Array, name: str, *, is_any: bool) -> None:

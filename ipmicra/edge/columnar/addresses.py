@@ -41,12 +41,10 @@ def read_addresses(column: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.boo
         known = is_address[at] if len(words) else np.zeros(len(codes), bool)
         known &= _valid(codes)
         return (words[at] if len(words) else np.zeros((len(codes), 2), np.uint64)), known
+    if not column.null_count:
+        return _read(column)
     valid = _valid(column)
-    words = np.zeros((len(column), 2), np.uint64)
-    if valid.all():
-        words[:], known = _read(column)
-        return words, known
-    known = np.zeros(len(column), bool)
+    words, known = np.zeros((len(column), 2), np.uint64), np.zeros(len(column), bool)
     words[valid], known[valid] = _read(column.drop_null())
     return words, known
 

@@ -9,7 +9,9 @@ are handed on as they are, and the added ones come last.
 Three things happen at the same time: pyarrow decodes the next batch, this thread adds columns, and a second
 thread encodes and writes the batch before. At most `AHEAD` batches wait to be written; a batch has so many
 rows that they take `BATCH_BYTES`, as far as the file's own index says. So what is held depends neither on the
-number of rows nor on how wide they are (docs/scale.md has what was measured).
+number of rows nor on how wide they are (docs/scale.md has what was measured). Batches live in memory of the C
+library: pyarrow's own allocator returns the pages of each to the system and asks for them again, which took a
+third of all processor time.
 
 Nothing is ever half-written. A file is written beside its place and renamed when it is complete. A folder is
 written as `.NAME.part` beside its place, and renamed when all its files are complete. If it is interrupted,
@@ -151,6 +153,22 @@ def _rows_at_once(index: parquet.FileMetaData) -> int:
 def extend_table(table: ParquetTable, job: Job, extension: Extension) -> ExtendedTable:
     """Write a table with more columns."""
     _check(table, job.target, extension)
+    with _plain_memory():
+        return _extend(table, job, extension)
+
+
+@contextmanager
+def _plain_memory() -> Iterator[None]:
+    """Let pyarrow take memory from the C library."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
+
+
+def _extend(table: ParquetTable, job: Job, extension: Extension) -> ExtendedTable:
     done = ExtendedTable()
     if not table.is_folder:
         _extend_file(table.files[0], job, extension, done)

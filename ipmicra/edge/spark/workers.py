@@ -67,8 +67,7 @@ class LookupTask:
         hierarchy, columns = _opened(self.hierarchy), _columns(self.hierarchy, self.names)
         for batch in batches:
             words, is_known = read_addresses(batch.column(self.column))
-            added = columns.of(hierarchy.lookup_many(words), is_known)
-            yield _with(batch, self.names, [one.dictionary_decode() for one in added])
+            yield _with(batch, self.names, columns.plain(hierarchy.lookup_many(words), is_known))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,10 +103,8 @@ class LabelTask:
         columns = _columns(self.hierarchy, ("subnet",))
         for batch in batches:
             rows = np.asarray(batch.column("row")).astype(np.uint32)
-            (labels,) = columns.of(rows, np.ones(len(rows), bool))
-            yield pa.RecordBatch.from_arrays(
-                [labels.dictionary_decode(), batch.column("hosts")], ["subnet", "hosts"]
-            )
+            (labels,) = columns.plain(rows, np.ones(len(rows), bool))
+            yield pa.RecordBatch.from_arrays([labels, batch.column("hosts")], ["subnet", "hosts"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

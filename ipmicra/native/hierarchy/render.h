@@ -72,6 +72,8 @@ typedef struct {
 enum { NOTED_DEPTH = 0x3F, HAS_GEO = 0x40, HAS_NO_LINEAGE = 0x80 };
 
 void note_rows(const Registrations *from, uint8_t *notes);
+bool read_bounds(const Registrations *from, size_t row, Described *subnet);
+bool read_name(const Registrations *from, uint32_t place, Span *text);
 bool read_subnet(const Registrations *from, size_t row, unsigned depth, Described *subnet);
 void climb_many(const Registrations *from, const uint32_t *rows, size_t count, Lineage *lineages);
 
@@ -89,5 +91,15 @@ typedef enum { AS_CSV, AS_JSON } LineForm;
 size_t read_lines(Span text, size_t *at, int64_t (*edges)[2], Wide *words, size_t room);
 size_t render_lines(const Registrations *from, const Targets *targets, size_t at, LineForm form, uint8_t *out,
                     size_t room, size_t *written);
+
+/* Texts as Arrow keeps them, one behind the other: text i is from edges[i] to edges[i + 1]. */
+typedef struct {
+    uint8_t *data;
+    size_t room;
+    int32_t *edges;
+} TextColumn;
+
+size_t write_labels(const Registrations *from, const uint32_t *rows, size_t count, size_t at, TextColumn out);
+size_t write_names(const Registrations *from, const uint32_t *places, size_t count, size_t at, TextColumn out);
 
 #endif

@@ -34,7 +34,7 @@ static const uint8_t *read_pooled(Span pool, const uint8_t *at, Span *text) {
 }
 
 /* Read a name by its place; 0 stands for none. */
-static inline bool read_name(const Registrations *from, uint32_t place, Span *text) {
+bool read_name(const Registrations *from, uint32_t place, Span *text) {
     *text = span_of(from->names.at, from->names.at);
     return place == 0 || (place < (size_t)span_size(from->names) &&
                           read_pooled(from->names, from->names.at + place, text) != NULL);
@@ -46,7 +46,8 @@ static inline size_t code_at(Codes codes, size_t row) {
     return codes.width == 2 ? ((const uint16_t *)codes.data)[row] : ((const uint32_t *)codes.data)[row];
 }
 
-static bool read_bounds(const Registrations *from, size_t row, Described *subnet) {
+/* Read first and last address of a row that exists, and whether they are a prefix. */
+bool read_bounds(const Registrations *from, size_t row, Described *subnet) {
     if (row < from->rows4) {
         const uint64_t mapped = (uint64_t)0xFFFF << 32;
         subnet->first = (Wide){0, mapped | from->bounds4[row][0]};

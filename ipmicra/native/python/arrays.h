@@ -105,6 +105,7 @@ extern PyType_Spec sheet_spec;
 extern PyType_Spec gatherer_spec;
 extern PyType_Spec finder_spec;
 extern PyMethodDef hierarchy_functions[];
+extern PyMethodDef text_functions[];
 extern PyMethodDef assign_functions[];
 extern PyMethodDef delegate_functions[];
 

@@ -9,7 +9,10 @@
 #include "../hierarchy/lookup.h"
 #include "arrays.h"
 
-enum { WORTH_INDEX = 1 << 12 }; /* single IPv6 look-ups after which their index is made */
+enum {
+    WORTH_INDEX = 1 << 12,  /* single IPv6 look-ups after which their index is made */
+    WORTH_TABLES = 1 << 20, /* addresses of short arrays after which the tables are made */
+};
 
 typedef struct {
     PyObject_HEAD
@@ -19,6 +22,7 @@ typedef struct {
     PyObject *corrupt;     /* called with a Soundness; raises */
     int users;
     unsigned wide_asked;
+    size_t asked; /* addresses of short arrays */
     bool is_closed;
 } FinderObject;
 
@@ -156,6 +160,17 @@ static Soundness make_tables(Lookup *lookup, bool is_wide, bool is_run) {
     return soundness == SOUND && is_wide && lookup->wide.levels == 0 ? make_wide_index(lookup) : soundness;
 }
 
+/* Return whether an array is looked up without tables: it is short, none are made, and few like it came before. */
+static bool is_for_few(FinderObject *self, size_t count, bool is_wide, bool is_run) {
+    const Lookup *lookup = &self->lookup;
+    if (count >= (is_run ? WORTH_INDEX : WORTH_TABLE))
+        return false;
+    if (lookup->table4 != NULL && (!is_wide || lookup->wide.levels > 0))
+        return false;
+    self->asked = self->asked < WORTH_TABLES ? self->asked + count : WORTH_TABLES;
+    return is_run || self->asked < WORTH_TABLES;
+}
+
 static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide, bool is_run) {
     PyObject *given, *out;
     int by = BEST;
@@ -166,7 +181,7 @@ static PyObject *find_many(FinderObject *self, PyObject *args, bool is_wide, boo
     expect(&frame, addresses.count == addresses.rows * (is_wide ? 2 : 1), "addresses of another shape");
     expect(&frame, rows.count == addresses.rows, "as many rows as addresses are needed");
     Soundness soundness = SOUND;
-    bool is_few = addresses.rows < (is_run ? WORTH_INDEX : WORTH_TABLE);
+    bool is_few = is_for_few(self, addresses.rows, is_wide, is_run);
     if (!frame.is_failed && !is_few)
         soundness = make_tables(&self->lookup, is_wide, is_run);
     if (!frame.is_failed && soundness == SOUND) {

@@ -199,70 +199,6 @@ FUNCTION(hash_bytes, 1) {
     return return_number(frame, frame->is_failed ? 0 : hash_span(text));
 }
 
-/* --- addresses as text; each function returns the first place that it cannot read, or how many there are */
-
-FUNCTION(read_list, 3) {
-    expect(frame, PyList_Check(args[0]), "no list");
-    int64_t at = take_number(frame, args[1]);
-    Array out = take_array(frame, args[2], "wu8");
-    int64_t count = frame->is_failed ? 0 : PyList_Size(args[0]);
-    expect(frame, at >= 0 && out.count == 2 * (size_t)count, "room for two words per address is needed");
-    for (Wide *words = out.data; !frame->is_failed && at < count; at++) {
-        PyObject *item = PyList_GetItem(args[0], (Py_ssize_t)at);
-        Py_ssize_t size = 0;
-        const char *text = item != NULL && PyUnicode_Check(item) ? PyUnicode_AsUTF8AndSize(item, &size) : NULL;
-        if (text == NULL ||
-            !read_address(span_of((const uint8_t *)text, (const uint8_t *)text + size), &words[at])) {
-            PyErr_Clear();
-            break;
-        }
-    }
-    return return_number(frame, at);
-}
-
-FUNCTION(read_strings, 4) {
-    Span data = take_text(frame, args[0]);
-    Array offsets = take_array(frame, args[1], "i8"), out = take_array(frame, args[3], "wu8");
-    int64_t at = take_number(frame, args[2]);
-    expect(frame, at >= 0 && offsets.count > 0 && out.count == 2 * (offsets.count - 1),
-           "one offset more than addresses is needed");
-    int64_t count = frame->is_failed ? 0 : (int64_t)offsets.count - 1, size = span_size(data);
-    const int64_t *edges = offsets.data;
-    Wide *words = out.data;
-    if (!frame->is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        for (; at < count; at++) {
-            bool is_inside = edges[at] >= 0 && edges[at] <= edges[at + 1] && edges[at + 1] <= size;
-            if (!is_inside || !read_address(span_of(data.at + edges[at], data.at + edges[at + 1]), &words[at]))
-                break;
-        }
-        Py_END_ALLOW_THREADS
-    }
-    return return_number(frame, at);
-}
-
-FUNCTION(read_fixed, 4) {
-    Span data = take_text(frame, args[0]);
-    int64_t width = take_number(frame, args[1]), at = take_number(frame, args[2]);
-    Array out = take_array(frame, args[3], "wu8");
-    int64_t count = frame->is_failed ? 0 : (int64_t)out.count / 2;
-    expect(frame, at >= 0 && width > 0 && span_size(data) / width == count && span_size(data) % width == 0,
-           "texts of another width");
-    Wide *words = out.data;
-    if (!frame->is_failed) {
-        Py_BEGIN_ALLOW_THREADS
-        for (; at < count; at++) {
-            Span text = span_of(data.at + at * width, data.at + (at + 1) * width);
-            while (!is_empty(text) && text.end[-1] == '\0')
-                text.end--;
-            if (!read_address(text, &words[at]))
-                break;
-        }
-        Py_END_ALLOW_THREADS
-    }
-    return return_number(frame, at);
-}
-
 /* --- look-ups as lines; see ipmicra/hierarchy/rendering.py */
 
 FUNCTION(read_lines, 4) {
@@ -360,9 +296,6 @@ PyMethodDef hierarchy_functions[] = {
     METHOD(name_holders, "Number the holders that registrations name; return how many there are."),
     METHOD(encode_organisations, "Write organisation records; return the bytes."),
     METHOD(hash_bytes, "Return the hash by which texts are found."),
-    METHOD(read_list, "Read addresses of a list from a place on; return where that stopped."),
-    METHOD(read_strings, "Read addresses of Arrow strings from a place on; return where that stopped."),
-    METHOD(read_fixed, "Read addresses of fixed width from a place on; return where that stopped."),
     METHOD(read_lines, "Read lines that are addresses from a place on; return how many, and where that stopped."),
     METHOD(note_rows, "Note the depth of each row, and whether something says where it is."),
     METHOD(render_lines, "Write look-ups from a place on as CSV or JSON; return where that stopped, and the bytes."),

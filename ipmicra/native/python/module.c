@@ -21,6 +21,7 @@ static int module_exec(PyObject *module) {
     if (PyModule_AddIntConstant(module, "WORTH_TABLE", WORTH_TABLE) < 0)
         return -1;
     bool has_functions = PyModule_AddFunctions(module, hierarchy_functions) == 0 &&
+                         PyModule_AddFunctions(module, text_functions) == 0 &&
                          PyModule_AddFunctions(module, assign_functions) == 0 &&
                          PyModule_AddFunctions(module, delegate_functions) == 0;
     return has_functions ? 0 : -1;
