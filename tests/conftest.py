@@ -25,7 +25,7 @@ COLOURS_AND_WIDTHS = frozenset(
 # interrupt would inherit that; a handler of ours is theirs to replace.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-KEPT = {"IPMICRA_JAVA", "IPMICRA_VENV"}
+KEPT = {"IPMICRA_JAVA", "IPMICRA_SPARK_JVM", "IPMICRA_VENV"}
 # Nothing of the surroundings decides what commands find or how they write, and as servers of tests are on
 # loopback no proxy stands between.
 for name in list(os.environ):

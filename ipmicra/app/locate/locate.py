@@ -46,6 +46,8 @@ from ipmicra.model.subnet import Subnet
 
 LARGEST_FAMILY = 100_000
 """Descendants of a parent above which its children are not asked for their country."""
+MOST_REMEMBERED = 100_000
+"""Subnets whose neighbours are remembered."""
 
 
 def order_of(text: str | None) -> tuple[Heuristic, ...]:
@@ -164,6 +166,13 @@ class LocateRun:
             by_address[sample.address].append(sample)
         return by_address
 
+    @property
+    def deciding_hierarchy(self) -> Hierarchy | None:
+        """The hierarchy, if nothing but its subnet tells where an address is; None if more is known."""
+        options = self._options
+        knows_more = not options.is_offline or options.tables or options.geofeeds or options.samples
+        return None if knows_more else self._hierarchy
+
     def locate(self, words: Iterable[str]) -> list[LocatedTarget]:
         """Locate all targets, in order."""
         return self.locate_texts(read_seeds(list(words)))
@@ -239,6 +248,8 @@ class LocateRun:
             return ()
         row, hierarchy = lineage[-1].row, self._hierarchy
         if row not in self._neighbours:
+            if len(self._neighbours) >= MOST_REMEMBERED:
+                self._neighbours.clear()
             parent = hierarchy.parent(row)
             rows = list(hierarchy.descendants(row)[: LocateConfig().neighbours])
             if parent is not None and len(hierarchy.descendants(parent)) <= LARGEST_FAMILY:
