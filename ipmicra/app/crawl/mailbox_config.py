@@ -17,6 +17,8 @@ class MailboxConfig:
     """Links in one answer."""
     look_s: float = 2.0
     """Pause between looks at whether owners have changed."""
+    reviewed_per_s: float = 50.0
+    """Hosts whose owners are looked at again although nobody says that they changed, on average."""
     ask_again_s: float = 1.0
     """Pause before owners that nobody could tell are asked for again."""
     most_per_slot: int = 200

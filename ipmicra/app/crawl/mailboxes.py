@@ -27,7 +27,7 @@ whatever a node has to say keeps it from being idle.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -237,7 +237,7 @@ class Mailboxes:
 
     def _end_if_done(self, crawl: RunningCrawl) -> None:
         if (
-            crawl.row.state is CrawlState.RUNNING
+            crawl.is_running
             and crawl.nodes
             and all(node.is_idle for node in crawl.nodes.values())
             and not self._ledger.has_unfinished(crawl.row.id)
@@ -314,7 +314,7 @@ class Mailboxes:
         nodes = list(crawl.nodes.values()) if crawl is not None else []
         for node in nodes:
             if crawl is not None and node.row.session == session:
-                return bool(node.ready or node.lost) or crawl.row.state is not CrawlState.RUNNING
+                return bool(node.ready or node.lost) or not crawl.is_running
         return True
 
     def questions(self) -> dict[str, list[str]]:
@@ -344,13 +344,18 @@ class Mailboxes:
                 self._add(crawl, self._ledger.take_unrouted(crawl.row.id, host))
         self._end_if_done(crawl)
 
-    def hosts(self) -> dict[str, list[str]]:
-        """Return the hosts of running crawls whose owners are known, by crawl."""
+    def hosts(self, among: Collection[str] | None = None) -> dict[str, list[str]]:
+        """Return hosts of running crawls whose owners are known, by crawl: all, or those among some."""
         return {
-            name: list(crawl.shares)
+            name: list(crawl.shares) if among is None else [one for one in among if one in crawl.shares]
             for name, crawl in self._crawls.items()
-            if crawl.row.state is CrawlState.RUNNING
+            if crawl.is_running
         }
+
+    @property
+    def host_count(self) -> int:
+        """Hosts of running crawls whose owners are known; may be asked from any thread."""
+        return sum(len(one.shares) for one in list(self._crawls.values()) if one.is_running)
 
     def ask_again(self, name: str, hosts: Iterable[str]) -> None:
         """Ask for the owners of hosts again, later: nobody could answer."""

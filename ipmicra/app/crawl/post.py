@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
@@ -41,8 +42,8 @@ class ShareSource(Protocol):
     def crawlers(self) -> Sequence[str]:
         """Return the crawlers that may have nodes."""
 
-    def version(self) -> object:
-        """Return what changes when the owner of any host may have changed."""
+    def changed(self) -> Collection[str] | None:
+        """Return the hosts that may have other owners since the last call; None if all may have."""
 
     def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
         """Take the pages of a crawl that has ended: host, vantage, number."""
@@ -205,16 +206,23 @@ class Post:
         self._wake()
 
     async def _look_after(self) -> None:
-        version: object = None  # a crawl that goes on after a restart may have other owners by now
+        reviewed_s, is_first = time.monotonic(), True
         while True:
             self._asked.set()
             await asyncio.sleep(min(self._config.lease_s / 4, self._config.look_s))
             if await self._run(self._boxes.bury):
                 self._wake()
-            if (now := self._owners.version()) != version:
-                version = now
-                for crawl, hosts in (await self._run(self._boxes.hosts)).items():
-                    await self._ask_again_about(crawl, hosts)
+            changed = self._owners.changed() if self._boxes.host_count else ()
+            if changed is not None and not changed:
+                continue
+            # What changed is looked at now, and everything now and then: a crawl of a million hosts would
+            # otherwise ask about all of them whenever one more is assigned.
+            passed_s = time.monotonic() - reviewed_s
+            is_due = is_first or passed_s * self._config.reviewed_per_s >= self._boxes.host_count
+            if is_due or changed is None:
+                reviewed_s, is_first, changed = time.monotonic(), False, None
+            for crawl, hosts in (await self._run(partial(self._boxes.hosts, changed))).items():
+                await self._ask_again_about(crawl, hosts)
 
     async def _ask_again_about(self, crawl: str, hosts: list[str]) -> None:
         """See whether hosts have other owners than before; what cannot be told now stays as it is."""

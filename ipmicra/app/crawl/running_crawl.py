@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ipmicra.edge.crawls.ledger import CrawlRow, NodeRow
 from ipmicra.model.link import Share
 from ipmicra.partition.hashing import hash_one
+from ipmicra.wire.links import CrawlState
 
 Block = tuple[str, str]
 """Crawler and slot."""
@@ -82,6 +83,11 @@ class RunningCrawl:
     """Hosts of which nothing was delivered yet."""
     openings: dict[str, str] = field(default_factory=dict)
     """The session that has been alone with a host from its first link on, by host."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.row.state is CrawlState.RUNNING
 
     def is_open(self, host: str, session: str) -> bool:
         """Return whether nobody but a session has ever been given links of a host; note a first delivery.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ipmicra.app.assign.recrawl import note_crawled
 from ipmicra.app.crawl.feedback import Feedback
@@ -23,6 +23,9 @@ events = EventLog("crawl")
 _FINAL = frozenset({"bad-input", "unresolved"})
 """Refusals that asking again does not change."""
 
+CHANGES, MOST_CHANGES = 10_000, 100_000
+"""Changes that are read at a time, and in all."""
+
 
 class OwnerShares:
     """Asks the coordinator's owners."""
@@ -30,6 +33,9 @@ class OwnerShares:
     def __init__(self, owners: Owners, deciding: Deciding) -> None:
         """Ask owners, and the store that they decide in."""
         self._owners, self._deciding = owners, deciding
+        self._seen = 0
+        """The last change of an assignment that was looked at."""
+        self._fleet: tuple[str, ...] = ()
         self._feedback = Feedback(deciding.store, deciding.recheck, deciding.clock)
 
     def crawlers(self) -> list[str]:
@@ -37,9 +43,25 @@ class OwnerShares:
         members = self._deciding.store.crawlers.all()
         return [one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT]
 
-    def version(self) -> object:
-        """Return what changes with assignments and the fleet."""
-        return self._deciding.store.assignments.last_change(), tuple(self.crawlers())
+    def changed(self) -> Collection[str] | None:
+        """Return the hosts that were assigned, or lost by a crawler, since the last call.
+
+        None if all hosts may have other owners: somebody joined or left, or the last call was long ago.
+        """
+        store = self._deciding.store
+        last, fleet, since = store.assignments.last_change(), tuple(self.crawlers()), self._seen
+        self._seen = last
+        if fleet != self._fleet or last - since > MOST_CHANGES:
+            self._fleet = fleet
+            return None
+        found: dict[str, None] = {}
+        while since < last:
+            part = store.assignments.changes(since, CHANGES)
+            if not part:
+                break
+            found |= dict.fromkeys(one.host for one in part)
+            since = part[-1].seq
+        return found
 
     def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
         """Note how many pages sites have: what is assigned next takes it into account."""

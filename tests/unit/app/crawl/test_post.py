@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
-from ipmicra.model.link import Share
+from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import ExchangeRequest, JoinRequest
 from ipmicra.wire.observed import Observed
+from tests.patience import PATIENCE_S
 
 
 class OneOwner:
@@ -17,13 +19,14 @@ class OneOwner:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
-        self.changes = 0
+        self.changes: list[str] | None = []
 
     def crawlers(self) -> Sequence[str]:
         return ["fra"]
 
-    def version(self) -> object:
-        return self.changes
+    def changed(self) -> Collection[str] | None:
+        changed, self.changes = self.changes, []
+        return changed
 
     def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None: ...
 
@@ -43,3 +46,29 @@ def test_node_that_leaves_is_answered_at_once_although_it_would_wait(tmp_path: P
             assert answer.links == ()
 
     asyncio.run(leave())
+
+
+def test_owners_of_what_changed_are_asked_for_again_and_no_others(tmp_path: Path) -> None:
+    config = MailboxConfig(look_s=0.01, reviewed_per_s=0.0)
+    hosts = ("a.example", "b.example")
+
+    async def change() -> None:
+        owner = OneOwner()
+        async with Post(tmp_path / "crawls.db", owner, config) as post:
+            joined = await post.join("news", JoinRequest(node="n", crawler="fra"))
+            links = tuple(Link(url=f"http://{host}/", host=host, key=i) for i, host in enumerate(hosts))
+            await post.exchange("news", ExchangeRequest(session=joined.session, links=links))
+            while len(owner.asked) < 2 * len(hosts):  # once for the links, once by the first look
+                owner.changes = ["elsewhere.example"]
+                await asyncio.sleep(0.01)
+            before = len(owner.asked)
+            owner.changes = ["elsewhere.example", "b.example"]
+            while len(owner.asked) == before:  # noqa: ASYNC110 - the fake tells nobody
+                await asyncio.sleep(0.01)
+            assert owner.asked[before:] == ["b.example"]
+            owner.changes = None
+            while len(owner.asked) < before + 3:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert sorted(owner.asked[before + 1 :]) == sorted(hosts)
+
+    asyncio.run(asyncio.wait_for(change(), PATIENCE_S))
