@@ -94,7 +94,7 @@ class DelegationMachine:
         self.at_once: AtOnce | None = None
         if isinstance(policy, UnaskedPolicy) and anycast is None:
             self.at_once = AtOnce(policy, self.roster, self.ledger, self.holdings, self.config, locations)
-        self._attempts: dict[int, Attempt] = {}
+        self.attempts: dict[int, Attempt] = {}
         self._open_by_key: dict[int, Attempt] = {}
         self._count = 0
         self.expecting = Expecting(policy, tree, self.roster, locations)
@@ -102,7 +102,7 @@ class DelegationMachine:
 
     def __repr__(self) -> str:
         """Show the state in one line."""
-        parts = f"{self.roster!r}, {self.ledger!r}, {len(self._attempts)} open"
+        parts = f"{self.roster!r}, {self.ledger!r}, {len(self.attempts)} open"
         return f"<DelegationMachine {self._policy.name}: {parts}>"
 
     def handle(self, event: Event) -> list[Action]:
@@ -162,7 +162,7 @@ class DelegationMachine:
         if not self.roster.usable():
             return [GaveUp(site, NOBODY)]
         self.ledger.contest(attempt.key)
-        self._attempts[attempt.number] = self._open_by_key[attempt.key] = attempt
+        self.attempts[attempt.number] = self._open_by_key[attempt.key] = attempt
         if self._anycast is not None and str(site.address) in self._anycast:
             return self._settle_anycast(attempt, "it is in the list of anycast prefixes", now_s)
         return self._go_on(attempt, now_s)
@@ -206,7 +206,7 @@ class DelegationMachine:
         if sample.rtt_ms is None:
             loss = sample.loss or Loss.AGENT
             return self._probe_lost(ProbeLost(event.attempt, sample.crawler, loss, event.now_s))
-        attempt = self._attempts.get(event.attempt)
+        attempt = self.attempts.get(event.attempt)
         if attempt is None or crawler not in attempt.outstanding:
             return []
         least_ms = self.roster.least_ms(crawler, attempt.location)
@@ -231,7 +231,7 @@ class DelegationMachine:
         return self._after_answer(attempt, now_s)
 
     def _probe_lost(self, event: ProbeLost) -> list[Action]:
-        attempt, crawler = self._attempts.get(event.attempt), self.roster.index_of(event.crawler)
+        attempt, crawler = self.attempts.get(event.attempt), self.roster.index_of(event.crawler)
         if attempt is None or crawler is None or crawler not in attempt.outstanding:
             return []
         attempt.outstanding.discard(crawler)
@@ -276,7 +276,7 @@ class DelegationMachine:
         return self._settle(attempt, choice, now_s)
 
     def _place_found(self, event: PlaceFound) -> list[Action]:
-        attempt = self._attempts.get(event.attempt)
+        attempt = self.attempts.get(event.attempt)
         if attempt is None:
             return []
         attempt.follow(StageStep.PLACE_FOUND)
@@ -336,7 +336,7 @@ class DelegationMachine:
         return [GaveUp(site, NOBODY) for site in attempt.sites]
 
     def _close(self, attempt: Attempt) -> None:
-        del self._attempts[attempt.number]
+        del self.attempts[attempt.number]
         del self._open_by_key[attempt.key]
 
     # --- crawlers and delegations
@@ -345,7 +345,7 @@ class DelegationMachine:
         index, is_new = self.roster.join(event.crawler, event.record)
         if is_new:
             self._policy.crawler_added(index)
-            for attempt in self._attempts.values():
+            for attempt in self.attempts.values():
                 attempt.scratch = None  # what the policy noted is as wide as the fleet was
             if self._policy.scope is not Scope.SITE:
                 return self._give_own(index, event.now_s)
@@ -366,7 +366,7 @@ class DelegationMachine:
         if index is None:
             return []
         actions: list[Action] = []
-        for attempt in list(self._attempts.values()):
+        for attempt in list(self.attempts.values()):
             if attempt.stage is Stage.WAITING:
                 attempt.samples.pop(index, None)
                 attempt.rejected.pop(index, None)

@@ -24,6 +24,9 @@ Sites that the gate holds back are admitted again, by the loop in `_admit_ready`
 parent ends. That is a loop and not a recursion because one end may release thousands of sites, each of which
 may be answered at once and release more.
 
+What a policy believes of a subnet while it decides takes memory by the square of the fleet. So only so many
+attempts are open at a time; sites of further subnets wait in `_crowd`, in order, until one of them ends.
+
 Sites of a policy that asks nobody have nothing to wait for. They are gathered until there are enough for one
 transaction, or until it is time to write, and are then looked for in the store, decided (`AtOnce`) and
 written together, by columns: what a site costs alone (an event, its actions, a question to the store) would
@@ -82,6 +85,9 @@ from ipmicra.model.site import Site
 events = EventLog("delegate")
 WIDER_BITS = {4: 16, 6: 96}
 """Bits below the wider slice that stands for a parent where an address is not registered."""
+
+BYTES = 8
+"""Of a number."""
 
 
 class Gate:
@@ -162,8 +168,12 @@ class Driver:
     failure: BaseException | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set whenever waiting tasks should look again."""
+    gathered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever there may be something to write; whoever writes clears it first."""
     _ready: deque[Site] = field(default_factory=deque)
     """Sites to be admitted, or to be decided together."""
+    _crowd: deque[Site] = field(default_factory=deque)
+    """Sites of subnets that nobody decides yet because too many others are being decided."""
 
     # --- in
 
@@ -176,6 +186,7 @@ class Driver:
         if self.writes.payers is not None:
             self.writes.payers.wait(sites, batch)
         self._ready.extend(sites)
+        self.gathered.set()
         if self.machine.at_once is None:
             self._admit_ready()
         elif 2 * len(self._ready) >= self.config.flush_rows:  # each is a delegation and a result
@@ -191,13 +202,23 @@ class Driver:
         self.changed.set()
 
     def _admit_ready(self) -> None:
-        while self._ready:
-            self._admit(self._ready.popleft())
+        while self._ready or (self._crowd and not self._is_crowded):
+            self._admit(self._ready.popleft() if self._ready else self._crowd.popleft())
+
+    @property
+    def _is_crowded(self) -> bool:
+        """Whether as many attempts are open as memory allows."""
+        pairs = max(1, len(self.machine.roster)) ** 2
+        most = max(self.config.least_open, self.config.belief_bytes // (2 * BYTES * pairs))
+        return len(self.machine.attempts) >= most
 
     def _admit(self, site: Site) -> None:
         parent = self._parent_to_watch(site)
         if parent is not None and self.gate.is_full(parent):
             self.gate.hold_back(parent, site)
+            return
+        if self._is_crowded and self.machine.hold_of(site.address) is Hold.FREE:
+            self._crowd.append(site)
             return
         self._handle(SiteArrived(site, self.clock()), parent)
 
@@ -259,6 +280,7 @@ class Driver:
             self._ready.extend(self.gate.closed(event.attempt))
             if self.writes.payers is not None:
                 self.writes.payers.closed(event.attempt)
+        self.gathered.set()
         self.changed.set()
 
     def _budget(self, action: AskProbe, event: Event) -> str | None:
@@ -295,6 +317,7 @@ class Driver:
             if self.writes.payers is not None:
                 self.machine.handle(DelegationExpired(action.key, self.clock()))
             return
+        self.gathered.set()
         self.writes.delegate(
             DelegationRecord(
                 delegation=action.delegation,
@@ -307,6 +330,7 @@ class Driver:
     def answer(self, decision: Decision) -> None:
         """Keep the answer for a site, to be handed on once it is written."""
         self.pending -= 1
+        self.gathered.set()
         self.writes.decisions.append(decision)
         if len(self.writes.decisions) + len(self.writes.delegations) >= self.config.flush_rows:
             self.flush()
@@ -341,5 +365,6 @@ class Driver:
 
     def abandon(self, reason: str) -> None:
         """Abandon the sites that are still held back."""
-        for site in self.gate.empty():
+        waiting, self._crowd = [*self.gate.empty(), *self._crowd], deque()
+        for site in waiting:
             self._give_up(site, reason)

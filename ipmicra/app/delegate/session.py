@@ -282,9 +282,11 @@ class Session:
     # --- background tasks
 
     async def _keep_writing(self) -> None:
-        """Write what was gathered, several times a second."""
+        """Write what is gathered: at once, then as often as `flush_s` allows; nothing wakes an idle one."""
         try:
             while True:
+                await self.driver.gathered.wait()
+                self.driver.gathered.clear()
                 began_s = time.monotonic()
                 self.driver.flush()
                 taken_s = time.monotonic() - began_s

@@ -207,3 +207,44 @@ def test_crawler_that_joins_again_is_believed_as_its_record_says(
     here.driver.join(A)
     assert here.driver.has_crawlers is is_asked
     assert len(here.run(site("10.0.0.1"))) == is_asked
+
+
+def test_subnets_beyond_what_memory_allows_wait_and_are_decided_in_the_end(
+    running: Callable[..., Running],
+) -> None:
+    here = running(Desk({"a": 9.0, "b": 5.0}), A, B)
+    here.driver.config = replace(CONFIG, belief_bytes=0, least_open=1)
+    most = 0
+
+    def look(one: Decision) -> None:
+        nonlocal most
+        most = max(most, len(here.driver.machine.attempts))
+        here.decisions.append(one)
+
+    here.driver.writes.on_decision = look
+    decisions = here.run(*(site(f"10.0.{i}.{1 + last}") for i in range(5) for last in range(3)))
+    assert sorted(one.host for one in decisions) == sorted(
+        f"10.0.{i}.{1 + j}" for i in range(5) for j in range(3)
+    )
+    assert most <= 1
+    assert max(len(request) for request in here.desk.requests) == 1
+
+
+def test_subnets_that_wait_for_room_are_given_up_with_the_others(running: Callable[..., Running]) -> None:
+    here = running(Desk({"a": 9.0}), A)
+    here.driver.config = replace(CONFIG, belief_bytes=0, least_open=0)
+
+    async def arrive() -> None:
+        here.driver.arrive(site("10.0.0.1"), site("10.0.1.1"))
+        here.driver.abandon("it stops")
+
+    asyncio.run(arrive())
+    assert [one.host for one, _ in here.given_up] == ["10.0.0.1", "10.0.1.1"]
+    assert here.driver.pending == 0
+
+
+def test_there_is_nothing_to_write_until_somebody_asks(running: Callable[..., Running]) -> None:
+    here = running(Desk({"a": 9.0}), A)
+    assert not here.driver.gathered.is_set()
+    here.run(site("10.0.0.1"))
+    assert here.driver.gathered.is_set()
