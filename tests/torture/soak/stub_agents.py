@@ -49,6 +49,8 @@ class StubAgent:
     http: aiohttp.ClientSession
     note: Note
     key: str = ""
+    is_heard: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the coordinator has answered."""
     _task: asyncio.Task[None] | None = None
     _known: dict[str, Answer] = field(default_factory=dict)
     """Answers of this process, to be repeated."""
@@ -90,11 +92,12 @@ class StubAgent:
             return found
 
     async def _run(self) -> None:
-        poll = PollRequest(boot=secrets.token_hex(8), software="stub")
+        poll = PollRequest(boot=secrets.token_hex(8), software="stub", wait_s=0.0)
         while True:
             try:
                 answer = decode_polled(await self._post("poll", encode_poll(poll), self.key))
-                poll = replace(poll, cursor=answer.cursor)
+                poll = replace(poll, cursor=answer.cursor, wait_s=50.0)
+                self.is_heard.set()
                 for work in answer.works:
                     if isinstance(work.request, ProbeRequest):
                         await self._work(poll.boot, work.request)

@@ -1,0 +1,124 @@
+"""The world of a load campaign: agents that are members already, sites in subnets, pages in lanes.
+
+*Sites* are addresses, sixteen to a /24. *Pages*: each host has so many, all of them linked from its first;
+the last leads to the first page of the host that is `LANES` further. So as many hosts as there are lanes are
+crawled at a time, and the crawl does the same from its beginning to its end, only with more behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+
+from ipmicra.app.access import TokenWish, add_token
+from ipmicra.app.build.build import build
+from ipmicra.app.home import Home
+from ipmicra.app.serve.place import OPERATOR_TOKEN
+from ipmicra.edge.coordinator.access import hash_of
+from ipmicra.edge.store.ports import AgentRecord, Member
+from ipmicra.model.crawler import CALLS_OUT, Crawler
+from ipmicra.model.link import Link
+from ipmicra.model.token import Role, TokenRecord
+
+PER_SUBNET = 16
+LANES = 2_000
+_FIRST = int(IPv4Address("11.0.0.0"))
+
+
+def host_of(number: int) -> str:
+    """Return the address of a site."""
+    return str(IPv4Address(_FIRST + number // PER_SUBNET * 256 + 1 + number % PER_SUBNET))
+
+
+def agent_token(number: int) -> str:
+    return f"ipm_a_{number:043d}"
+
+
+def agent_name(number: int) -> str:
+    return f"c{number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedWeb:
+    """Hosts with so many pages each."""
+
+    hosts: int
+    pages: int
+
+    @property
+    def count(self) -> int:
+        return self.hosts * self.pages
+
+    def link(self, host: int, page: int) -> Link:
+        name = host_of(host)
+        url = f"http://{name}/section/{page}/article-{host}.html"
+        key = int.from_bytes(hashlib.blake2b(url.encode(), digest_size=8).digest(), "big", signed=True)
+        return Link(url=url, host=name, depth=min(page, 1), key=key, extra=f"{host}/{page}")
+
+    def starts(self, part: int, parts: int) -> list[Link]:
+        """Return the first pages of some of the lanes."""
+        return [self.link(host, 0) for host in range(part, min(LANES, self.hosts), parts)]
+
+    def place(self, link: Link) -> tuple[int, int]:
+        host, _, page = link.extra.partition("/")
+        return int(host), int(page)
+
+    def links_of(self, host: int, page: int) -> Iterator[Link]:
+        """Return what is new on a page."""
+        if page == 0:
+            yield from (self.link(host, number) for number in range(1, self.pages))
+        if page == self.pages - 1 and host + LANES < self.hosts:
+            yield self.link(host + LANES, 0)
+
+
+class Seen:
+    """Which pages were fetched, and how many of them again."""
+
+    def __init__(self, web: LoadedWeb) -> None:
+        self._pages, self._bits = web.pages, bytearray(web.count)
+        self.count = self.again = 0
+
+    def see(self, host: int, page: int) -> None:
+        at = host * self._pages + page
+        self.again += self._bits[at]
+        self.count += not self._bits[at]
+        self._bits[at] = 1
+
+
+def make_home(folder: Path, sites: int, agents: int) -> None:
+    """Make a home whose hierarchy has the subnets of all sites and whose agents are members."""
+    folder.mkdir()
+    subnets = -(-sites // PER_SUBNET)
+    with (folder / "dump.db").open("w") as file:
+        for number in range(subnets):
+            first = IPv4Address(_FIRST + number * 256)
+            file.write(
+                f"inetnum: {first} - {first + 255}\nnetname: N{number}\norg: ORG-L{number % 5000}-RIPE\n"
+                "country: DE\nsource: RIPE\n\n"
+            )
+        for number in range(min(5000, subnets)):
+            file.write(f"organisation: ORG-L{number}-RIPE\norg-name: Load {number}\nsource: RIPE\n\n")
+    build([folder / "dump.db"], folder / "hierarchy.ipm")
+    with Home(folder=folder).open_store() as store, store.transaction():
+        token = add_token(store, TokenWish(name="operator", role=Role.OPERATOR))
+        (folder / OPERATOR_TOKEN).write_text(token)
+        for number in range(agents):
+            name = agent_name(number)
+            address = ip_address(f"198.{18 + number // 60_000}.{number // 250 % 240}.{number % 250 + 1}")
+            store.tokens.add(
+                TokenRecord(
+                    name=name,
+                    role=Role.AGENT,
+                    hash=hash_of(agent_token(number)),
+                    created_s=1.0,
+                    crawler=name,
+                )
+            )
+            crawler = Crawler(name=name, address=address, agent_url=f"{CALLS_OUT}{name}", joined_s=1.0)
+            store.crawlers.put(Member(crawler=crawler))
+            store.agents.put(
+                AgentRecord(crawler=name, id=f"{number:032x}", joined_s=1.0, seen_s=1.0, software="stub")
+            )
