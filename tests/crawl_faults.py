@@ -9,7 +9,7 @@ import random
 import socket
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -111,17 +111,22 @@ class Crawl:
     nodes: dict[str, NodeProcess] = field(default_factory=dict)
     kills: list[tuple[float, str]] = field(default_factory=list)
     """When which node was killed."""
+    doors: dict[str, str] = field(default_factory=dict)
+    """URLs at which nodes reach the coordinator, if not at its own."""
+    environments: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Further variables of nodes."""
 
     def start(self, name: str, crawler: str | None = None) -> None:
         given = {
-            "IPMICRA_COORDINATOR": self.box.url,
+            "IPMICRA_COORDINATOR": self.doors.get(name, self.box.url),
             "IPMICRA_CRAWLER": crawler or name,
             "IPMICRA_NODE": name,
             "JOBDIR": str(self.folder / name),
             **self.settings,
         }
         log = self.folder / f"{name}.log"
-        self.nodes[name] = NodeProcess(self.web, name, given, self.starts, log)
+        more = self.environments.get(name)
+        self.nodes[name] = NodeProcess(self.web, name, given, self.starts, log, more)
 
     def kill(self, name: str) -> None:
         self.nodes[name].kill()
@@ -195,8 +200,9 @@ def crawl_of(
     settings: dict[str, Any] | None = None,
     web: Web | None = None,
     lease_s: float = 15.0,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Crawl]:
-    """Start a web and a coordinator; end whatever runs at the end."""
+    """Start a web and a coordinator, with further variables; end whatever runs at the end."""
     home = folder / "home"
     home.mkdir()
     world.write_home(home)
@@ -206,7 +212,7 @@ def crawl_of(
     words = ("--listen", f"127.0.0.1:{port}", "--node-lease", str(lease_s), "--location", "none")
     with (
         loopback_web(web or world.page) as site,
-        RunningCoordinator(home, *words, token="0123456789abcdef") as box,
+        RunningCoordinator(home, *words, token="0123456789abcdef", **(environment or {})) as box,
     ):
         starts = ["http://h0.example/", "http://h2.example/"]
         given = {"IPMICRA_TOKEN_FILE": str(home / OPERATOR_TOKEN)} | (settings or {})

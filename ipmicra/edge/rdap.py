@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPMessage, HTTPResponse
 from ipaddress import ip_address, ip_network
+from math import inf
 from typing import IO, Any, Protocol
 from urllib.error import URLError
 from urllib.parse import urlsplit
@@ -73,8 +74,8 @@ class RdapConfig:
 class _Registries(BaseHandler):
     """Remembers which registries asked to pause, and until when."""
 
-    def __init__(self, config: RdapConfig, clock: Callable[[], float]) -> None:
-        self._config, self._clock = config, clock
+    def __init__(self, config: RdapConfig, ticks: Callable[[], float]) -> None:
+        self._config, self._ticks = config, ticks
         self._closed_until_s: dict[str, float] = {}
         self.asked = ""
         """Host of the last question; a question to the bootstrap server is redirected."""
@@ -105,11 +106,11 @@ class _Registries(BaseHandler):
         """Avoid the registry that was asked last for a while."""
         pause_s = self._config.pause_s if pause_s is None else pause_s
         pause_s = min(pause_s, self._config.longest_silence_s)
-        self._closed_until_s[self.asked] = self._clock() + pause_s
+        self._closed_until_s[self.asked] = self._ticks() + pause_s
 
     def wait_s(self) -> float:
         """Return how long the registry that was asked last is to be avoided."""
-        return self._closed_until_s.get(self.asked, 0.0) - self._clock()
+        return self._closed_until_s.get(self.asked, -inf) - self._ticks()
 
 
 class _WebRedirects(HTTPRedirectHandler):
@@ -132,13 +133,17 @@ class RdapSource:
         config: RdapConfig | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], object] = time.sleep,
+        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Ask no more often than the settings and the registries allow."""
+        """Ask no more often than the settings and the registries allow.
+
+        `clock` is the time of day that answers carry; pauses are measured by `ticks`, which never jumps.
+        """
         self._config = config or RdapConfig()
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep, self._ticks = clock, sleep, ticks
         self._lock = threading.Lock()
-        self._next_s = 0.0
-        self._registries = _Registries(self._config, clock)
+        self._next_s = -inf
+        self._registries = _Registries(self._config, ticks)
 
     def ask(self, address: Address) -> Graft | None:
         """Return the registration around an address; None for one that no registry allocates."""
@@ -146,7 +151,7 @@ class RdapSource:
 
         for left in range(self._config.tries, -1, -1):
             with self._lock:
-                self._sleep(max(0.0, self._next_s - self._clock()))
+                self._sleep(max(0.0, self._next_s - self._ticks()))
                 try:
                     return read_rdap(self._look_up(str(address)), address, self._clock())
                 except IPDefinedError:
@@ -154,7 +159,7 @@ class RdapSource:
                 except Exception as error:  # noqa: BLE001 - ipwhois raises many kinds
                     wait_s = self._time_to_wait(address, error, left)
                 finally:
-                    self._next_s = self._clock() + self._config.interval_s
+                    self._next_s = self._ticks() + self._config.interval_s
             self._sleep(wait_s)
         raise AssertionError
 

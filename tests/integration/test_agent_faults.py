@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,35 @@ def test_answers_before_the_nonsense_count(store: Store) -> None:
         samples = taken(store, agent.url)
     assert sorted((sample.loss or "") for sample in samples) == ["", "", "agent", "agent", "agent"]
     assert len(agent.requests[1]["orders"]) == 3
+
+
+def test_answer_that_two_coordinators_got_is_written_once(store: Store) -> None:
+    """The second took the first for gone and asked for its orders; then the first hears the answers, too."""
+    is_recovered = threading.Event()
+
+    def late(request: dict[str, Any]) -> bytes:
+        is_recovered.wait(PATIENCE_S)
+        return honest(request)
+
+    async def both(url: str) -> tuple[list[Sample], list[Sample]]:
+        one, two = (OrderDesk(store, crawlers(url), AgentAccess(token=TOKEN), CONFIG) for _ in "12")
+        async with one, two:
+            first = asyncio.create_task(_collected(one.probe(PROBES)))
+            while len(agent.requests) < 1:  # noqa: ASYNC110 - of another thread
+                await asyncio.sleep(0.01)
+            second = await _collected(two.recover())
+            is_recovered.set()
+            return await first, second
+
+    with EvilAgent(late, honest) as agent:
+        samples, again = asyncio.run(asyncio.wait_for(both(agent.url), PATIENCE_S))
+    assert [one.loss for one in (*samples, *again)] == [None] * 10
+    assert store.samples.count() == 5
+    assert store.budget.unanswered("probes") == []
+
+
+async def _collected(samples: AsyncIterator[Sample]) -> list[Sample]:
+    return [one async for one in samples]
 
 
 def test_line_that_breaks_is_mended_by_asking_for_a_repeat(store: Store) -> None:

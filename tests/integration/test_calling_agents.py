@@ -199,8 +199,7 @@ def test_removed_crawler_comes_back_with_a_new_token(store: Store, tmp_path: Pat
                 await until(lambda: board.switchboard.is_present("fra"))
             board.membership.fleet().remove("fra")
             async with calling(board.invite(), tmp_path / "b"):
-                # Between joining and its first poll it may be taken for a silent one.
-                await until(lambda: board.crawlers()["fra"].state is CrawlerState.JOINED)
+                assert board.crawlers()["fra"].state is CrawlerState.JOINED
 
     run(scenario)
 

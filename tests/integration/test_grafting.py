@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
 from ipaddress import IPv4Address, ip_address
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -96,11 +97,26 @@ def test_answer_of_a_registry_is_read_up_to_a_limit(registry: RdapServer) -> Non
 
 def test_questions_keep_their_distance(registry: RdapServer) -> None:
     slept: list[float] = []
-    source = RdapSource(RdapConfig(interval_s=3.0, tries=0), clock=lambda: 100.0, sleep=slept.append)
+    source = RdapSource(RdapConfig(interval_s=3.0, tries=0), ticks=lambda: 100.0, sleep=slept.append)
     source.ask(OUTSIDE)
     source.ask(OUTSIDE)
     assert slept == [0.0, 3.0]
     assert len(registry.asked) == 2
+
+
+def test_distance_is_kept_by_a_clock_that_does_not_jump(registry: RdapServer) -> None:
+    slept: list[float] = []
+    days = count(1e9, -86_400.0)
+    source = RdapSource(
+        RdapConfig(interval_s=3.0, tries=0),
+        clock=lambda: next(days),
+        sleep=slept.append,
+        ticks=lambda: 100.0,
+    )
+    source.ask(OUTSIDE)
+    source.ask(OUTSIDE)
+    assert slept == [0.0, 3.0]
+    assert registry.asked
 
 
 class Calendar:
@@ -117,7 +133,7 @@ class Calendar:
 
     def source(self, **settings: float) -> RdapSource:
         config = RdapConfig(**{"interval_s": 0.0, "tries": 2, "timeout_s": 5, **settings})  # type: ignore[arg-type]
-        return RdapSource(config, clock=lambda: self.now_s, sleep=self.sleep)
+        return RdapSource(config, ticks=lambda: self.now_s, sleep=self.sleep)
 
 
 def in_seconds(count: int) -> str:

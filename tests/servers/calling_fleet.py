@@ -36,10 +36,16 @@ class AgentProcess:
     folder: Path
     words: list[str]
     process: subprocess.Popen[bytes] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    """Further variables."""
+    prefix: list[str] = field(default_factory=list)
+    """What starts the command, if not the system does."""
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "ipmicra", "--home", str(self.folder), "agent", *self.words]
-        environment = {name: value for name, value in os.environ.items() if name != "IPMICRA_AGENT_TOKEN"}
+        own = [sys.executable, "-m", "ipmicra", "--home", str(self.folder), "agent", *self.words]
+        command = [*self.prefix, *own]
+        kept = {name: value for name, value in os.environ.items() if name != "IPMICRA_AGENT_TOKEN"}
+        environment = {**kept, **self.environment}
         with (self.folder / "agent.log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log

@@ -20,10 +20,13 @@ from tests.patience import PATIENCE_S, wait_until
 class RunningCoordinator:
     """Serves a home; started anew as often as a test likes."""
 
-    def __init__(self, home: Path, *words: str, token: str = "") -> None:
-        """Name the home, further words of the command, and the token of the agents."""
+    def __init__(self, home: Path, *words: str, token: str = "", **environment: str) -> None:
+        """Name the home, further words of the command, the token of the agents, and further variables."""
         self.home, self._words = home, words
-        self._environment = {**os.environ, "IPMICRA_AGENT_TOKEN": token, "IPMICRA_LOG_FORMAT": "json"}
+        given = {"IPMICRA_AGENT_TOKEN": token, "IPMICRA_LOG_FORMAT": "json", **environment}
+        self._environment = {**os.environ, **given}
+        self.prefix: list[str] = []
+        """What starts the command, if not the system does."""
         self._log = home / "serve.log"
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
@@ -37,7 +40,7 @@ class RunningCoordinator:
         words = [sys.executable, "-m", "ipmicra", "--home", str(self.home), "serve"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*words, "--listen", "127.0.0.1:0", *self._words],
+                [*self.prefix, *words, "--listen", "127.0.0.1:0", *self._words],
                 cwd=ROOT,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -103,7 +106,8 @@ class RunningCoordinator:
         token = more.pop("token", None) or self.token
         headers = {"Authorization": f"Bearer {token}", **more.pop("headers", {})}
         more.setdefault("verify", self.trusted)
-        return requests.request(method, f"{self.url}{path}", headers=headers, timeout=PATIENCE_S, **more)
+        more.setdefault("timeout", PATIENCE_S)
+        return requests.request(method, f"{self.url}{path}", headers=headers, **more)
 
     def get(self, path: str, **parameters: Any) -> requests.Response:
         return self.ask("GET", path, params=parameters)

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,23 @@ class NodeProcess:
     """A running spider of `tests/servers/spider.py`."""
 
     def __init__(
-        self, web: LoopbackWeb, name: str, settings: dict[str, Any], starts: Sequence[str], log: Path
+        self,
+        web: LoopbackWeb,
+        name: str,
+        settings: dict[str, Any],
+        starts: Sequence[str],
+        log: Path,
+        more: Mapping[str, str] | None = None,
     ) -> None:
+        """Start it; `more` are further variables."""
         self.name = name
         self.log = log
         given = {"settings": {"USER_AGENT": name, **settings}, "starts": list(starts)}
         path = os.pathsep.join([*os.environ.get("PYTHONPATH", "").split(os.pathsep), str(ROOT)]).strip(
             os.pathsep
         )
-        environment = os.environ | web.environment | {"NODE": json.dumps(given), "PYTHONPATH": path}
+        own = {"NODE": json.dumps(given), "PYTHONPATH": path, **(more or {})}
+        environment = os.environ | web.environment | own
         with log.open("ab") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.servers.spider"], env=environment, stderr=file, stdout=file

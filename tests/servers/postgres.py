@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
@@ -59,8 +59,21 @@ def binaries() -> Path | None:
 class PostgresServer:
     """One server; use as a context."""
 
-    def __init__(self, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        settings: dict[str, str] | None = None,
+        *,
+        namespace: Sequence[str] = (),
+        trusted: str = "",
+        **environment: str,
+    ) -> None:
+        """Take further settings and variables.
+
+        `namespace` has the words that run a command in a network namespace, `trusted` a prefix that may
+        connect over the network.
+        """
         self._settings = {**_SETTINGS, **(settings or {})}
+        self._namespace, self._trusted, self._more = list(namespace), trusted, environment
         self._numbers = count()
         self._template: str | None = None
         self._shared: str | None = None
@@ -79,6 +92,9 @@ class PostgresServer:
             if self._user is not None:
                 os.chown(self.folder, _NOBODY, _NOBODY)
             self._run("initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-E", "UTF8", "--no-sync")
+            if self._trusted:
+                with (self._data / "pg_hba.conf").open("a") as access:
+                    access.write(f"host all all {self._trusted} trust\n")
             self.start()
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -107,13 +123,26 @@ class PostgresServer:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         settings = [f"--{name}={value}" for name, value in self._settings.items()]
+        command: list[str | Path] = [
+            self._programs / "postgres",
+            "-F",
+            "-D",
+            self._data,
+            "-k",
+            self.folder,
+            *settings,
+        ]
+        user = self._user
+        if self._namespace:  # only root enters one
+            nobody = ("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups")
+            command, user = [*self._namespace, *nobody, *command], None
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-F", "-D", self._data, "-k", self.folder, *settings],
-                user=self._user,
-                group=self._user,
-                extra_groups=[] if self._user else None,
-                env=self._environment(),
+                command,
+                user=user,
+                group=user,
+                extra_groups=[] if user else None,
+                env=self._environment() | self._more,
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,

@@ -19,12 +19,11 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sqlite3
 import sys
 import tempfile
 import threading
 import time
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from random import Random
@@ -32,13 +31,17 @@ from typing import TextIO
 
 import requests
 
-from tests.patience import wait_until
+from ipmicra.edge.store.store import Store
+from tests.patience import PATIENCE_S, wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
+from tests.servers.coordinator import RunningCoordinator
 from tests.torture.history import History, Sent, violations
 
 FULL = 500
 AT_A_TIME = 5
 """Hosts in one question."""
+ANSWER_S = 30.0
+"""How long an answer is waited for before another coordinator is asked."""
 FAULTS = ("kill agent", "stop agent", "kill coordinator", "stop coordinator")
 WEIGHTS = (5, 4, 2, 2)
 
@@ -46,33 +49,60 @@ WEIGHTS = (5, 4, 2, 2)
 class Questions(threading.Thread):
     """Asks for owners until it is told to stop."""
 
-    def __init__(self, fleet: CallingFleet, history: History) -> None:
+    def __init__(
+        self,
+        coordinators: Sequence[RunningCoordinator],
+        site: Callable[[int], str],
+        history: History,
+        vantages: Callable[[str], Sequence[str | None]] = lambda _host: (None,),
+    ) -> None:
+        """Ask coordinators in turn for the owners of sites 0, 1, 2 …, from all their vantages."""
         super().__init__(daemon=True)
-        self._fleet, self._history = fleet, history
+        self._coordinators, self._site, self._history = coordinators, site, history
+        self._vantages = vantages
+        self._turn = 0
         self.is_over = threading.Event()
 
     def run(self) -> None:
         number = 0
         while not self.is_over.is_set():
-            hosts = [self._fleet.site(1 + (number + i) % 8, number + i) for i in range(AT_A_TIME)]
-            self._history.asked += hosts
-            while hosts and not self.is_over.is_set():
-                hosts = self.ask(hosts)
+            hosts = [self._site(number + i) for i in range(AT_A_TIME)]
+            wishes = [_wish(host, vantage) for host in hosts for vantage in self._vantages(host)]
+            self._history.asked += wishes
+            while wishes and not self.is_over.is_set():
+                wishes = self.ask(wishes)
             number += AT_A_TIME
 
-    def ask(self, hosts: list[str]) -> list[str]:
-        """Ask once; return the hosts that are still without an answer."""
+    def ask(self, wishes: list[str], timeout_s: float = ANSWER_S) -> list[str]:
+        """Ask one coordinator once; return what is still without an answer."""
+        self._turn += 1
+        coordinator = self._coordinators[self._turn % len(self._coordinators)]
         try:
-            response = self._fleet.coordinator.ask("POST", "/v1/owners", data="\n".join(hosts).encode())
+            response = coordinator.ask(
+                "POST",
+                "/v1/owners",
+                data="\n".join(map(_line_of, wishes)).encode(),
+                headers={"Content-Type": "application/x-ndjson"},
+                timeout=timeout_s,
+            )
             found = [_line(line) for line in response.text.splitlines()] if response.ok else []
         except (requests.RequestException, OSError, ValueError):
             found = []
-        answered = [(host, who) for host, who in zip(hosts, found, strict=False) if who is not None]
+        answered = [(wish, who) for wish, who in zip(wishes, found, strict=False) if who is not None]
         self._history.answers += answered
-        done = {host for host, _ in answered}
+        done = {wish for wish, _ in answered}
         if not done:
             time.sleep(0.1)
-        return [host for host in hosts if host not in done]
+        return [wish for wish in wishes if wish not in done]
+
+
+def _wish(host: str, vantage: str | None) -> str:
+    return host if vantage is None else f"{host} {vantage}"
+
+
+def _line_of(wish: str) -> str:
+    host, _, vantage = wish.partition(" ")
+    return json.dumps({"host": host, "vantage": vantage or None})
 
 
 def _line(line: str) -> str | None:
@@ -85,14 +115,15 @@ def run_campaign(folder: Path, seed: int, kills: int, agents: int = 3) -> Histor
     rng, history = Random(seed), History()
     with calling_fleet(folder, "--policy", "everyone", agents=agents) as fleet:
         _pin_port(fleet)
-        questions = Questions(fleet, history)
+        questions = Questions([fleet.coordinator], lambda i: fleet.site(1 + i % 8, i), history)
         questions.start()
         for _ in range(kills):
             time.sleep(rng.uniform(0.05, 0.6))
             _fault(fleet, rng)
         questions.is_over.set()
         questions.join()
-        _settle(fleet, questions, history)
+        fleet.wait_for(*fleet.agents)
+        settle(questions, history)
         fleet.coordinator.stop()
         for name, agent in fleet.agents.items():
             agent.end(signal.SIGTERM)
@@ -130,28 +161,39 @@ def _fault(fleet: CallingFleet, rng: Random) -> None:
         fleet.coordinator.send(signal.SIGCONT)
 
 
-def _settle(fleet: CallingFleet, questions: Questions, history: History) -> None:
-    """Ask for everything once more, when all is well."""
-    fleet.wait_for(*fleet.agents)
-    left = list(dict.fromkeys(history.asked))
+def settle(questions: Questions, history: History, rounds: int = 1) -> None:
+    """Ask for everything once more, when all is well; more rounds ask others."""
+    for _ in range(rounds):
+        left = list(dict.fromkeys(history.asked))
 
-    def is_answered() -> bool:
-        nonlocal left
-        left = questions.ask(left) if left else left
-        return not left
+        def is_answered() -> bool:
+            nonlocal left
+            left = questions.ask(left, PATIENCE_S) if left else left
+            return not left
 
-    wait_until(is_answered, "all hosts to be answered")
+        wait_until(is_answered, "all hosts to be answered")
 
 
-def read_store(path: Path, history: History) -> None:
-    with closing(sqlite3.connect(path)) as store:
-        for order, crawler, address in store.execute("SELECT id, crawler, address FROM orders"):
+def read_store(where: Path | str, history: History) -> None:
+    """Add what a store knows of a campaign."""
+    with Store.open(str(where)) as store:
+        rows = store.connection.rows
+        for order, crawler, address in rows("SELECT id, crawler, address FROM orders"):
             history.paid[order] = (crawler, _text(address))
-        rows = store.execute("SELECT crawler, address FROM samples WHERE rtt_ms IS NOT NULL")
-        history.measured += [(crawler, _text(address)) for crawler, address in rows]
-        orders = dict(store.execute("SELECT budget, count(*) FROM orders GROUP BY budget"))
-        for name, total, spent in store.execute("SELECT name, total, spent FROM budgets"):
+        measured = rows("SELECT crawler, address FROM samples WHERE rtt_ms IS NOT NULL")
+        history.measured += [(crawler, _text(address)) for crawler, address in measured]
+        orders: dict[str, int] = dict(rows("SELECT budget, count(*) FROM orders GROUP BY budget"))
+        for name, total, spent in rows("SELECT name, total, spent FROM budgets"):
             history.spent[name] = (spent, total, orders.get(name, 0))
+
+
+def read_replaced(url: str, history: History) -> None:
+    """Add the delegations that ended, for a fleet that nobody joins or leaves."""
+    with Store.open(url) as store:
+        for first, was, reason in store.connection.rows(
+            "SELECT first, crawler, reason FROM delegation_history"
+        ):
+            history.replaced.append(f"{_text(first)} of {was}: {reason}")
 
 
 def _text(packed: bytes) -> str:

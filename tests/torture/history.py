@@ -1,10 +1,20 @@
-"""What happened in a campaign of faults, and what must never have happened."""
+"""What happened to a fleet in a campaign of faults, and what must never have happened."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that was broken for a while; times by the monotonic clock."""
+
+    where: str
+    kind: str
+    began_s: float
+    ended_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +31,7 @@ class History:
     """Everything that was asked, answered, ordered and sent; ids and names as texts."""
 
     asked: list[str] = field(default_factory=list)
-    """Hosts whose owner was asked for."""
+    """Hosts whose owner was asked for; with the vantage, where a host has several."""
     answers: list[tuple[str, str]] = field(default_factory=list)
     """Hosts and the crawlers that were named, each time that one was."""
     sent: list[Sent] = field(default_factory=list)
@@ -31,6 +41,11 @@ class History:
     """Crawler and address of each sample with a round trip."""
     spent: dict[str, tuple[int, int | None, int]] = field(default_factory=dict)
     """What each budget says it spent, its total, and how many orders it has."""
+    replaced: list[str] = field(default_factory=list)
+    """Subnets whose delegation another one took the place of, and why."""
+    restarts: list[str] = field(default_factory=list)
+    """Processes that ended by themselves, with their last words."""
+    faults: list[Fault] = field(default_factory=list)
 
 
 def violations(history: History) -> list[str]:
@@ -42,6 +57,8 @@ def violations(history: History) -> list[str]:
         *asked_again(history),
         *sent_unpaid(history),
         *overspent(history),
+        *decided_again(history),
+        *gave_up(history),
     ]
 
 
@@ -96,3 +113,13 @@ def overspent(history: History) -> Iterable[str]:
         if total is not None and spent > total:
             found.append(f"budget {name} spent {spent} of {total}")
     return found
+
+
+def decided_again(history: History) -> Iterable[str]:
+    """A subnet is decided once as long as nobody joins or leaves."""
+    return [f"decided again: {one}" for one in history.replaced]
+
+
+def gave_up(history: History) -> Iterable[str]:
+    """No process ends because of a fault that passes."""
+    return [f"ended by itself: {one}" for one in history.restarts]

@@ -7,8 +7,10 @@ by. What is not judged yet is lost with the process: more of it comes with the n
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from ipmicra.delegate.drift import DriftConfig, Seen, drift_of, is_enough
 from ipmicra.edge.log import EventLog
@@ -98,12 +100,12 @@ class Feedback:
         return Site(one.host, read_address(one.address), scheme, one.port) if one.address else None
 
     def _judge(self, crawler: str, site: Site, gathered: _Gathered) -> None:
-        now_s, pair = self._clock(), (crawler, site.host)
+        now_s, tick_s, pair = self._clock(), time.monotonic(), (crawler, site.host)
         probed = self._store.samples.latest(site.address).get(crawler)
         before = [one for one in self._store.samples.crawled(site.address) if one.crawler == crawler]
         before_ms = [one.rtt_ms for one in before if one.rtt_ms is not None]
         drift = drift_of(gathered.seen, probed.rtt_ms if probed else None, before_ms, self._config.drift)
-        if drift is None and now_s - self._kept_s.get(pair, 0.0) < self._config.keep_every_s:
+        if drift is None and tick_s - self._kept_s.get(pair, -inf) < self._config.keep_every_s:
             return
         detail = gathered.text
         if drift is not None:
@@ -117,7 +119,7 @@ class Feedback:
                 drift=drift,
                 measured_again=is_checked,
             )
-        self._kept_s[pair] = now_s
+        self._kept_s[pair] = tick_s
         self._store.samples.add_many([_sample_of(crawler, site, gathered.seen, detail, now_s)])
 
 

@@ -206,23 +206,38 @@ class Post:
         self._wake()
 
     async def _look_after(self) -> None:
-        reviewed_s, is_first = time.monotonic(), True
+        reviewed_s: float | None = None
         while True:
             self._asked.set()
             await asyncio.sleep(min(self._config.lease_s / 4, self._config.look_s))
-            if await self._run(self._boxes.bury):
-                self._wake()
-            changed = self._owners.changed() if self._boxes.host_count else ()
-            if changed is not None and not changed:
-                continue
-            # What changed is looked at now, and everything now and then: a crawl of a million hosts would
-            # otherwise ask about all of them whenever one more is assigned.
-            passed_s = time.monotonic() - reviewed_s
-            is_due = is_first or passed_s * self._config.reviewed_per_s >= self._boxes.host_count
-            if is_due or changed is None:
-                reviewed_s, is_first, changed = time.monotonic(), False, None
-            for crawl, hosts in (await self._run(partial(self._boxes.hosts, changed))).items():
-                await self._ask_again_about(crawl, hosts)
+            try:
+                if await self._run(self._boxes.bury):
+                    self._wake()
+                reviewed_s = await self._review(reviewed_s)
+            except IpmicraError as error:  # the store is away, or its disk is full: there is a next time
+                events.warning("crawls_unwatched", "nodes and owners wait: {error}", error=error)
+                reviewed_s = None
+
+    async def _review(self, reviewed_s: float | None) -> float | None:
+        """See who owns what by now; return when everything was last looked at, None if it never was.
+
+        What changed is looked at now, and everything now and then: a crawl of a million hosts would otherwise
+        ask about all of them whenever one more is assigned.
+        """
+        if not self._boxes.host_count:
+            return reviewed_s
+        changed = self._owners.changed()
+        if changed is not None and not changed and reviewed_s is not None:
+            return reviewed_s
+        now_s = time.monotonic()
+        is_due = reviewed_s is None or (
+            (now_s - reviewed_s) * self._config.reviewed_per_s >= self._boxes.host_count
+        )
+        if is_due or changed is None:
+            reviewed_s, changed = now_s, None
+        for crawl, hosts in (await self._run(partial(self._boxes.hosts, changed))).items():
+            await self._ask_again_about(crawl, hosts)
+        return reviewed_s
 
     async def _ask_again_about(self, crawl: str, hosts: list[str]) -> None:
         """See whether hosts have other owners than before; what cannot be told now stays as it is."""

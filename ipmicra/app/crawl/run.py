@@ -146,6 +146,7 @@ class _Node:
         self._asked, self._folder, self._frontier, self._on_status = asked, folder, frontier, on_status
         self._hosts = read_hosts(asked.hosts) if asked.hosts else {}
         self._started_s = time.time()
+        self._began_s = self._told_s = time.monotonic()
         self._turn = self._begin_turn()
         prefix = f"{asked.node}-{self._turn:04}"
         self._outputs = Outputs(folder.path, frontier)
@@ -280,8 +281,9 @@ class _Node:
             self._loop.stop()
             self._stopping = asyncio.ensure_future(self._process.stop())
             return
-        now_s = time.time()
-        if self._last is None or now_s - self._last.updated_s >= STATUS_S:
+        now_s = time.monotonic()
+        if self._last is None or now_s - self._told_s >= STATUS_S:
+            self._told_s = now_s
             self._last = self._status("crawling")
             self._recent.append((now_s, self._last.pages))
             self._last.write(self._folder.path)
@@ -296,7 +298,8 @@ class _Node:
         if scheduler is not None:
             self._load = scheduler.load.received, len(scheduler), scheduler.load.duplicates
         received, queued, duplicates = self._load
-        before_s, before = self._recent[0] if self._recent else (self._started_s, 0)
+        tick_s = time.monotonic()
+        before_s, before = self._recent[0] if self._recent else (self._began_s, 0)
         return NodeStatus(
             node=self._asked.node,
             crawler=self._asked.crawler,
@@ -307,8 +310,8 @@ class _Node:
             updated_s=now_s,
             pages=counts.pages,
             bytes=received,
-            pages_per_s=round(counts.pages / max(1e-3, now_s - self._started_s), 2),
-            recent_pages_per_s=round((counts.pages - before) / max(1e-3, now_s - before_s), 2),
+            pages_per_s=round(counts.pages / max(1e-3, tick_s - self._began_s), 2),
+            recent_pages_per_s=round((counts.pages - before) / max(1e-3, tick_s - before_s), 2),
             queued=queued,
             in_flight=scheduler.in_flight if scheduler is not None else 0,
             new=counts.changes[Change.NEW],

@@ -96,6 +96,8 @@ class Session:
     words: str = "library"
     shared_with: Sequence[int] | None = None
     """Other batches that use the machine, which may not be finished; None if none ever will."""
+    known_from: Sequence[int] = ()
+    """Batches of others that may have measured what is asked for here: it is not measured again."""
     is_patient: bool = False
     """Whether to wait for crawlers and agents that are not there, rather than to refuse."""
     fence: Callable[[WriteQueue], object] = lambda _writes: None
@@ -155,11 +157,9 @@ class Session:
         self._config = self.options.delegator_config(self.batch.started_s)
         self.resumed = self.store.results.count(self.batch.id)
         self.driver = self._make_driver()
-        unplaced = restore_machine(self.driver, self.store, self.tree, participants)
-        if unplaced:
+        if unplaced := restore_machine(self.driver, self.store, self.tree, participants):
             self.notes.append(f"{unplaced:,} delegations fit no subnet of this hierarchy and were left alone")
-        flagged = self.driver.machine.roster.flagged()
-        if flagged:
+        if flagged := self.driver.machine.roster.flagged():
             self.notes.append(f"{', '.join(flagged)}: {FLAGGED}")
         asked = await self._open_desk()
         teach_policy(self.driver, self.store, self.clock() - self._config.lifetime_s, asked)
@@ -235,7 +235,7 @@ class Session:
         )
         if self.shared_with is not None:
             self.driver.probes.remembered_s = self._config.lifetime_s
-        asked: set[Pair] = set()
+        asked = {pair for one in self.known_from for pair in asked_pairs(self.store, budget_name(one))}
         for number in (self.batch.id, *(self.shared_with or ())):
             async for _ in desk.recover(budget_name(number)):
                 self.recovered += 1

@@ -82,7 +82,7 @@ class Coordinator:
         self.deciding = Deciding(home, replace(options, access=reaching), clock, self.peers)
         self.reader = Reader(home)
         self.looking = Looking(self.deciding, self.reader)
-        self.started_s = clock()
+        self._started_s = time.monotonic()
         self.is_stopping = False
         self.owners: Owners
         self.batches: Batches
@@ -157,6 +157,7 @@ class Coordinator:
             paused=self.deciding.paused,
             on_state=self._note_agent,
             clock=self.clock,
+            is_shared=self.peers is not None,
         )
         return AgentDesk(
             membership=membership,
@@ -196,7 +197,7 @@ class Coordinator:
         return {
             "state": "stopping" if self.is_stopping else "running",
             "ipmicra": version("ipmicra"),
-            "up_s": round(self.clock() - self.started_s, 1),
+            "up_s": round(time.monotonic() - self._started_s, 1),
         }
 
     def readiness(self) -> dict[str, Any]:

@@ -47,6 +47,9 @@ KEY = WORDS = "ipmicra serve"
 """Of the batch to which questions about single hosts belong."""
 FLUSH_S = 0.02
 """How long an answer may wait for others before all are written: somebody waits for it."""
+KNOWN_FROM = 16
+"""Batches of questions whose probes a session knows: each coordinator has one, and a new one after others
+took over from it."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
 """Between two attempts to open a session that failed."""
 
@@ -171,6 +174,7 @@ class Deciding:
             key=KEY if self.peers is None else _key_of(self.peers.name),
             words=WORDS,
             shared_with=[*self.batches(), *self._orphans],
+            known_from=self._batches_of_all() if self.peers is not None else (),
             is_patient=True,
         )
         if self.peers is not None:
@@ -192,6 +196,16 @@ class Deciding:
                 continue
             for batch in one.batches:
                 self._arrive(session, one.site, batch)
+
+    def _batches_of_all(self) -> list[int]:
+        """Return the open batches of all coordinators, and their latest batches of questions, ended or not.
+
+        A site may have come here from a coordinator that had asked some crawlers about it already; it may
+        even have been ours before others took over.
+        """
+        batches = self.store.batches.all()
+        questions = [one.id for one in batches if one.key.startswith(_key_of(""))]
+        return sorted({*questions[-KNOWN_FROM:], *(one.id for one in batches if one.ended_s is None)})
 
     async def _close(self) -> None:
         session, self.session = self.session, None

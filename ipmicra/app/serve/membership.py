@@ -5,8 +5,12 @@ one joins. The same agent may repeat its request, since it is recognised by the 
 answer to its first one may have been lost.
 
 The poll is the heartbeat: `watch` compares, every `watch_s`, who polls with what the store says, by the table
-of `ipmicra.model.membership`. When agents were last seen is written once per `write_s`, for all in one
-transaction.
+of `ipmicra.model.membership`. An agent that has not called since it joined, or since this process began, has
+`return_s` to do so before anything is said of it. When agents were last seen is written once per `write_s`,
+for all in one transaction.
+
+Several coordinators share the states in one store, and an agent may reach some of them only. It is silent if
+the last that heard of it says so; whoever hears it sets that right.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from ipmicra.edge.coordinator.access import Access, fleet_id, hash_of
 from ipmicra.edge.coordinator.switchboard import Switchboard
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import AgentRecord, StorePort
-from ipmicra.errors import AddressError, IpmicraError
+from ipmicra.errors import AddressError, IpmicraError, StoreError
 from ipmicra.model.address import Address, read_address
 from ipmicra.model.crawler import CALLS_OUT, Crawler, CrawlerState
 from ipmicra.model.membership import Change, next_state
@@ -78,6 +82,8 @@ class Membership:
     """Is told when an agent falls silent or is back."""
     config: MembershipConfig = field(default_factory=MembershipConfig)
     clock: Callable[[], float] = time.time
+    is_shared: bool = False
+    """Whether other coordinators write states into the same store."""
     _joining: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
     _present: dict[str, bool] = field(init=False, default_factory=dict)
     """Whether each agent polled when it was last looked at."""
@@ -169,11 +175,12 @@ class Membership:
 
     async def watch(self) -> None:
         """Keep the store's states in step with who polls, until cancelled."""
-        for agent in self.store.agents.all():
-            self.switchboard.client(agent.crawler)  # from now on it has `return_s` to come back
         while True:
+            try:
+                self.look()
+            except StoreError as error:
+                events.warning("agents_unwatched", "agents' states wait: {reason}", reason=error.reason)
             await asyncio.sleep(self.config.watch_s)
-            self.look()
 
     def look(self) -> None:
         """Compare who polls with who did before; what changed goes into the store.
@@ -182,17 +189,26 @@ class Membership:
         """
         present: list[tuple[str, float]] = []
         agents = self.store.agents.all()
+        misjudged = self._silent() if self.is_shared else frozenset()
         for agent in agents:
-            is_present = self.switchboard.is_present(agent.crawler)
+            is_present = self.switchboard.expect(agent.crawler)
+            if is_present is None:  # it has some time yet to call
+                continue
             if is_present:
                 present.append((agent.crawler, self.clock()))
-            if self._present.get(agent.crawler) is not is_present:
-                self._present[agent.crawler] = is_present
+            is_news = self._present.get(agent.crawler) is not is_present
+            if is_news or (is_present and agent.crawler in misjudged):
                 self._note(agent.crawler, Change.ANSWER if is_present else Change.FAIL_TO_ANSWER)
+                self._present[agent.crawler] = is_present
         self._dismiss({agent.crawler for agent in agents})
         if time.monotonic() - self._written_s >= self.config.write_s:
             self._written_s = time.monotonic()
             self.store.agents.saw_many(present)
+
+    def _silent(self) -> frozenset[str]:
+        """Return the crawlers that some coordinator did not hear of."""
+        members = (one.crawler for one in self.store.crawlers.all())
+        return frozenset(one.name for one in members if one.state is CrawlerState.UNREACHABLE)
 
     def _note(self, crawler: str, change: Change) -> None:
         member = self.store.crawlers.get(crawler)

@@ -22,6 +22,7 @@ A crawler that left hands over lazily: its sites get another owner when they are
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
@@ -106,7 +107,7 @@ class Owners:
         self._delegated: dict[Asked, bytes] = {}
         self._by_query: dict[bytes, bytes] = {}
         """Answers by the query of their request; emptied with the others."""
-        self._fresh_s = self._counted_s = deciding.clock()
+        self._fresh_s = self._counted_s = time.monotonic()
         self._to_assign: dict[str, Site] = {}
         self._present: frozenset[str] = frozenset()
         self._stack = AsyncExitStack()
@@ -125,7 +126,7 @@ class Owners:
     def recount(self) -> None:
         """Count loads anew and forget rendered answers: assignments or crawlers have changed."""
         self._assigner.count()
-        self._counted_s = self._deciding.clock()
+        self._counted_s = time.monotonic()
         self.forget()
 
     def use_rules(self, rules: SiteRules | None) -> None:
@@ -135,7 +136,7 @@ class Owners:
 
     def others_wrote(self) -> None:
         """Forget rendered answers, and now and then count loads anew: others may have assigned sites."""
-        if self._deciding.clock() - self._counted_s < self.config.recount_s:
+        if time.monotonic() - self._counted_s < self.config.recount_s:
             self.forget()
         else:
             self.recount()
@@ -147,7 +148,7 @@ class Owners:
     def forget(self) -> None:
         """Forget rendered answers, and see who is there."""
         self._assigned, self._delegated, self._by_query = {}, {}, {}
-        self._fresh_s = self._deciding.clock()
+        self._fresh_s = time.monotonic()
         members = self._deciding.store.crawlers.all()
         self._present = frozenset(
             one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT
@@ -155,7 +156,7 @@ class Owners:
 
     def rendered(self, asked: Asked) -> bytes | None:
         """Return an answer that was given before, if it still holds."""
-        if self._deciding.clock() - self._fresh_s > self.config.rendered_s:
+        if time.monotonic() - self._fresh_s > self.config.rendered_s:
             self.forget()
         return self._assigned.get(asked) or self._delegated.get(asked)
 
@@ -169,7 +170,7 @@ class Owners:
 
     def kept(self, query: bytes) -> bytes | None:
         """Return the answer to a query that was asked before, if it still holds."""
-        if self._deciding.clock() - self._fresh_s > self.config.rendered_s:
+        if time.monotonic() - self._fresh_s > self.config.rendered_s:
             self.forget()
         return self._by_query.get(query)
 

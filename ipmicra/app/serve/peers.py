@@ -230,9 +230,14 @@ class Peers:
             await self._turned.wait()
             self._turned.clear()
             dealt = self._dealt
-            await self.on_turn(dealt)
-            for name in dealt.gone:
-                self._dealing.settled(name)
+            try:
+                await self.on_turn(dealt)
+                for name in dealt.gone:
+                    self._dealing.settled(name)
+            except StoreError as error:  # the database is away: what changed is followed when it is back
+                events.warning("turn_waits", "what changed waits: {reason}", reason=error.reason)
+                await asyncio.sleep(self.config.stale_s)
+                self._turned.set()
 
     @property
     def held(self) -> frozenset[int]:

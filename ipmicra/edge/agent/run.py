@@ -108,7 +108,7 @@ def make_parts(
         target_log=target_log,
         metrics=metrics,
         check=TokenCheck(settings.token) if settings.token else None,
-        started_s=time.time(),
+        started_s=time.monotonic(),
         body_s=settings.limits.body_s,
         head_bytes=settings.limits.head_bytes,
     )

@@ -85,7 +85,10 @@ class ProbeService:
         watch: Callable[[Answer], None] = lambda _: None,
         on_target: Callable[[ProbeOrder], None] = lambda _: None,
     ) -> None:
-        """Probe through a prober; `on_target` receives each order before it is sent, `watch` each answer."""
+        """Probe through a prober; `on_target` receives each order before it is sent, `watch` each answer.
+
+        `clock` is the time of day that answers carry. It may jump: how old they are is measured otherwise.
+        """
         self._prober = prober
         self._config = config or ServiceConfig()
         self._turns, self._sent = (
@@ -146,7 +149,7 @@ class ProbeService:
 
     def _known(self, name: str) -> Answer | None:
         found = self._answers.get(name)
-        return None if found is None or found[0] < self._clock() - self._config.remembered_s else found[1]
+        return None if found is None or found[0] < time.monotonic() - self._config.remembered_s else found[1]
 
     def _start(self, order: ProbeOrder) -> asyncio.Task[Answer]:
         task = asyncio.create_task(self._carry_out(order))
@@ -162,7 +165,7 @@ class ProbeService:
             answer = _lost(order, Loss.AGENT, detail, self._clock())
         except Exception as error:  # noqa: BLE001 - a failure of one order must not fail the batch
             answer = _lost(order, Loss.AGENT, f"the agent failed: {type(error).__name__}", self._clock())
-        self._answers[order.id] = (self._clock(), answer)
+        self._answers[order.id] = (time.monotonic(), answer)
         while len(self._answers) > self._config.remembered:
             self._answers.popitem(last=False)
         self._running.pop(order.id, None)

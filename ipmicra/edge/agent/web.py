@@ -215,7 +215,7 @@ async def _health(parts: AgentParts, _request: Request) -> Response:
             "versions": list(VERSIONS),
             "pending": parts.service.pending,
             "resolves": parts.names is not None,
-            "up_s": round(time.time() - parts.started_s, 1),
+            "up_s": round(time.monotonic() - parts.started_s, 1),
         },
         status_code=BUSY if parts.service.is_stopping else OK,
     )

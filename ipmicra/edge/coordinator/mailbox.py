@@ -98,6 +98,11 @@ class Mailbox:
         """When the agent last sent something, by the loop's clock."""
         self._expect()
 
+    @property
+    def has_called(self) -> bool:
+        """Whether the agent ever sent something."""
+        return self.seen_s > 0.0
+
     # --- the agent's side
 
     async def next_works(self, poll: PollRequest, epoch: str, hold_s: float) -> PollAnswer:

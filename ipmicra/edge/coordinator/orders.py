@@ -236,14 +236,25 @@ class OrderDesk:
         )
 
     def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
-        """Write samples down together with the news that their orders are answered."""
+        """Write samples down together with the news that their orders are answered; there is one for each.
+
+        Another coordinator may have asked for the same orders, because it took this one for gone: what it
+        has written of them is not written twice.
+        """
         answered, at_s = list(ids), self._clock()
 
         def write() -> None:
-            self._store.samples.add_many(samples)
-            self._store.budget.answer(answered, at_s)
+            known = self._store.budget.answered_among(answered)
+            pairs = zip(answered, samples, strict=True)
+            self._store.samples.add_many([one for key, one in pairs if key not in known or self._tells(one)])
+            self._store.budget.answer([key for key in answered if key not in known], at_s)
 
         self._store.repeated(write)
+
+    def _tells(self, sample: Sample) -> bool:
+        """Return whether a sample has a round trip where the store has none."""
+        before = self._store.samples.latest(sample.address).get(sample.crawler)
+        return sample.rtt_ms is not None and (before is None or before.rtt_ms is None)
 
     def _longest_s(self, batch: list[_Sent]) -> float:
         """Return how long an agent may take for a batch, its repetition included."""

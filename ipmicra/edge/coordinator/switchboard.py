@@ -80,6 +80,11 @@ class Switchboard:
         """Return whether an agent polls."""
         return crawler in self._boxes and self._boxes[crawler].is_present
 
+    def expect(self, crawler: str) -> bool | None:
+        """Return whether an agent polls; None if it has not called yet and there is time until it must."""
+        box = self._box(crawler)
+        return box.is_present if box.has_called or not box.is_present else None
+
     def crawlers(self) -> set[str]:
         """Return the crawlers whose agents called, or were asked for."""
         return set(self._boxes)

@@ -100,6 +100,10 @@ def budget_name(batch: int) -> str:
     return f"delegate {batch}"
 
 
+_AT_ONCE = 500
+"""Orders in one question to SQLite, which takes 999 variables in its oldest form."""
+
+
 class BudgetTable:
     """Budgets by name, and the orders that were paid from them."""
 
@@ -149,6 +153,16 @@ class BudgetTable:
     def answered(self, name: str) -> list[OrderRecord]:
         """Return the orders that were answered, or whose answers are lost for good, oldest first."""
         return self._orders(name, "IS NOT NULL")
+
+    def answered_among(self, ids: Sequence[str]) -> set[str]:
+        """Return those of some orders that were answered, or whose answers are lost for good."""
+        found: set[str] = set()
+        for start in range(0, len(ids), _AT_ONCE):
+            part = ids[start : start + _AT_ONCE]
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT id FROM orders WHERE answered_s IS NOT NULL AND id IN ({marks})"  # noqa: S608
+            found.update(one for (one,) in self._connection.rows(sql, part))
+        return found
 
     def recent(self, since_s: float) -> list[OrderRecord]:
         """Return the orders of all budgets that were reserved from a time on, oldest first."""

@@ -1,0 +1,96 @@
+"""Nodes of a crawl and their coordinator, while the network between them and their clocks misbehave.
+
+Each node reaches its coordinator over a wire of its own. Some faults last longer than the time after which a
+node counts as dead, so that its blocks move to the other one and back. The web itself is not disturbed: what
+it was asked for is the history.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from random import Random
+from urllib.parse import urlsplit
+
+from tests.crawl_faults import CRAWLERS, Crawl, World, crawl_of
+from tests.patience import PATIENCE_S, wait_until
+from tests.torture.clocks import Clock, clock_library
+from tests.torture.crawl_history import CrawlHistory, Fetched
+from tests.torture.faults import Faults
+from tests.torture.lossy import LossyNetwork
+
+LEASE_S = 2.0
+SETTLE_S = 8.0
+"""Two leases, a rejoin with its pauses, and some of a busy machine."""
+WORLD = World(hosts=20, pages=100)
+PER_CRAWL = 30
+"""Faults of one crawl."""
+
+
+def run_crawl(
+    folder: Path, seed: int, faults: int, world: World = WORLD, delay_s: float = 0.25
+) -> CrawlHistory:
+    """Let faults of wires and clocks hit one crawl; wait for its end."""
+    rng = Random(seed)
+    library = clock_library(folder)
+    clocks = {name: Clock(folder / f"clock of {name}", library) for name in ("box", *CRAWLERS)}
+    settings = {"DOWNLOAD_DELAY": delay_s}
+    with (
+        LossyNetwork(seed) as network,
+        crawl_of(world, folder, settings, lease_s=LEASE_S, environment=clocks["box"].environment) as crawl,
+    ):
+        port = urlsplit(crawl.box.url).port or 0
+        for name in CRAWLERS:
+            crawl.doors[name] = network.add(f"of {name}", ("127.0.0.1", port)).url
+            crawl.environments[name] = clocks[name].environment
+            crawl.start(name)
+        drawn = Faults(network, list(clocks.values()), rng, beyond_s={"of": 3.0 * LEASE_S})
+        history = _history(crawl, drawn)
+        # A node that cannot join when it is started says so and ends.
+        wait_until(lambda: all(crawl.web.urls(name) for name in CRAWLERS), "the crawl to begin")
+        for _ in range(faults):
+            time.sleep(rng.uniform(0.2, 1.8))
+            drawn.strike()
+            _supervise(crawl, history)
+            if all(node.process.poll() == 0 for node in crawl.nodes.values()):
+                break
+        drawn.relieve(everything=True)
+        for clock in clocks.values():
+            clock.set(0.0)
+        deadline_s = time.monotonic() + 5 * PATIENCE_S
+        while any(node.process.poll() != 0 for node in crawl.nodes.values()):
+            assert time.monotonic() < deadline_s, crawl.report()
+            _supervise(crawl, history)
+            time.sleep(0.1)
+        history.fetched += [
+            Fetched(one.at_s, one.who, one.url, one.host, world.block(one.host))
+            for one in crawl.web.visits
+            if one.path != "/robots.txt"
+        ]
+    return history
+
+
+def _history(crawl: Crawl, drawn: Faults) -> CrawlHistory:
+    world = crawl.world
+    return CrawlHistory(
+        pages=world.reachable(crawl.starts),
+        owner={name: world.owner(name) for name in world.names},
+        delay_s=crawl.settings["DOWNLOAD_DELAY"],
+        settle_s=SETTLE_S,
+        faults=drawn.log,
+    )
+
+
+def _supervise(crawl: Crawl, history: CrawlHistory) -> None:
+    """Start nodes again that ended with an error, and note that they did."""
+    for node in list(crawl.nodes.values()):
+        if node.process.poll() not in {None, 0}:
+            history.restarts.append(f"{node.name}: {node.text[-1500:]}")
+            crawl.start(node.name)
+
+
+def describe_crawl(history: CrawlHistory) -> str:
+    """Return the figures of a crawl in a line."""
+    urls = {one.url for one in history.fetched}
+    stood_in = sum(one.node != history.owner[one.host] for one in history.fetched)
+    return f"{len(urls)} pages, {len(history.fetched) - len(urls)} fetched twice, {stood_in} by stand-ins"
