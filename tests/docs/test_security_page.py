@@ -11,7 +11,8 @@ ROWS = [
     row
     for name, heads in HEADS.items()
     for head in heads
-    for row in (ROOT / "docs" / name).read_text("utf-8").split(head)[1].split("\n\n")[0].splitlines()[2:]
+    for table in (ROOT / "docs" / name).read_text("utf-8").split(head)[1:]
+    for row in table.split("\n\n")[0].splitlines()[2:]
 ]
 
 

@@ -21,5 +21,17 @@ class MailboxConfig:
     """Hosts whose owners are looked at again although nobody says that they changed, on average."""
     ask_again_s: float = 1.0
     """Pause before owners that nobody could tell are asked for again."""
+    most_crawls: int = 100
+    """Crawls that run at a time."""
+    most_names: int = 10_000
+    """Names of crawls that are remembered, with those that have ended."""
+    most_nodes: int = 1_000
+    """Nodes of one crawler in one crawl."""
+    most_found: int = 100_000_000
+    """Links that nodes of one crawler may add to a crawl, counted anew when a coordinator starts."""
+    least_free_bytes: int = 1 << 30
+    """What links leave free on the disk: the store needs it."""
+    at_a_time: int = 2
+    """Messages of one crawler's nodes that are worked on or queued for it; others wait before the queue."""
     most_per_slot: int = 200
     """Links of one slot that a node holds: a slow site must not fill its room."""

@@ -31,12 +31,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ipmicra.app.crawl.admitting import check_joining, check_links, take_questions
 from ipmicra.app.crawl.crawl_status import describe_crawl, describe_node
 from ipmicra.app.crawl.delivering import count_held, links_for
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
-from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl
-from ipmicra.assign.balance.pieces import directory_of
+from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl, shares_of_url
 from ipmicra.edge.crawls.ledger import CrawlRow, Ledger, NodeRow
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
@@ -89,7 +89,7 @@ class Mailboxes:
                 crawl.nodes[node.node] = NodeState(row=node, seen_s=self._ticks())
         for name in crawl.nodes:
             count_held(self._ledger, crawl, name)
-        crawl.unrouted = dict.fromkeys(self._ledger.unrouted(row.id))
+        crawl.unrouted = dict.fromkeys(self._ledger.unrouted(row.id), "")
         crawl.homeless = dict.fromkeys(self._ledger.waiting_blocks(row.id))
         self._settle(crawl)
         return crawl
@@ -106,6 +106,7 @@ class Mailboxes:
             and request.run < crawl.row.run + (crawl.row.state is CrawlState.ENDED)
         ):
             return JoinAnswer(run=request.run, session="ended", lease_s=lease_s, state=CrawlState.ENDED)
+        check_joining(self._crawls, name, request, self._config)
         if crawl is None or crawl.row.state is CrawlState.ENDED:
             crawl = self._crawls[name] = RunningCrawl(row=self._ledger.begin(name, self._clock()))
         session = secrets.token_hex(16)
@@ -155,8 +156,13 @@ class Mailboxes:
 
         Raises:
             UnknownSessionError: Its session is over: it must join again.
+            InputError: Its links are too many.
         """
-        crawl, node = self._session(name, request.session)
+        found = self.find(name, request.session)
+        if found is None:
+            raise UnknownSessionError(f"crawl {name!r} knows no such session: join it (again)")
+        crawl, node = found
+        check_links(crawl, node.row.crawler, request, self._ledger.free_bytes(), self._config)
         node.hear(self._ticks(), len(request.done) + len(request.fetched))
         try:
             links = self._exchanged(crawl, node, request)
@@ -180,13 +186,14 @@ class Mailboxes:
         node.holding, node.repeated = request.holding, max(node.repeated, request.repeated)
         with self._ledger.transaction():
             self._add(crawl, self._claim(crawl, node, request), node)
-            self._ledger.finish(crawl.row.id, request.done, request.fetched)
+            self._ledger.finish(crawl.row.id, node.row, request.done, request.fetched)
             self._ledger.see(crawl.row.id, node.row.crawler, request.observed)
             self.sights += [(node.row.crawler, request.observed)] if request.observed else []
             for number in request.done:
-                holder, slot = crawl.held.pop(number, ("", ""))
-                if holder in crawl.nodes:
-                    crawl.nodes[holder].held[slot] -= 1
+                holder, slot = crawl.held.get(number, ("", ""))
+                if holder == node.row.node:
+                    del crawl.held[number]
+                    node.held[slot] -= 1
             for slot in request.released:
                 self._release(crawl, node, slot)
             node.is_idle = request.is_idle and not request.links
@@ -196,12 +203,13 @@ class Mailboxes:
                 return []
             return links_for(self._ledger, crawl, node, request, self._config)
 
-    def _session(self, name: str, session: str) -> tuple[RunningCrawl, NodeState]:
+    def find(self, name: str, session: str) -> tuple[RunningCrawl, NodeState] | None:
+        """Return the crawl and node of a session; may be asked from any thread."""
         crawl = self._crawls.get(name)
-        for node in crawl.nodes.values() if crawl else ():
+        for node in list(crawl.nodes.values()) if crawl else ():
             if crawl and node.row.session == session:
                 return crawl, node
-        raise UnknownSessionError(f"crawl {name!r} knows no such session: join it (again)")
+        return None
 
     def _claim(self, crawl: RunningCrawl, node: NodeState, request: ExchangeRequest) -> Iterable[Link]:
         """Write the links that a node holds already; return the others."""
@@ -220,7 +228,7 @@ class Mailboxes:
         for link in links:
             shares = crawl.shares.get(link.host)
             if shares is None:
-                crawl.unrouted[link.host] = None
+                crawl.unrouted.setdefault(link.host, finder.row.crawler if finder else "")
                 rows.append((link, None))
                 continue
             for share in shares if len(shares) == 1 else shares_of_url(shares, link.url):
@@ -228,6 +236,7 @@ class Mailboxes:
                 blocks[share.crawler, share.slot] = None
         added = self._ledger.add(crawl.row.id, rows)
         if finder is not None:
+            crawl.found[finder.row.crawler] += added
             finder.known += len(rows) - added
             finder.foreign += sum(
                 share is not None and share.crawler != finder.row.crawler for _, share in rows
@@ -310,19 +319,16 @@ class Mailboxes:
 
     def has_news(self, name: str, session: str) -> bool:
         """Return whether it may be worth looking what a node is to do; may be asked from any thread."""
-        crawl = self._crawls.get(name)
-        nodes = list(crawl.nodes.values()) if crawl is not None else []
-        for node in nodes:
-            if crawl is not None and node.row.session == session:
-                return bool(node.ready or node.lost) or not crawl.is_running
-        return True
+        found = self.find(name, session)
+        if found is None:
+            return True
+        crawl, node = found
+        return bool(node.ready or node.lost) or not crawl.is_running
 
-    def questions(self) -> dict[str, list[str]]:
-        """Return the hosts whose owners are to be asked for, by crawl; each host once."""
-        asked = {name: list(crawl.unrouted) for name, crawl in self._crawls.items() if crawl.unrouted}
-        for crawl in self._crawls.values():
-            crawl.unrouted = {}
-        return asked
+    def questions(self, most: int) -> dict[str, list[str]]:
+        """Return hosts whose owners are to be asked for, by crawl; each host once, the rest next time."""
+        asked = {name: take_questions(crawl, most) for name, crawl in self._crawls.items()}
+        return {name: hosts for name, hosts in asked.items() if hosts}
 
     def routed(self, name: str, answers: Mapping[str, tuple[Share, ...] | str]) -> None:
         """Take owners of hosts; a text says why a host cannot have one, and its links are given up."""
@@ -359,7 +365,7 @@ class Mailboxes:
 
     def ask_again(self, name: str, hosts: Iterable[str]) -> None:
         """Ask for the owners of hosts again, later: nobody could answer."""
-        self._crawls[name].unrouted |= dict.fromkeys(hosts)
+        self._crawls[name].unrouted |= dict.fromkeys(hosts, "")
 
     # --- how it is
 
@@ -387,14 +393,6 @@ class Mailboxes:
     def names(self) -> list[str]:
         """Return the names of all crawls."""
         return sorted(self._crawls)
-
-
-def shares_of_url(shares: tuple[Share, ...], url: str) -> list[Share]:
-    """Return the shares that a URL belongs to: one per vantage."""
-    if not any(share.filters for share in shares):
-        return list(shares)
-    directory = directory_of(url)
-    return [share for share in shares if share.admits(directory)]
 
 
 def _names(crawl: RunningCrawl, row: NodeRow) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -70,6 +71,8 @@ class Post:
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
         self._asked = asyncio.Event()
+        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(self._turn)
+        """By crawler: one that sends much waits for itself, not others for it."""
 
     async def __aenter__(self) -> Self:
         """Open the file and start to look after the nodes."""
@@ -93,6 +96,14 @@ class Post:
         self._is_stopping = True
         self._wake()
 
+    def _turn(self) -> asyncio.Semaphore:
+        return asyncio.Semaphore(self._config.at_a_time)
+
+    async def _exchanged(self, crawl: str, request: ExchangeRequest) -> ExchangeAnswer:
+        found = self._boxes.find(crawl, request.session)
+        async with self._turns[found[1].row.crawler if found else ""]:
+            return await self._run(lambda: self._boxes.exchange(crawl, request))
+
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
@@ -108,14 +119,15 @@ class Post:
         if request.crawler not in known:
             names = ", ".join(sorted(known)[:10]) or "none"
             raise InputError(f"no crawler is called {request.crawler!r}: there are {names}")
-        answer = await self._run(lambda: self._boxes.join(crawl, request))
+        async with self._turns[request.crawler]:
+            answer = await self._run(lambda: self._boxes.join(crawl, request))
         self._wake()
         return answer
 
     async def exchange(self, crawl: str, request: ExchangeRequest) -> ExchangeAnswer:
         """Take what a node says; wait until there is something to answer, as long as it allows."""
         deadline_s = time.monotonic() + request.wait_s
-        answer = await self._run(lambda: self._boxes.exchange(crawl, request))
+        answer = await self._exchanged(crawl, request)
         if answer.state is CrawlState.ENDED:
             await self._report_ended()
         self._report_sights()
@@ -135,7 +147,7 @@ class Post:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(self._next_change()), left_s)
             if self._boxes.has_news(crawl, request.session):
-                answer = await self._run(lambda: self._boxes.exchange(crawl, later))
+                answer = await self._exchanged(crawl, later)
         return answer
 
     async def status(self, crawl: str) -> dict[str, Any] | None:
@@ -184,10 +196,9 @@ class Post:
         while True:
             await self._asked.wait()
             self._asked.clear()
-            questions = await self._run(self._boxes.questions)
-            for crawl, hosts in questions.items():
-                for start in range(0, len(hosts), BATCH):
-                    await self._ask_about(crawl, hosts[start : start + BATCH])
+            while questions := await self._run(lambda: self._boxes.questions(BATCH)):
+                for crawl, hosts in questions.items():
+                    await self._ask_about(crawl, hosts)
 
     async def _ask_about(self, crawl: str, hosts: list[str]) -> None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from ipmicra.assign.balance.pieces import directory_of
 from ipmicra.edge.crawls.ledger import CrawlRow, NodeRow
 from ipmicra.model.link import Share
 from ipmicra.partition.hashing import hash_one
@@ -73,8 +74,10 @@ class RunningCrawl:
     homeless: dict[Block, None] = field(default_factory=dict)
     """Blocks with links but without a holder."""
     shares: dict[str, tuple[Share, ...]] = field(default_factory=dict)
-    unrouted: dict[str, None] = field(default_factory=dict)
-    """Hosts whose owners are to be asked for."""
+    unrouted: dict[str, str] = field(default_factory=dict)
+    """Hosts whose owners are to be asked for, and the crawlers that found them."""
+    found: Counter[str] = field(default_factory=Counter)
+    """Links that were added, by the crawler whose node found them."""
     moves: dict[str, tuple[Share, ...]] = field(default_factory=dict)
     """New shares of sites that are to move."""
     held: dict[int, tuple[str, str]] = field(default_factory=dict)
@@ -132,6 +135,14 @@ class RunningCrawl:
     def absent(self) -> list[str]:
         """Crawlers that own links and have no node."""
         return sorted({crawler for crawler, _ in self.homeless})
+
+
+def shares_of_url(shares: tuple[Share, ...], url: str) -> list[Share]:
+    """Return the shares that a URL belongs to: one per vantage."""
+    if not any(share.filters for share in shares):
+        return list(shares)
+    directory = directory_of(url)
+    return [share for share in shares if share.admits(directory)]
 
 
 def _is_undivided(shares: tuple[Share, ...]) -> bool:

@@ -22,6 +22,7 @@ and belongs to the one coordinator that the crawl's nodes talk to.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -95,6 +96,13 @@ _SEE = (
     "failures = failures + excluded.failures, "
     "first_byte_ms = MIN(COALESCE(first_byte_ms, 1e9), COALESCE(excluded.first_byte_ms, 1e9))"
 )
+_OWN = (
+    "state < 2 AND (node = ? OR state = 0 AND (crawler = ? OR EXISTS (SELECT 1 FROM blocks WHERE "
+    "blocks.crawl = links.crawl AND blocks.crawler = links.crawler AND blocks.slot = links.slot "
+    "AND blocks.node = ?)))"
+)
+"""Links that a node may finish: those it was last given, those that wait for its crawler, and those that wait
+in blocks it holds for others. The last two are for processes that were killed before they claimed them."""
 _LINK = "number, slot, key, url, host, depth, priority, extra"
 
 
@@ -124,7 +132,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         """Open a file, made if it is missing."""
         self._connection = SqliteConnection(str(path), ConnectionConfig(synchronous="FULL"))
-        self._raw = self._connection.raw
+        self._raw, self._folder = self._connection.raw, path.parent
         (version,) = self._raw.execute("PRAGMA user_version").fetchone()
         if version not in {0, SCHEMA}:
             self.close()
@@ -138,6 +146,10 @@ class Ledger:
                 for statement in _TABLES.split(";"):
                     self._raw.execute(statement)
                 self._raw.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def free_bytes(self) -> int:
+        """Return how much the file's disk can take."""
+        return shutil.disk_usage(self._folder).free
 
     def transaction(self) -> AbstractContextManager[None]:
         """Do all or nothing."""
@@ -193,7 +205,7 @@ class Ledger:
     def take_back(self, crawl: int, node: str, slot: str | None = None) -> None:
         """Let what a node held wait again, all of it or that of a slot."""
         where = "crawl = ? AND node = ? AND state = 1" + ("" if slot is None else " AND slot = ?")
-        sql = f"UPDATE links SET state = 0, node = '' WHERE {where}"  # noqa: S608
+        sql = f"UPDATE links SET state = 0 WHERE {where}"  # noqa: S608 - who had them may still have fetched them
         self._connection.execute(sql, (crawl, node) if slot is None else (crawl, node, slot))
 
     def holders(self, crawl: int) -> dict[tuple[str, str], str]:
@@ -230,12 +242,16 @@ class Ledger:
             ],
         )
 
-    def finish(self, crawl: int, numbers: Iterable[int], keys: Iterable[int] = ()) -> None:
-        """Note that links are fetched or given up: delivered ones by number, claimed ones by key."""
-        sql = "UPDATE links SET state = 2, node = '' WHERE number = ? AND crawl = ?"
-        self._raw.executemany(sql, [(number, crawl) for number in numbers])
-        sql = "UPDATE links SET state = 2, node = '' WHERE key = ? AND crawl = ?"
-        self._raw.executemany(sql, [(key, crawl) for key in keys])
+    def finish(self, crawl: int, by: NodeRow, numbers: Iterable[int], keys: Iterable[int] = ()) -> None:
+        """Note that a node has fetched links or given them up: delivered ones by number, claimed ones by key.
+
+        Links that are none of its business stay as they are: see `_OWN`.
+        """
+        node, crawler = by.node, by.crawler
+        sql = f"UPDATE links SET state = 2, node = '' WHERE number = ? AND crawl = ? AND {_OWN}"  # noqa: S608
+        self._raw.executemany(sql, [(number, crawl, node, crawler, node) for number in numbers])
+        sql = f"UPDATE links SET state = 2, node = '' WHERE key = ? AND crawl = ? AND {_OWN}"  # noqa: S608
+        self._raw.executemany(sql, [(key, crawl, node, crawler, node) for key in keys])
 
     def deliver(
         self, crawl: int, block: tuple[str, str], node: str, delivery: int, most: int

@@ -21,6 +21,10 @@ class BodyError(MessageError):
         self.status = status
 
 
+UNKNOWN_BYTES = 1_000_000
+"""What a body counts whose size is not announced."""
+
+
 def head_bytes(scope: Scope) -> int:
     """Count the bytes of a request's first line and headers.
 
@@ -28,6 +32,15 @@ def head_bytes(scope: Scope) -> int:
     """
     line = len(scope["raw_path"]) + len(scope["query_string"])
     return line + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
+
+
+def body_bytes(scope: Scope) -> int:
+    """Return how large the body of a request is said to be; one of unknown size counts as large."""
+    named = dict(scope["headers"])
+    announced = named.get(b"content-length", b"0")
+    if b"transfer-encoding" in named or not announced.isdigit():
+        return UNKNOWN_BYTES
+    return int(announced[:18])
 
 
 async def read_body(request: Request, limit: int, within_s: float) -> bytes:

@@ -10,7 +10,8 @@ that from shutting out a coordinator:
    restart it, so sending one byte per second gains nothing. It stops while a request is being answered.
 2. A connection is unauthenticated until one of its requests carries the token. Unauthenticated connections
    are few, in all and per client; when a new one arrives and there is no room, the one that has waited
-   longest is dropped. Authenticated connections never make room for others.
+   longest is dropped. Authenticated connections make room for others of the same token only, where the
+   application limits them: a token in bad hands must not take all connections.
 
 Dropping means aborting the transport: a graceful close would let the other side decide when it is over.
 Bodies have their own time limit (`bodies.py`), and so has the TLS handshake (`server.py`).
@@ -74,6 +75,8 @@ class ConnectionLimiter:
         self._note = note
         self._waiting: dict[LimitedProtocol, str] = {}
         """The client of each unauthenticated connection; the one that has waited longest comes first."""
+        self._known: dict[str, dict[LimitedProtocol, None]] = {}
+        """Authenticated connections by the name of their token, the oldest first."""
 
     def add(self, connection: LimitedProtocol, client: str) -> None:
         """Admit an unauthenticated connection; an older one may have to make room."""
@@ -84,9 +87,26 @@ class ConnectionLimiter:
             self.drop(next(iter(self._waiting)), "crowded")
         self._waiting[connection] = client
 
-    def remove(self, connection: LimitedProtocol) -> None:
-        """Forget a connection that has closed or authenticated."""
+    def know(self, connection: LimitedProtocol, name: str, most: int) -> None:
+        """Count a connection as that of a token; the oldest of the same token may have to make room."""
         self._waiting.pop(connection, None)
+        if not name or connection.name == name:
+            return
+        self.remove(connection)
+        connection.name = name
+        mine = self._known.setdefault(name, {})
+        if len(mine) >= most:
+            self.drop(next(iter(mine)), "crowded")
+        mine = self._known.setdefault(name, {})
+        mine[connection] = None
+
+    def remove(self, connection: LimitedProtocol) -> None:
+        """Forget a connection that has closed."""
+        self._waiting.pop(connection, None)
+        mine = self._known.get(connection.name, {})
+        mine.pop(connection, None)
+        if not mine:
+            self._known.pop(connection.name, None)
 
     def drop(self, connection: LimitedProtocol, reason: str) -> None:
         """Abort a connection."""
@@ -108,6 +128,8 @@ class LimitedProtocol(H11Protocol):
         """Serve one connection under a limiter."""
         super().__init__(config, server_state, {**app_state, AUTHENTICATED: self.authenticated})
         self._limiter = limiter
+        self.name = ""
+        """Of the token that its last request showed."""
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -134,9 +156,9 @@ class LimitedProtocol(H11Protocol):
         self._limiter.remove(self)
         super().connection_lost(exc)
 
-    def authenticated(self) -> None:
-        """Count the connection as authenticated from now on."""
-        self._limiter.remove(self)
+    def authenticated(self, name: str = "", most: int = 0) -> None:
+        """Count the connection as authenticated from now on, as one of at most so many of a token."""
+        self._limiter.know(self, name, most)
 
     @property
     def _is_answering(self) -> bool:

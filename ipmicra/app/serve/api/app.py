@@ -1,6 +1,7 @@
 """The API as one ASGI application: every request passes the gate, then reaches its endpoint.
 
-The gate, in this order: the length of the headers; the token; the role; and how many streams the token has.
+The gate, in this order: the token, and how many connections it has; the length of the headers; how much the
+token has sent of late; the role; and how many streams the token has.
 What is refused there costs microseconds, and nothing of a body is read. A request that asks for the owner of
 a host whose answer is kept is answered by the gate itself: it is most of what a coordinator is asked, and
 routing it would cost more than answering it.
@@ -8,6 +9,7 @@ routing it would cost more than answering it.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
@@ -37,8 +39,9 @@ from ipmicra.app.serve.api.problem import problem, refusal_of
 from ipmicra.app.serve.coordinator import Coordinator
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.edge.log import EventLog
-from ipmicra.edge.web.bodies import head_bytes
+from ipmicra.edge.web.bodies import body_bytes, head_bytes
 from ipmicra.edge.web.connection_limits import AUTHENTICATED
+from ipmicra.edge.web.request_pace import RequestPace
 from ipmicra.model.token import Identity, Role
 
 events = EventLog("coordinator")
@@ -147,6 +150,10 @@ class Gate:
     def __init__(self, app: ASGIApp, coordinator: Coordinator, limits: ApiLimits) -> None:
         """Stand before an application."""
         self._app, self._coordinator, self._limits = app, coordinator, limits
+        self._paces = {
+            Role.AGENT: RequestPace(limits.agent_pace),
+            Role.CRAWLER: RequestPace(limits.crawler_pace),
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, answer it, or hand it on."""
@@ -158,7 +165,10 @@ class Gate:
         if len(given) == 1:
             identity = self._coordinator.access.identify(given[0].decode("latin-1"))
         if identity is not None:
-            scope.get("state", {}).get(AUTHENTICATED, _no_limiter)()
+            is_agent = identity.role is Role.AGENT
+            most = self._limits.agent_connections if is_agent else self._limits.connections
+            name = f"{identity.role.value} {identity.name}"
+            scope.get("state", {}).get(AUTHENTICATED, _no_limiter)(name, most)
             if scope["path"] == OWNER_PATH and scope["method"] == "GET" and identity.may(Role.CRAWLER):
                 body = self._coordinator.owners.kept(scope["query_string"])
                 if body is not None:
@@ -168,8 +178,21 @@ class Gate:
             reason = f"the headers are over {self._limits.head_bytes:,} bytes"
             await problem(RefusedError("long-headers", reason), Connection="close")(scope, receive, send)
             return
+        if identity is not None and not await self._is_in_time(identity, scope):
+            reason = f"the token {identity.name!r} sends more than it may"
+            await problem(RefusedError("too-many", reason))(scope, receive, send)
+            return
         scope[IDENTITY] = identity
         await self._app(scope, receive, send)
+
+    async def _is_in_time(self, identity: Identity, scope: Scope) -> bool:
+        """Let a request wait until its token may send so much; return whether that is soon enough."""
+        pace = self._paces.get(identity.role)
+        if pace is None or scope["method"] in {"GET", "HEAD"}:
+            return True
+        wait_s = pace.wait_s(identity.name, body_bytes(scope))
+        await asyncio.sleep(self._limits.refusal_s if wait_s is None else wait_s)
+        return wait_s is not None
 
 
 async def _send(send: Send, body: bytes) -> None:
@@ -185,5 +208,5 @@ async def _send(send: Send, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _no_limiter() -> None:
+def _no_limiter(_name: str, _most: int) -> None:
     """Stand in for the connection limiter where the application is served without one."""

@@ -12,7 +12,8 @@ import pytest
 
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.mailboxes import Mailboxes, UnknownSessionError
-from ipmicra.edge.crawls.ledger import Ledger
+from ipmicra.edge.crawls.ledger import Ledger, LinkState
+from ipmicra.errors import InputError, StoreError
 from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import CrawlState, DeliveredLink, ExchangeAnswer, ExchangeRequest, JoinRequest
 
@@ -64,7 +65,7 @@ class Office:
             ),
         )
         self.received[node] = answer.delivery
-        for crawl, hosts in self.boxes.questions().items():
+        for crawl, hosts in self.boxes.questions(500).items():
             self.boxes.routed(crawl, {host: (Share(crawler=host[:3], slot=host[3:]),) for host in hosts})
         return answer
 
@@ -199,7 +200,7 @@ def test_site_that_changes_its_owner_moves_after_its_release(office: Office) -> 
 
 def test_site_with_two_vantages_is_delivered_to_both_owners(office: Office) -> None:
     office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("two1/a"),)))
-    assert office.boxes.questions() == {"c": ["two1"]}
+    assert office.boxes.questions(500) == {"c": ["two1"]}
     shares = tuple(Share(crawler=name, slot="1", vantage=name) for name in ("fra", "nyc"))
     office.boxes.routed("c", {"two1": shares})
     assert urls(office.get("fra")) == urls(office.get("nyc")) == ["two1/a"]
@@ -207,7 +208,7 @@ def test_site_with_two_vantages_is_delivered_to_both_owners(office: Office) -> N
 
 def test_host_without_an_owner_does_not_keep_the_crawl_open(office: Office) -> None:
     office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("bad/a"),)))
-    office.boxes.questions()
+    office.boxes.questions(500)
     office.boxes.routed("c", {"bad": "it has no address"})
     office.say("fra", is_idle=True)
     assert office.say("nyc", is_idle=True).state is CrawlState.ENDED
@@ -296,7 +297,94 @@ def test_room_of_a_slot_is_counted_anew_when_an_answer_was_lost(office: Office) 
 
 def test_site_in_several_vantages_is_open_to_nobody(office: Office) -> None:
     office.boxes.exchange("c", ExchangeRequest(session=office.sessions["fra"], links=(link("two1/a"),)))
-    office.boxes.questions()
+    office.boxes.questions(500)
     shares = tuple(Share(crawler=name, slot="1", vantage=name) for name in ("fra", "nyc"))
     office.boxes.routed("c", {"two1": shares})
     assert not any(one.is_open for name in ("fra", "nyc") for one in office.get(name))
+
+
+# --- nodes that turn hostile
+
+
+def test_node_cannot_finish_what_others_hold_or_wait_for(office: Office) -> None:
+    office.say("fra", link("nyc1/a"), link("nyc1/b"), link("fra1/a"))
+    held = office.get("nyc", room=1)
+    everything, keys = tuple(range(1, 20)), tuple(link(f"nyc1/{name}").key for name in "ab")
+    office.say("fra", done=everything, fetched=keys, room=0)
+    assert office.ledger.counts(1)[LinkState.DONE] == 1  # its own, which it was not even given
+    rest = office.get("nyc", done=(held[0].number,))
+    assert office.ledger.counts(1)[LinkState.DONE] == 2
+    assert urls(held) + urls(rest) == ["nyc1/a", "nyc1/b"]
+
+
+def test_node_that_was_restarted_may_say_what_it_had_finished(office: Office) -> None:
+    office.say("fra", link("fra1/a"), link("fra1/b"))
+    first, second = office.get("fra")
+    office.join("fra")
+    office.say("fra", done=(first.number,), room=0)
+    assert [one.number for one in office.get("fra")] == [second.number]
+
+
+def test_node_that_stood_in_for_another_crawler_may_say_so_after_a_restart(office: Office) -> None:
+    office.say("fra", link("nyc1/a"))
+    office.say("nyc", is_leaving=True)
+    (taken,) = office.get("fra")
+    office.join("fra")
+    office.say("fra", done=(taken.number,), room=0)
+    assert office.ledger.counts(1) == {LinkState.DONE: 1}
+
+
+def test_name_of_another_crawlers_node_cannot_be_taken(office: Office) -> None:
+    with pytest.raises(InputError, match="a node of 'nyc' is called 'nyc'"):
+        office.boxes.join("c", JoinRequest(node="nyc", crawler="fra"))
+    assert office.get("nyc") == []  # its session goes on
+    office.say("nyc", is_leaving=True)
+    office.boxes.join("c", JoinRequest(node="nyc", crawler="fra"))
+
+
+def test_nodes_and_crawls_are_limited_in_number(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "crawls.db")
+    config = MailboxConfig(most_nodes=2, most_crawls=2)
+    boxes = Mailboxes(ledger, config, ticks=lambda: 0.0, clock=lambda: 1e9)
+    for node in ("a", "b", "a"):
+        boxes.join("c", JoinRequest(node=node, crawler="fra"))
+    with pytest.raises(InputError, match="'fra' has 2 nodes in crawl 'c': stop one first"):
+        boxes.join("c", JoinRequest(node="d", crawler="fra"))
+    boxes.join("c", JoinRequest(node="d", crawler="nyc"))
+    boxes.join("c2", JoinRequest(node="a", crawler="fra"))
+    with pytest.raises(InputError, match="2 crawls of 2 run"):
+        boxes.join("c3", JoinRequest(node="a", crawler="fra"))
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("config", "error"),
+    [(MailboxConfig(most_found=2), InputError), (MailboxConfig(least_free_bytes=1 << 62), StoreError)],
+)
+def test_links_beyond_a_limit_are_refused_and_all_else_is_taken(
+    tmp_path: Path, config: MailboxConfig, error: type[Exception]
+) -> None:
+    ledger = Ledger(tmp_path / "crawls.db")
+    boxes = Mailboxes(ledger, config, ticks=lambda: 0.0, clock=lambda: 1e9)
+    mine = boxes.join("c", JoinRequest(node="fra", crawler="fra")).session
+    other = boxes.join("c", JoinRequest(node="nyc", crawler="nyc")).session
+    with pytest.raises(error):
+        boxes.exchange("c", ExchangeRequest(session=mine, links=tuple(link(f"fra1/{n}") for n in range(3))))
+    assert ledger.counts(1) == {}
+    boxes.exchange("c", ExchangeRequest(session=mine, done=(1,), room=5))
+    if error is InputError:  # the limit is one crawler's own
+        boxes.exchange("c", ExchangeRequest(session=mine, links=(link("fra1/a"), link("fra1/b"))))
+        boxes.exchange("c", ExchangeRequest(session=other, links=(link("fra1/c"), link("fra1/d"))))
+        assert sum(ledger.counts(1).values()) == 4
+    ledger.close()
+
+
+def test_owners_are_asked_for_in_turns_of_those_who_found_hosts(office: Office) -> None:
+    flood = tuple(link(f"fra{n}/a") for n in range(50))
+    for node, links in (("fra", flood), ("nyc", (link("nyc1/a"), link("nyc2/a")))):
+        office.boxes.exchange("c", ExchangeRequest(session=office.sessions[node], links=links))
+    first = office.boxes.questions(4)["c"]
+    assert first == ["fra0", "nyc1", "fra1", "nyc2"]
+    rest = office.boxes.questions(100)["c"]
+    assert sorted(first + rest) == sorted({*(f"fra{n}" for n in range(50)), "nyc1", "nyc2"})
+    assert office.boxes.questions(4) == {}
