@@ -122,7 +122,7 @@ GROUPS = {
     "parquet": About(
         title="Looking up whole tables of Parquet",
         topic="lookup",
-        measures="`ipmicra lookup FILE.parquet -o OUT.parquet`, 10 and 100 million rows; peak memory",
+        measures="`ipmicra lookup -o`, 10 and 100 million rows; `assign -o`, 10 million; peak memory",
         beside="reading and writing equal columns",
         home="tables:measure_tables",
         typical_s=900,
@@ -130,7 +130,7 @@ GROUPS = {
     "spark": About(
         title="Looking up tables of Spark",
         topic="lookup",
-        measures="`with_subnets` over Sail, a million to 100 million rows",
+        measures="`with_subnets` over Sail, a million to 100 million rows, counted and written",
         beside="an identity `mapInArrow`",
         home="frames:measure_frames",
         typical_s=600,
