@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -37,15 +38,16 @@ class OwnSites:
             InputError: The store assigns nothing to this crawler.
         """
         with home.open_store() as store:
-            assignments, schedule = store.assignments.all(), store.recrawls.all()
-        own = [one for one in assignments if one.crawler == crawler]
+            assignments = store.assignments.all()  # nodes read whose every site is from one file
+            own = [one for one in assignments if one.crawler == crawler]
+            known = store.recrawls.of_many([one.host for one in own]) if only_due else {}
         if not own:
             raise InputError(
                 f"no site is assigned to {crawler} in {home.store}: run `ipmicra assign SEEDS`, "
                 "or name --assignments FILE"
             )
         if only_due:
-            own = _due(own, schedule, time.time())
+            own = _due(own, list(chain.from_iterable(known.values())), time.time())
         return cls(own=tuple(own), others=tuple(one for one in assignments if one.crawler != crawler))
 
     def write(self, path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -56,10 +57,16 @@ class StoredKnowledge:
             rows.append(site.host, site.address)
         return rows
 
+    def _pages(self, hosts: Sequence[str]) -> dict[str, float]:
+        """Return the pages of hosts as far as they are known; of other hosts nothing is read."""
+        assigned = chain.from_iterable(self.store.assignments.of_many(hosts).values())
+        crawled = chain.from_iterable(self.store.recrawls.of_many(hosts).values())
+        expected = {one.host: float(one.pages) for one in assigned if one.of == 1 and one.pages}
+        return expected | crawled_pages(crawled)
+
     def fill(self, rows: SiteRows, notes: list[str]) -> dict[Address, DelegationRecord]:
         """Fill in addresses, places and pages that files do not have; return delegations by address."""
-        assigned = {one.host: one.pages for one in self.store.assignments.all() if one.of == 1 and one.pages}
-        pages = assigned | crawled_pages(self.store.recrawls.all())
+        pages = self._pages(rows.hosts)
         for row, host in enumerate(rows.hosts):
             if rows.addresses[row] is None and (site := self.store.sites.get(host)) is not None:
                 rows.addresses[row] = site.address
