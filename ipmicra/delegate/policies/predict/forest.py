@@ -6,6 +6,9 @@ node the message gets weaker by the node's own spread. Going down again gives me
 exactly, for a tree. Several trees with shifted grids over the Earth are averaged, so that a border between
 two cells is no border for all; organisation and subnets below them are common to all trees. The loops are
 compiled (`ipmicra/native/delegate/forest.c`).
+
+Every subnet that is asked about has a branch, and few are sampled. So the nodes common to all trees are made
+when a message first climbs to them (`Forest.grown`); until then NOTHING stands in their place.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ipmicra.native import kernels
 
 NOTHING = 0
 """Number of a node that no sample reaches."""
+Key = tuple[object, ...]
 Floats32 = NDArray[np.float32]
 
 
@@ -41,6 +45,8 @@ class Branch:
     common_squares: tuple[float, ...]
     slice_square: float | None = None
     """Variance between slices of the subnet; None if it is no wider than one and `common` ends with it."""
+    path: tuple[Key, ...] = ()
+    """What each of the common nodes is called below the one before; empty if no sample is to climb it."""
 
     def arrays(self) -> kernels.Branch:
         """Return what compiled code needs."""
@@ -60,8 +66,8 @@ class Forest:
         """Begin with nothing learnt."""
         self._crawlers = crawlers
         self._count = 1  # NOTHING
-        self._numbers: dict[tuple[object, ...], int] = {}
-        self.slice_squares: dict[int, float] = {}
+        self._numbers: dict[Key, int] = {}
+        self._slice_squares: dict[int, float] = {}
         """Variance that the messages of each slice climb with: its first one, or sums would not add up."""
         self._precision = np.zeros((16, crawlers), np.float32)
         self._weight = np.zeros((16, crawlers), np.float32)
@@ -86,6 +92,35 @@ class Forest:
                 self._precision.resize(shape, refcheck=False)
                 self._weight.resize(shape, refcheck=False)
         return number
+
+    def found(self, branch: Branch) -> Branch:
+        """Return a branch with the nodes of its path that there are by now."""
+        common: list[int] = []
+        parent: tuple[int, ...] = ()
+        for part in branch.path:
+            parent = (self._numbers.get((*parent, *part), NOTHING),)
+            common += parent
+        return self._with_common(branch, common) if common else branch
+
+    def grown(self, branch: Branch) -> Branch:
+        """Return a branch with all nodes of its path, so that messages can climb it."""
+        common: list[int] = []
+        parent: tuple[int, ...] = ()
+        for part in branch.path:
+            parent = (self.node(*parent, *part),)
+            common += parent
+        if common and branch.slice_square is not None:
+            self._slice_squares.setdefault(common[-1], branch.slice_square)
+        return self._with_common(branch, common) if common else branch
+
+    def _with_common(self, branch: Branch, common: list[int]) -> Branch:
+        """Put nodes into a branch; messages of a slice that has climbed before climb as they did then."""
+        square, squares = branch.slice_square, branch.common_squares
+        if square is not None:
+            square = self._slice_squares.get(common[-1], square)
+            squares = (*squares[:-1], square)
+        nodes = np.array(common, dtype=np.intp)
+        return Branch(branch.trees, nodes, branch.tree_squares, squares, square, branch.path)
 
     def add_crawler(self) -> None:
         """Make room for one more crawler, of which nothing is known."""
@@ -194,15 +229,14 @@ class Branches:
         else:
             place = self._registered(attempt)
             nodes = self._over_registry(forest, place, country)
-        common, squares = self._common(forest, attempt, ("place", *place, country), spread)
+        path, squares = self._common(attempt, ("place", *place, country), spread)
         between = self.between_slices(attempt, is_placed=is_placed)
         if between is not None:
-            own = forest.node(common[-1], "slice", slice_of(attempt.address))
-            between = forest.slice_squares.setdefault(own, between)
-            common.append(own)
+            path.append(("slice", slice_of(attempt.address)))
             squares.append(between)
         levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
-        return Branch(nodes, np.array(common, dtype=np.intp), levels, tuple(squares), between)
+        none = np.zeros(0, np.intp)
+        return forest.found(Branch(nodes, none, levels, tuple(squares), between, tuple(path)))
 
     def between_slices(self, attempt: Attempt, *, is_placed: bool) -> float | None:
         """Return the variance between slices of an attempt's subnet; None if it is no wider than one."""
@@ -242,21 +276,18 @@ class Branches:
         land = forest.node(registry, country)
         return np.array([[root], [registry], [land], [forest.node(land, place[1])]], dtype=np.intp)
 
-    def _common(
-        self, forest: Forest, attempt: Attempt, top: tuple[object, ...], spread: LevelSpread
-    ) -> tuple[list[int], list[float]]:
-        """Return the nodes of organisation, wider subnets and the subnet itself; for the root, a slice's."""
+    def _common(self, attempt: Attempt, top: Key, spread: LevelSpread) -> tuple[list[Key], list[float]]:
+        """Return the path to organisation, wider subnets and the subnet itself; for the root, a slice's."""
         is_registered = self._tree.parent(attempt.row) is not None
         organisation = self._tree.organisation_number(attempt.row) if is_registered else 0
-        nodes = [forest.node(*top, organisation)]
+        path: list[Key] = [(*top, organisation)]
         squares = [spread.organisation**2]
         for row in self._wider(attempt.row) if is_registered else ():
-            nodes.append(forest.node(nodes[-1], row))
+            path.append((row,))
             squares.append(spread.wider**2)
-        subnet = attempt.row if is_registered else slice_of(attempt.address)
-        nodes.append(forest.node(nodes[-1], "subnet", subnet))
+        path.append(("subnet", attempt.row if is_registered else slice_of(attempt.address)))
         squares.append(spread.subnet**2)
-        return nodes, squares
+        return path, squares
 
     def _wider(self, subnet: int) -> list[int]:
         """Return the nearest subnets above, widest first, without the root."""

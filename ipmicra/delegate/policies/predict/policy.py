@@ -357,7 +357,8 @@ class Predict:
     def knows(self, attempt: Attempt) -> bool:
         """Return whether anything near a subnet was sampled."""
         notes = self._notes(attempt)
-        return self._field(notes.prior.outlook.is_placed).forest.is_touched(notes.prior.branch)
+        forest = self._field(notes.prior.outlook.is_placed).forest
+        return forest.is_touched(forest.found(notes.prior.branch))
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Return whether the expected saving of a probe by a newcomer exceeds its price."""

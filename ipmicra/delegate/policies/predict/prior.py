@@ -328,7 +328,7 @@ class Field:
 
         None where other slices foretold nothing, or the slice itself is known: it says nothing of the others.
         """
-        subnet, own = prior.branch.common[-2:].tolist()
+        subnet, own = self.forest.found(prior.branch).common[-2:].tolist()
         seen = self.forest.knows(subnet)[samples.crawlers]
         if not seen.any() or self.forest.knows(own).any():
             return None
@@ -348,8 +348,9 @@ class Field:
 
     def learn(self, prior: Expectation, samples: Samples) -> None:
         """Take in the samples of one site; `prior` is what was expected of it."""
+        branch = self.forest.grown(prior.branch)
         if prior.sites != self._sites:  # other sites taught something meanwhile
-            prior = self.expect(prior.outlook, prior.branch)
+            prior = self.expect(prior.outlook, branch)
         crawlers = samples.crawlers
         residuals, seen = self._residuals(prior, samples)
         if samples.weight < 1.0:
@@ -363,7 +364,7 @@ class Field:
         centre = prior.level[crawlers]
         precision = np.maximum(1.0 / after - 1.0 / before, 0.0)
         message = (centre + before * pull) / after - centre / before
-        self.forest.learn(prior.branch, crawlers, precision, message)
+        self.forest.learn(branch, crawlers, precision, message)
 
     def _learn_within(self, crawlers: NDArray[np.intp], inverse: Floats, pull: Floats) -> None:
         """Add the expected products of one site's residuals (one step of expectation maximisation)."""
