@@ -184,6 +184,14 @@ GROUPS = {
         home="delegation:measure_delegation",
         typical_s=200,
     ),
+    "hosting": About(
+        title="Delegation of a million sites with hosting",
+        topic="delegate",
+        measures="share of optimal delegations, probes per site, memory, speed; a third is hosting",
+        beside="probing everyone",
+        home="delegation:measure_hosting",
+        typical_s=1600,
+    ),
     "coordinates": About(
         title="Coordinates of hosts",
         topic="coordinates",

@@ -70,6 +70,8 @@ class Sizes:
     """The same for the invented world of the paper's size."""
     delegated: int
     """Sites of the large invented world."""
+    hosted: int
+    """Sites of the large invented world with hosting."""
     placed: int
     """Hosts that are placed by coordinates."""
     placed_by_peer: int
@@ -124,6 +126,7 @@ FULL = Sizes(
     world_seeds=20,
     paper_seeds=10,
     delegated=1_000_000,
+    hosted=1_000_000,
     placed=20_000,
     placed_by_peer=100,
     overlays=(1000, 10_000, 100_000, 1_000_000),
@@ -167,6 +170,7 @@ QUICK = Sizes(
     world_seeds=1,
     paper_seeds=1,
     delegated=10_000,
+    hosted=2_000,
     placed=5000,
     placed_by_peer=20,
     overlays=(1000, 100_000),

@@ -31,7 +31,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.delegate.config import PredictConfig, mean_probes, price_ms_of
 from ipmicra.model.crawler import Crawler
 from ipmicra.model.types import Floats
 from ipmicra.native import kernels
@@ -165,14 +164,15 @@ class Belief:
     def likely(self) -> Likely:
         """Return the places that count."""
         if self._likely is None:
-            self._likely = self._found_likely()
+            self._likely = self.places_from(LEAST_WEIGHT)
         return self._likely
 
-    def _found_likely(self) -> Likely:
+    def places_from(self, least_weight: float) -> Likely:
+        """Return the places that are at least so likely beside the likeliest."""
         if len(self.scores) == 1:
             return Likely(_WHOLE, self.means, self.floors, self.least)
         weights = np.exp(self.scores - self.scores.max())
-        some = (weights >= LEAST_WEIGHT).nonzero()[0]
+        some = (weights >= least_weight).nonzero()[0]
         weights = weights[some]
         return Likely(weights / weights.sum(), self.means_at(some), self.floors[some], self.least[some])
 
@@ -247,18 +247,23 @@ class Savings:
         """
         rivals = np.argsort(-savings)[:RIVALS]
         some = np.concatenate(([holder], rivals[(savings[rivals] > 0) & (rivals != holder)]))
-        shifted = np.maximum(self._drawn(belief, some), 0.0) + self.fixed_ms
+        shifted = np.maximum(self._drawn(belief, belief.likely(), some), 0.0) + self.fixed_ms
         return float(np.log(shifted[:, 0] / shifted.min(axis=1)).mean()) * self.fixed_ms
 
     def chance(self, belief: Belief, crawler: int, usable: NDArray[np.intp]) -> float:
-        """Return how likely a crawler is the nearest of those that may be asked."""
-        some = np.concatenate(([crawler], usable[usable != crawler])).astype(np.intp)
-        return float((self._drawn(belief, some).argmin(axis=1) == 0).mean())
+        """Return how likely a crawler is the nearest of those that may be asked.
 
-    def _drawn(self, belief: Belief, crawlers: NDArray[np.intp]) -> Floats:
+        All places count: hundreds that are unlikely each may be likely together.
+        """
+        some = np.concatenate(([crawler], usable[usable != crawler])).astype(np.intp)
+        drawn = self._drawn(belief, belief.places_from(0.0), some, belief.widening)
+        return float((drawn.argmin(axis=1) == 0).mean())
+
+    def _drawn(
+        self, belief: Belief, likely: Likely, crawlers: NDArray[np.intp], widening: float = 1.0
+    ) -> Floats:
         """Return draws of some crawlers' round trips: of the place first, then of the deviations there."""
-        likely = belief.likely()
-        scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers])
+        scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers] * widening)
         values = normal_draws(len(crawlers)) @ (directions * np.sqrt(np.maximum(scales, 0.0))).T
         at = np.zeros((1, 1), np.intp)  # a single place is the same for all draws
         if len(likely.weights) > 1:
@@ -361,36 +366,3 @@ def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms:
     if best_ms is not None and least_ms >= best_ms:
         return f"light needs {least_ms:.1f} ms from there"
     return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"
-
-
-# --- what a probe costs
-
-
-class Price:
-    """The price of a probe, in ms of expected saving; it rises while more probes are used than wanted."""
-
-    def __init__(self, config: PredictConfig) -> None:
-        """Begin with nothing spent."""
-        self._config = config
-        self.overspent = 0.0
-        """Probes over the mean that was asked for, since the beginning."""
-        self.set_fleet(config.fleet)
-
-    def set_fleet(self, crawlers: int) -> None:
-        """Take note of the size of the fleet."""
-        self._least_ms = price_ms_of(self._config, crawlers)
-        self._wanted = mean_probes(self._config, crawlers)
-
-    def spend(self, probes: int) -> None:
-        """Take note of the probes of an attempt."""
-        if self._wanted is not None:
-            self.overspent += probes - self._wanted
-
-    @property
-    def now_ms(self) -> float:
-        """The price now."""
-        if self._wanted is None or self.overspent <= 0:
-            return self._least_ms
-        # Limited before the exponential: long runs overspend so far that it would overflow.
-        config = self._config
-        return self._least_ms * exp(min(config.price_step * self.overspent, log(config.price_rise)))

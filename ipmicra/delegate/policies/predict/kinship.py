@@ -25,6 +25,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ipmicra.delegate.config import PredictConfig
+from ipmicra.delegate.policies.predict.trips import Trips
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.geo import FIBRE_KM_PER_MS, vector_distances_km
 from ipmicra.model.types import Floats
@@ -42,7 +43,7 @@ class Kinship:
         self._config, self._tree = config, tree
         self._seen: dict[Key, tuple[float, int]] = {}
         """Sum and number of observations of a group of subnets."""
-        self._reaches: dict[int, dict[int, float]] = {}
+        self._reaches = Trips()
         """Shortest round trip of each crawler to any site, by subnet."""
         self.spread_rows: set[int] = set()
         self.spread_holders: set[int] = set()
@@ -90,10 +91,11 @@ class Kinship:
 
         `points` are the crawlers' places as unit vectors, NaN where unknown.
         """
-        known = self._reaches.setdefault(row, {})
+        known = self._reaches.of(row)
         is_new = not self.is_spread(row) and _are_two_places(known, samples, points)
         for crawler, rtt_ms in samples.items():
             known[crawler] = min(rtt_ms, known.get(crawler, rtt_ms))
+        self._reaches.put(row, known)
         if is_new:
             self.spread_rows.add(row)
             holder = self._tree.organisation_number(row)

@@ -35,9 +35,10 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.belief import EVEN, Belief, Notes, Price, Savings, unasked
+from ipmicra.delegate.policies.predict.belief import EVEN, Belief, Notes, Savings, unasked
 from ipmicra.delegate.policies.predict.colocated import Colocated
 from ipmicra.delegate.policies.predict.forest import Branches
+from ipmicra.delegate.policies.predict.price import Price
 from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook, Samples
 from ipmicra.delegate.policies.predict.stakes import Stakes
 from ipmicra.delegate.policies.predict.whereabouts import PlacementCheck, Whereabouts
@@ -139,8 +140,15 @@ class Predict:
         if self._colocated is not None:
             choice = self._colocated.by_load(choice, attempt, notes.belief)
         usable = self.roster.usable_flags.nonzero()[0]
-        chance = partial(self._savings.chance, notes.belief, choice.crawler, usable)
-        return replace(choice, chance=chance)
+        return replace(choice, chance=partial(self._chance, attempt, notes, choice.crawler, usable))
+
+    def _chance(self, attempt: Attempt, notes: Notes, crawler: int, usable: NDArray[np.intp]) -> float:
+        """Return how likely a crawler is the nearest, given that the site's place may be wrong."""
+        if not notes.prior.outlook.is_placed or notes.is_open or not self._whereabouts.is_known:
+            return self._savings.chance(notes.belief, crawler, usable)
+        share = self._placement.share(_source(attempt))
+        belief = notes.prior.belief(self.config).or_elsewhere(self._anywhere(attempt), share)
+        return self._savings.chance(_conditioned(belief, attempt), crawler, usable)
 
     def _choose(self, attempt: Attempt, notes: Notes) -> Choice:
         best = attempt.best

@@ -348,9 +348,10 @@ class Field:
 
     def learn(self, prior: Expectation, samples: Samples) -> None:
         """Take in the samples of one site; `prior` is what was expected of it."""
-        branch = self.forest.grown(prior.branch)
-        if prior.sites != self._sites:  # other sites taught something meanwhile
-            prior = self.expect(prior.outlook, branch)
+        found, expected = self.forest.found(prior.branch), prior.branch.common
+        if prior.sites != self._sites or (found.common != expected).any():
+            prior = self.expect(prior.outlook, found)  # other sites taught something meanwhile
+        branch = self.forest.grown(found)
         crawlers = samples.crawlers
         residuals, seen = self._residuals(prior, samples)
         if samples.weight < 1.0:

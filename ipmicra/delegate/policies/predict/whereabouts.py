@@ -33,6 +33,7 @@ from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.policies.predict.belief import Belief, student_constant
 from ipmicra.delegate.policies.predict.prior import MARGIN_KM, Expectation, Field, Geography, Outlook
+from ipmicra.delegate.policies.predict.trips import Trips
 from ipmicra.delegate.subnets import slice_of
 from ipmicra.model.geo import unit_vectors
 from ipmicra.model.location import Location
@@ -144,20 +145,21 @@ class Neighbours:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._seen: dict[int, dict[int, float]] = {}
+        self._seen = Trips()
 
     def learn(self, keys: tuple[int, ...], rtts_ms: Mapping[int, float]) -> None:
         """Take in a site's samples for its subnet and its slice; several of a crawler are averaged."""
         for key in keys:
-            known = self._seen.setdefault(key, {})
+            known = self._seen.of(key)
             for crawler, rtt_ms in rtts_ms.items():
                 known[crawler] = float(np.sqrt(known.get(crawler, rtt_ms) * rtt_ms))
+            self._seen.put(key, known)
 
     def of(self, keys: tuple[int, ...], variances: tuple[float, ...]) -> dict[int, tuple[float, float]]:
         """Return what is known of each crawler, with its variance; the last key that knows it counts."""
         found: dict[int, tuple[float, float]] = {}
         for key, variance in zip(keys, variances, strict=True):
-            for crawler, rtt_ms in self._seen.get(key, {}).items():
+            for crawler, rtt_ms in self._seen.of(key).items():
                 found[crawler] = rtt_ms, variance
         return found
 
@@ -236,8 +238,8 @@ class Whereabouts:
         self._config = config
         self._candidates, self._neighbours = Candidates(config, geography), Neighbours()
         self._crawlers = 0
-        self._told: dict[tuple[int, Location], NDArray[np.float32]] = {}
-        """Logarithms of the weights of a place's points, by slice."""
+        self._told: dict[tuple[int, Location], bytes] = {}
+        """Logarithms of the weights of a place's points, by slice: an array takes twice as many bytes."""
 
     def add_crawler(self, place: Location | None) -> None:
         """Take note of a crawler."""
@@ -255,8 +257,8 @@ class Whereabouts:
         """Return what a site's place says, with points weighed by what its slice taught."""
         if attempt.location is None or len(outlook.scores) == 1:
             return outlook
-        scores = self._told.get((slice_of(attempt.address), attempt.location))
-        if scores is None or len(scores) != len(outlook.scores):
+        scores = np.frombuffer(self._told.get((slice_of(attempt.address), attempt.location), b""), np.float32)
+        if len(scores) != len(outlook.scores):
             return outlook
         return replace(outlook, scores=scores.astype(np.float64))
 
@@ -288,4 +290,5 @@ class Whereabouts:
         if place.radius_km <= self._config.coarse_km:
             self._candidates.add(place, prior.branch.trees)
         if len(places) > 1:
-            self._told[slice_of(attempt.address), place] = np.log(np.maximum(places, TINY)).astype(np.float32)
+            scores = np.log(np.maximum(places, TINY)).astype(np.float32)
+            self._told[slice_of(attempt.address), place] = scores.tobytes()

@@ -111,3 +111,19 @@ def test_quantile_points_are_symmetric_around_nil() -> None:
     points = quantile_points(15)
     np.testing.assert_allclose(points, -points[::-1], atol=1e-12)
     assert points[7] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_places_that_are_unlikely_each_count_together() -> None:
+    """Seven of ten sites are beside the first crawler, the others at one of a hundred places elsewhere."""
+    means = np.log(np.array([[5.0, 100.0], *[[100.0, 5.0]] * 100]))
+    belief = belief_in(means, 0.01 * np.eye(2))
+    belief.scores = np.log([0.7, *[0.003] * 100])
+    assert SAVINGS.chance(belief, 0, np.arange(2)) == pytest.approx(0.7, abs=0.01)
+
+
+def test_surprise_makes_an_answer_less_sure() -> None:
+    calm, upset = (belief_in(np.log([[30.0, 20.0, 26.0]]), 0.04 * np.eye(3)) for _ in range(2))
+    calm.condition(0, 28.0)
+    upset.condition(0, 100.0)
+    sure, unsure = (SAVINGS.chance(one, 1, np.arange(3)) for one in (calm, upset))
+    assert 0.5 < unsure < sure - 0.1

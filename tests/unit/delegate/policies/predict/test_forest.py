@@ -92,3 +92,31 @@ def test_forest_grows_beyond_its_first_room() -> None:
     assert numbers == list(range(1, 101))
     assert len(forest) == 100
     assert forest.node("tree", 7) == 8
+
+
+def test_subnets_have_nodes_from_their_first_message_on() -> None:
+    forest = Forest(1)
+    trees = np.array([[forest.node("tree", 0)]])
+    path = (("holder", 7), ("subnet", 1), ("slice", 4))
+    asked = forest.found(Branch(trees, np.zeros(0, np.intp), (0.3,), (0.2, 0.1, 0.1), 0.1, path))
+    before = [values.copy() for values in forest.expect(asked)]
+    assert len(forest) == 1
+    grown = forest.grown(asked)
+    assert len(forest) == 4
+    assert [values.tolist() for values in forest.expect(grown)] == [values.tolist() for values in before]
+    forest.learn(grown, np.array([0]), np.array([5.0]), np.array([5.0]))
+    again = forest.found(asked)
+    assert again.common.tolist() == grown.common.tolist()
+    assert forest.expect(again)[0][0] > 0.5
+
+
+def test_messages_of_a_slice_climb_as_the_first_one_did() -> None:
+    forest = Forest(1)
+    trees = np.array([[forest.node("tree", 0)]])
+    first, later = (
+        Branch(trees, np.zeros(0, np.intp), (0.3,), (0.2, square), square, (("subnet", 1), ("slice", 4)))
+        for square in (0.1, 0.9)
+    )
+    forest.grown(first)
+    assert forest.grown(later).common_squares == (0.2, 0.1)
+    assert forest.found(later).slice_square == 0.1
