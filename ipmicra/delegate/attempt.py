@@ -137,6 +137,8 @@ class Attempt:
     asked: list[int] = field(default_factory=list)
     samples: dict[int, float] = field(default_factory=dict)
     """Round trips in ms, by crawler."""
+    compared: dict[int, float] = field(default_factory=dict)
+    """Those of them that were compared with each other: whether they can be of one place."""
     losses: dict[int, Loss] = field(default_factory=dict)
     rejected: dict[int, float] = field(default_factory=dict)
     """Round trips that cannot be true, most of them because the place makes them impossible."""

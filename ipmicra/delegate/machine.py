@@ -244,7 +244,7 @@ class DelegationMachine:
         attempt.follow(StageStep.PROBES_IN)
         if Loss.BUDGET in attempt.losses.values():
             return self._settle_without_budget(attempt, now_s)
-        if len(attempt.samples) > 1 and self.roster.is_in_many_places(attempt.samples):
+        if self.roster.finds_two_places(attempt):
             return self._settle_anycast(attempt, "light cannot be at both ends of two samples", now_s)
         return self._go_on(attempt, now_s)
 

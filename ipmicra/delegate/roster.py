@@ -34,9 +34,8 @@ and adds it anew: a later `joined_s` starts a new record.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,12 +120,26 @@ class Roster:
         doubt_km = config.doubt_radii * (location.radius_km + own.radius_km)
         return max(0.0, km_between(own, location) - doubt_km) / VACUUM_KM_PER_MS
 
-    def is_in_many_places(self, samples: dict[int, float]) -> bool:
-        """Return whether two samples put an address into two circles that do not meet."""
+    def is_in_many_places(
+        self, samples: Mapping[int, float], compared: Mapping[int, float] | None = None
+    ) -> bool:
+        """Return whether two samples put an address into two circles that do not meet.
+
+        Those that were `compared` before are not compared with each other again.
+        """
+        placed = [(one, ms) for one, ms in samples.items() if self.crawlers[one].location is not None]
+        new = [(one, ms) for one, ms in placed if compared is None or compared.get(one) != ms]
         return any(
             self._apart(one, other) > (ms + other_ms) * VACUUM_KM_PER_MS
-            for (one, ms), (other, other_ms) in combinations(samples.items(), 2)
+            for one, ms in new
+            for other, other_ms in placed
+            if one != other
         )
+
+    def finds_two_places(self, attempt: Attempt) -> bool:
+        """Return whether the samples that came since it was last asked put an attempt into two places."""
+        compared, attempt.compared = attempt.compared, dict(attempt.samples)
+        return self.is_in_many_places(attempt.samples, compared)
 
     def _apart(self, one: int, other: int) -> float:
         """Return how far two crawlers are from each other at least, 0 if a place is unknown."""

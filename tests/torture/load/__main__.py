@@ -31,7 +31,7 @@ from tests.patience import wait_until
 from tests.servers.coordinator import RunningCoordinator
 from tests.torture.coordinator import say
 from tests.torture.load.loading import Client, LoadNode, ask_owners, parts_of
-from tests.torture.load.world import LoadedWeb, Seen, agent_name, agent_token, make_home
+from tests.torture.load.world import LoadedWeb, Seen, agent_name, agent_token, make_home, trip_ms
 from tests.torture.soak.sampling import process_state
 from tests.torture.soak.stub_agents import StubAgent
 
@@ -41,7 +41,7 @@ CALLING = 8
 """Agents that call for the first time at a time."""
 LIMIT = 1.25
 """How much more the second half may cost."""
-WORDS = ("--location", "none", "--samples", "1")
+WORDS = ("--location", "locate", "--samples", "1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +168,10 @@ class Meter:
         )
 
 
+def _silent(_kind: str, **_fields: object) -> None:
+    """Note nothing."""
+
+
 async def _call_in(
     coordinator: RunningCoordinator, count: int, http: aiohttp.ClientSession
 ) -> list[StubAgent]:
@@ -175,7 +179,7 @@ async def _call_in(
     agents = []
     for number in range(count):
         address = ip_address("198.51.100.1")
-        agent = StubAgent(agent_name(number), address, coordinator.url, http, lambda *_a, **_k: None)
+        agent = StubAgent(agent_name(number), address, coordinator.url, http, _silent, trip_ms)
         agent.key = agent_token(number)
         agent.start()
         agents.append(agent)

@@ -1,8 +1,10 @@
 """The world of a load campaign: agents that are members already, sites in subnets, pages in lanes.
 
-*Sites* are addresses, sixteen to a /24. *Pages*: each host has so many, all of them linked from its first;
-the last leads to the first page of the host that is `LANES` further. So as many hosts as there are lanes are
-crawled at a time, and the crawl does the same from its beginning to its end, only with more behind it.
+*Agents* and subnets have places, which the coordinator knows (`geoloc` of the registrations), and round trips
+follow from them: so a decision takes a probe or two, as it does in earnest. *Sites* are addresses, sixteen to
+a /24. *Pages*: each host has so many, all of them linked from its first; the last leads to the first page of
+the host that is `LANES` further. So as many hosts as there are lanes are crawled at a time, and a crawl does
+the same from its beginning to its end, only with more behind it.
 """
 
 from __future__ import annotations
@@ -19,8 +21,11 @@ from ipmicra.app.home import Home
 from ipmicra.app.serve.place import OPERATOR_TOKEN
 from ipmicra.edge.coordinator.access import hash_of
 from ipmicra.edge.store.ports import AgentRecord, Member
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import CALLS_OUT, Crawler
+from ipmicra.model.geo import km_between
 from ipmicra.model.link import Link
+from ipmicra.model.location import Location
 from ipmicra.model.token import Role, TokenRecord
 
 PER_SUBNET = 16
@@ -39,6 +44,23 @@ def agent_token(number: int) -> str:
 
 def agent_name(number: int) -> str:
     return f"c{number}"
+
+
+def place_of(name: str) -> Location:
+    """Return where something is, by its name: anywhere between the polar circles."""
+    north, east = (int.from_bytes(part, "big") for part in _halves(name))
+    return Location(latitude=north / 2**32 * 120 - 60, longitude=east / 2**32 * 360 - 180, radius_km=20.0)
+
+
+def _halves(name: str) -> tuple[bytes, bytes]:
+    found = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return found[:4], found[4:]
+
+
+def trip_ms(agent: str, address: Address) -> float:
+    """Return the round trip between an agent and an address: light in glass on a winding way."""
+    subnet = (int(address) - _FIRST) // 256
+    return 0.5 + 1.4 * km_between(place_of(agent), place_of(f"N{subnet}")) / 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +116,10 @@ def make_home(folder: Path, sites: int, agents: int) -> None:
     subnets = -(-sites // PER_SUBNET)
     with (folder / "dump.db").open("w") as file:
         for number in range(subnets):
-            first = IPv4Address(_FIRST + number * 256)
+            first, place = IPv4Address(_FIRST + number * 256), place_of(f"N{number}")
             file.write(
                 f"inetnum: {first} - {first + 255}\nnetname: N{number}\norg: ORG-L{number % 5000}-RIPE\n"
-                "country: DE\nsource: RIPE\n\n"
+                f"geoloc: {place.latitude:.4f} {place.longitude:.4f}\nsource: RIPE\n\n"
             )
         for number in range(min(5000, subnets)):
             file.write(f"organisation: ORG-L{number}-RIPE\norg-name: Load {number}\nsource: RIPE\n\n")
@@ -117,7 +139,13 @@ def make_home(folder: Path, sites: int, agents: int) -> None:
                     crawler=name,
                 )
             )
-            crawler = Crawler(name=name, address=address, agent_url=f"{CALLS_OUT}{name}", joined_s=1.0)
+            crawler = Crawler(
+                name=name,
+                address=address,
+                agent_url=f"{CALLS_OUT}{name}",
+                location=place_of(name),
+                joined_s=1.0,
+            )
             store.crawlers.put(Member(crawler=crawler))
             store.agents.put(
                 AgentRecord(crawler=name, id=f"{number:032x}", joined_s=1.0, seen_s=1.0, software="stub")

@@ -158,3 +158,11 @@ def test_country_is_less_sure_than_a_point_and_nowhere_less_than_a_country() -> 
     country, point = geography.outlook(place(47.0, 3.0, radius_km=400)), geography.outlook(PARIS)
     assert len(point.levels) == 1
     assert 0 < country.levels[:, 1].var() < geography.nowhere()[1][1, 1]
+
+
+def test_samples_that_were_compared_before_are_compared_with_new_ones_only() -> None:
+    roster = roster_of(place(0.0, 0.0), place(0.0, 90.0), place(0.0, 0.0))
+    assert roster.is_in_many_places({0: 1.0, 2: 1.0, 1: 1.0}, compared={0: 1.0, 2: 1.0})
+    assert roster.is_in_many_places({0: 1.0, 1: 1.0}, compared={0: 1.0, 1: 200.0})
+    assert not roster.is_in_many_places({0: 1.0, 1: 1.0, 2: 200.0}, compared={0: 1.0, 1: 1.0})
+    assert not roster.is_in_many_places({0: 1.0, 1: 1.0}, compared={0: 1.0, 1: 1.0})
