@@ -194,8 +194,7 @@ class Mailboxes:
                 if holder == node.row.node:
                     del crawl.held[number]
                     node.held[slot] -= 1
-            for slot in request.released:
-                self._release(crawl, node, slot)
+            self._release(crawl, node, request.released)
             node.is_idle = request.is_idle and not request.links
             if request.is_leaving:
                 events.info("node_left", "{node} of {crawler} left crawl {crawl}", **_names(crawl, node.row))
@@ -285,26 +284,24 @@ class Mailboxes:
         if crawl.holders.get(block) != best:
             if block not in crawl.holders:
                 crawl.sessions[block] = crawl.nodes[best].row.session  # nobody was there before
-            crawl.holders[block] = best
+            crawl.hold(block, best)
             self._ledger.put_holders(crawl.row.id, [(*block, best)])
 
-    def _release(self, crawl: RunningCrawl, node: NodeState, slot: str) -> None:
-        """Let the blocks of a slot that a node gave up move to whom they belong."""
-        if slot not in node.lost:
-            return
-        del node.lost[slot]
-        self._ledger.take_back(crawl.row.id, node.row.node, slot)
-        for host in [one for one, shares in crawl.shares.items() if any(s.slot == slot for s in shares)]:
-            crawl.close_host(host)
-        crawl.forget_held(node.row.node, slot)
-        del node.held[slot]
-        for block in [one for one, holder in crawl.holders.items() if holder == node.row.node]:
-            if block[1] == slot:
+    def _release(self, crawl: RunningCrawl, node: NodeState, slots: Iterable[str]) -> None:
+        """Let the blocks of slots that a node gave up move to whom they belong."""
+        given = {slot: None for slot in slots if slot in node.lost}
+        if given:
+            crawl.forget_held(node.row.node, given)
+            crawl.given_up |= given.keys()
+        for slot in given:
+            del node.lost[slot], node.held[slot]
+            self._ledger.take_back(crawl.row.id, node.row.node, slot)
+            for block in crawl.held_at(node.row.node, slot):
                 node.ready.pop(block, None)
                 crawl.sessions[block] = ""
                 self._settle_block(crawl, block)
-        for host in moves_of_slot(crawl, slot):
-            self._move(crawl, host)
+            for host in moves_of_slot(crawl, slot):
+                self._move(crawl, host)
 
     def _move(self, crawl: RunningCrawl, host: str) -> None:
         for block in finish_move(self._ledger, crawl, host):

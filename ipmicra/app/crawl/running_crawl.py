@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from ipmicra.assign.balance.pieces import directory_of
@@ -84,6 +85,10 @@ class RunningCrawl:
     """Node and slot of links that were delivered and are held, by number."""
     fresh: set[str] = field(default_factory=set)
     """Hosts of which nothing was delivered yet."""
+    given_up: set[str] = field(default_factory=set)
+    """Slots that a node has given up: others may fetch from their hosts."""
+    owners: set[str] = field(default_factory=set)
+    """Crawlers that have blocks with a holder."""
     openings: dict[str, str] = field(default_factory=dict)
     """The session that has been alone with a host from its first link on, by host."""
 
@@ -95,13 +100,15 @@ class RunningCrawl:
     def is_open(self, host: str, session: str) -> bool:
         """Return whether nobody but a session has ever been given links of a host; note a first delivery.
 
-        Sites in pieces or with several vantages are never open: others fetch from them, too.
+        Sites in pieces or with several vantages are never open: others fetch from them, too. Nor are those of
+        a slot that was given up.
         """
+        shares = self.shares.get(host, ())
         if host in self.fresh:
             self.fresh.discard(host)
-            if _is_undivided(self.shares.get(host, ())):
+            if _is_undivided(shares):
                 self.openings[host] = session
-        return self.openings.get(host) == session
+        return self.openings.get(host) == session and shares[0].slot not in self.given_up
 
     def close_host(self, host: str) -> None:
         """Note that others may fetch from a host from now on."""
@@ -123,12 +130,25 @@ class RunningCrawl:
             names = list(self.nodes)
         return max(names, key=lambda name: hash_one(f"{name} {slot}"), default=None)
 
-    def forget_held(self, node: str, slot: str | None = None) -> None:
-        """Forget what a node holds, all of it or that of a slot."""
+    def __post_init__(self) -> None:
+        """Look who has blocks."""
+        self.owners = {crawler for crawler, _ in self.holders}
+
+    def hold(self, block: Block, node: str) -> None:
+        """Let a node hold a block."""
+        self.holders[block] = node
+        self.owners.add(block[0])
+
+    def held_at(self, node: str, slot: str) -> list[Block]:
+        """Return the blocks of a slot that a node holds."""
+        return [(one, slot) for one in sorted(self.owners) if self.holders.get((one, slot)) == node]
+
+    def forget_held(self, node: str, slots: Collection[str] | None = None) -> None:
+        """Forget what a node holds, all of it or that of some slots."""
         self.held = {
             number: (holder, at)
             for number, (holder, at) in self.held.items()
-            if holder != node or (slot is not None and at != slot)
+            if holder != node or (slots is not None and at not in slots)
         }
 
     @property

@@ -41,7 +41,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass, field
 
 from ipmicra.app.delegate.options import DrivingConfig
@@ -125,6 +125,10 @@ class Gate:
         if parent is not None and attempt not in self._parents:
             self._parents[attempt] = parent
             self._under_way[parent] += 1
+
+    def opened_but(self, open_: Container[int]) -> list[int]:
+        """Return the attempts that were opened here and are not open any more."""
+        return [attempt for attempt in self._parents if attempt not in open_]
 
     def closed(self, attempt: int) -> list[Site]:
         """Note that an attempt is over; return the sites that waited for it."""
@@ -245,6 +249,8 @@ class Driver:
     def leave(self, name: str) -> None:
         """Take in that a crawler left the fleet."""
         self._handle(CrawlerLeft(name, self.clock()))
+        for attempt in self.gate.opened_but(self.machine.attempts):  # some may have waited for it alone
+            self._ready.extend(self.gate.closed(attempt))
         self._admit_ready()
 
     def fail(self, error: BaseException) -> None:

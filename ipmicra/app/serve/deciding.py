@@ -50,6 +50,8 @@ FLUSH_S = 0.02
 KNOWN_FROM = 16
 """Batches of questions whose probes a session knows: each coordinator has one, and a new one after others
 took over from it."""
+FLUSH_SHARE = 0.5
+"""Share of the time that may go into writing: others wait for twice as long as a long list took to write."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 15.0
 """Between two attempts to open a session that failed."""
 
@@ -75,7 +77,7 @@ class Deciding:
     ) -> None:
         """Nothing is opened yet."""
         self.peers = peers
-        driving = replace(options.driving, flush_s=FLUSH_S)
+        driving = replace(options.driving, flush_s=FLUSH_S, flush_share=FLUSH_SHARE)
         self.home = home
         self.options = replace(
             options, driving=driving, rules=options.rules or home.load_rules_if_any(), probe_budget=None

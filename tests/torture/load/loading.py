@@ -25,6 +25,7 @@ from tests.torture.load.world import LoadedWeb, Seen, host_of
 LISTED, LISTS = 1_000, 4
 """Sites of a list, and lists that are under way at a time."""
 CRAWL = "load"
+ATTEMPTS = 10
 
 
 @dataclass
@@ -36,12 +37,19 @@ class Client:
     http: aiohttp.ClientSession
 
     async def post(self, path: str, body: bytes, kind: str = "application/json") -> bytes:
+        """Send a message, again if its connection was closed: whatever comes twice changes nothing."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind}
-        async with self.http.post(f"{self.url}{path}", data=body, headers=headers) as response:
-            found = await response.read()
+        for _ in range(ATTEMPTS):
+            try:
+                async with self.http.post(f"{self.url}{path}", data=body, headers=headers) as response:
+                    found = await response.read()
+            except aiohttp.ClientError:
+                await asyncio.sleep(0.1)
+                continue
             if response.status != 200:
                 raise OSError(f"{path}: {response.status} {found[:300]!r}")
             return found
+        raise OSError(f"{path}: {ATTEMPTS} connections were closed")
 
 
 async def ask_owners(client: Client, first: int, last: int) -> int:

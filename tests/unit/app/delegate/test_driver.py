@@ -248,3 +248,17 @@ def test_there_is_nothing_to_write_until_somebody_asks(running: Callable[..., Ru
     assert not here.driver.gathered.is_set()
     here.run(site("10.0.0.1"))
     assert here.driver.gathered.is_set()
+
+
+def test_siblings_go_on_when_the_only_crawler_that_was_asked_leaves(running: Callable[..., Running]) -> None:
+    here = running(Desk({"a": 5.0}), A, policy=Paper())
+
+    async def leave() -> None:
+        here.driver.arrive(site("203.0.113.1"), site("203.0.4.1"))
+        assert here.driver.gate.held_back == 1
+        here.driver.leave("a")
+        await here.driver.probes.close()
+
+    asyncio.run(leave())
+    assert here.driver.gate.held_back == 0
+    assert [one.host for one, _ in here.given_up] == ["203.0.113.1", "203.0.4.1"]
