@@ -280,7 +280,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ipmicra-torture-") as folder:
         history = run_campaign(Path(folder), chosen.seed, chosen.seconds, chosen.only)
     for name, rates in history.rates.items():
-        shown = ", ".join(f"{kind} {rate:,.0f}/s" for kind, rate in rates.items())
+        shown = ", ".join(f"{kind} {rate:.3g}/s" for kind, rate in rates.items())
         statuses = " ".join(f"{status}×{count:,}" for status, count in history.statuses.get(name, {}).items())
         say(f"{name or 'no attack'}: {shown}; the attacker got {statuses or 'nothing'}")
     found = history.violations()

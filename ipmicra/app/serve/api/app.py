@@ -61,6 +61,7 @@ RESOURCES: tuple[Resource, ...] = (
 IDENTITY = "ipmicra_identity"
 """Key in a request's scope of who sent it."""
 OWNER_PATH = "/v1/owner"
+_API = "/v1/"
 _NO_METHOD, _NOT_FOUND = 405, 404
 
 
@@ -154,6 +155,7 @@ class Gate:
             Role.AGENT: RequestPace(limits.agent_pace),
             Role.CRAWLER: RequestPace(limits.crawler_pace),
         }
+        self._strangers = RequestPace(limits.strangers_pace)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, answer it, or hand it on."""
@@ -178,19 +180,22 @@ class Gate:
             reason = f"the headers are over {self._limits.head_bytes:,} bytes"
             await problem(RefusedError("long-headers", reason), Connection="close")(scope, receive, send)
             return
-        if identity is not None and not await self._is_in_time(identity, scope):
-            reason = f"the token {identity.name!r} sends more than it may"
+        if not await self._is_in_time(identity, scope):
+            who = "strangers send" if identity is None else f"the token {identity.name!r} sends"
+            reason = f"{who} more than is read"
             await problem(RefusedError("too-many", reason))(scope, receive, send)
             return
         scope[IDENTITY] = identity
         await self._app(scope, receive, send)
 
-    async def _is_in_time(self, identity: Identity, scope: Scope) -> bool:
+    async def _is_in_time(self, identity: Identity | None, scope: Scope) -> bool:
         """Let a request wait until its token may send so much; return whether that is soon enough."""
-        pace = self._paces.get(identity.role)
-        if pace is None or scope["method"] in {"GET", "HEAD"}:
+        if scope["method"] in {"GET", "HEAD"} or not scope["path"].startswith(_API):
             return True
-        wait_s = pace.wait_s(identity.name, body_bytes(scope))
+        pace = self._strangers if identity is None else self._paces.get(identity.role)
+        if pace is None:
+            return True
+        wait_s = pace.wait_s(identity.name if identity else "", body_bytes(scope))
         await asyncio.sleep(self._limits.refusal_s if wait_s is None else wait_s)
         return wait_s is not None
 
