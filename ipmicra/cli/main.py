@@ -38,6 +38,7 @@ from ipmicra.cli.options import (
     LogLevel,
     LogLevelOption,
 )
+from ipmicra.cli.out_of_memory import NO_MEMORY, lacks_memory
 from ipmicra.cli.output import say
 from ipmicra.errors import InputError, IpmicraError
 
@@ -281,7 +282,7 @@ def run() -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         sys.exit(FAILED)
     except MemoryError:
-        _fail("there is not enough memory for this")
+        _fail(NO_MEMORY)
         sys.exit(FAILED)
     except Exception as error:  # noqa: BLE001 - a bug of ipmicra must not look like a mistake of the user
         missing = missing_extra(error) if isinstance(error, ModuleNotFoundError) else None
@@ -304,6 +305,10 @@ def _run_to_the_end() -> None:
         if _leaves_at_once:
             sys.stderr.flush()
             os._exit(done.code if isinstance(done.code, int) else 0)
+        raise
+    except Exception as error:
+        if lacks_memory(error):
+            raise MemoryError from error
         raise
 
 

@@ -203,7 +203,9 @@ class RdapSource:
 
 def read_rdap(answer: dict[str, Any], address: Address, asked_s: float) -> Graft | None:
     """Read an answer of ipwhois; None if it does not hold the address."""
-    network = answer.get("network") or {}
+    network = answer.get("network")
+    if not isinstance(network, dict):
+        return None
     try:
         first, last = ip_address(network["start_address"]), ip_address(network["end_address"])
     except (KeyError, TypeError, ValueError):
@@ -216,11 +218,12 @@ def read_rdap(answer: dict[str, Any], address: Address, asked_s: float) -> Graft
     if first.version != address.version or not int(first) <= int(address) <= int(last):
         return None
     country = str(network.get("country") or "").upper()
-    entities = answer.get("entities") or []
+    entities = answer.get("entities")
+    holder = entities[0] if isinstance(entities, list) and entities else network.get("handle")
     return Graft(
         first=first,
         last=last,
-        handle=_text(entities[0] if entities else network.get("handle")),
+        handle=_text(holder),
         name=_text(network.get("name")) or _text(network.get("handle")) or "unnamed",
         country=country if re.fullmatch("[A-Z]{2}", country) else None,
         asked_s=asked_s,

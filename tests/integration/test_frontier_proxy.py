@@ -16,6 +16,7 @@ from ipmicra.edge.frontier.messages import (
     FAIL,
     OK,
     PUT_DISCOVERED,
+    PUT_URLS,
     SERVICE,
     SKIPPED,
     DiscoveredBatch,
@@ -266,6 +267,23 @@ def test_streams_errors_metadata_and_cancellations_pass(tmp_path: Path) -> None:
             assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
             assert refused.value.details() == "no such queue"
             assert ("hint", "look elsewhere") in tuple(refused.value.trailing_metadata())
+
+    asyncio.run(scenario())
+
+
+def test_bytes_that_are_no_message_end_their_stream_and_no_other(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with (
+            SmallFrontier().running() as small,
+            running_proxy(small.port, asker_of(a="fra"), tmp_path / "h") as one,
+        ):
+            for method in (PUT_URLS, PUT_DISCOVERED):
+                call = one.channel.stream_stream(method)()
+                await call.write(b"\xff\xff")
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await call.read()
+                assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+            assert await one.put(discovered("http://a.example/")) == {"http://a.example/": OK}
 
     asyncio.run(scenario())
 

@@ -1,8 +1,9 @@
-"""`bin/torture memory`: refuse every allocation of compiled code once.
+"""`bin/torture memory`: refuse every allocation of compiled code once; then whole commands with too little.
 
 Each piece of work is run in forked children, the n-th with the n-th allocation refused (`failing_memory.c`,
 preloaded). It ends with the right result or with MemoryError; a crash, a wrong result or any other error is a
-finding, and so is a wrong result when the same process does the work again afterwards.
+finding, and so is a wrong result when the same process does the work again afterwards. `bindings.py` does
+the same with what bindings ask of Python, `limits.py` with commands under falling limits.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.lab.worlds.hosting import HostingPlan, invent_hosting
 from ipmicra.native import kernels
 from tests.cli.command_line import ROOT
+from tests.torture import bindings, limits
 
 SOURCE = Path(__file__).with_name("failing_memory.c")
 DUMPS = sorted(path for path in (ROOT / "rir_dumps/sample").iterdir() if path.is_file())
@@ -79,11 +81,24 @@ def _predict(_folder: Path) -> bytes:
     return str(outcomes).encode()
 
 
+def _moves(_folder: Path) -> bytes:
+    rng, found = np.random.default_rng(1), b""
+    for parts in (1, 3, 5):
+        starts, ends = np.arange(0, 61, 3), rng.integers(0, 20, 60)
+        graph, weight = (starts, ends, rng.random(60)), np.ones(20)
+        part = rng.integers(0, parts, 20)
+        load, limit = np.bincount(part, weight, parts).astype(float), np.full(parts, 25.0)
+        kernels.move_once(graph, graph, np.ones(2), 2.0, part, load, limit, weight, np.full(2, 9.0))
+        found += part.tobytes()
+    return found
+
+
 WORKS: dict[str, Work] = {
     "build": _build,
     "look-up": _look_up,
     "overlay": _overlay,
     "auction": _auction,
+    "moves": _moves,
     "predict": _predict,
 }
 
@@ -148,26 +163,32 @@ def campaign(names: list[str], every: int, folder: Path) -> int:
                 found += 1
                 print(f"{name}: allocation {at} of {total}: ended with {code}", flush=True)  # noqa: T201
         print(f"{name}: {total:,} allocations, {refused:,} ended in MemoryError", flush=True)  # noqa: T201
-    print(f"{found} findings")  # noqa: T201
+    print(f"compiled code: {found} findings", flush=True)  # noqa: T201
     return found
 
 
 def main() -> int:
     """Run the campaign; return 1 if anything was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=WORKS, default=list(WORKS), help="pieces of work")
+    known = [*WORKS, "bindings", *(f"limit-{name}" for name in limits.COMMANDS)]
+    parser.add_argument("--only", nargs="+", choices=known, default=known, help="pieces of work, or commands")
+    parser.add_argument("--steps", type=int, default=16, help="limits that each command is run under")
     parser.add_argument("--every", type=int, default=1, help="only every so many allocations")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as kept:
         folder = Path(kept)
         if "failing_memory" in os.environ.get("LD_PRELOAD", ""):
-            return int(bool(campaign(asked.only, asked.every, folder)))
+            return int(bool(campaign([one for one in asked.only if one in WORKS], asked.every, folder)))
         library = folder / "failing_memory.so"
         words = [os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
         subprocess.run(words, check=True)
         again = [sys.executable, "-m", "tests.torture.memory", *sys.argv[1:]]
         environment = {**os.environ, "LD_PRELOAD": str(library)}
-        return subprocess.run(again, env=environment, check=False).returncode
+        failed = subprocess.run(again, env=environment, check=False).returncode
+        if "bindings" in asked.only:
+            failed |= bool(bindings.campaign(WORKS.values(), folder))
+        chosen = [name for name in limits.COMMANDS if f"limit-{name}" in asked.only]
+        return failed | bool(chosen and limits.campaign(chosen, asked.steps, folder))
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _HEAD = struct.Struct("!HHHHHH")
 _RECURSE = 0x0100
-_FLAGS_THAT_MATTER, _IS_ANSWER = 0x820F, 0x8000
-"""Answer, truncated, and the error code; the first alone is set where all is well."""
+_FLAGS_THAT_MATTER, _IS_ANSWER = 0xFA0F, 0x8000
+"""Answer, kind of question, truncated, and the error code; the first alone is set where all is well."""
 _POINTER = 0xC00C
 """Stands for the name in the question."""
 _PARSED_BY_HAND: dict[RdataType, tuple[int, type[IPv4Address | IPv6Address]]] = {
@@ -121,10 +121,12 @@ def _read_any(data: bytes, kind: RdataType) -> Reply | None:
     """Read any answer, aliases included."""
     try:
         message = dns.message.from_wire(data, ignore_trailing=True)
+        if not isinstance(message, dns.message.QueryMessage):
+            raise dns.exception.FormError
         if message.flags & dns.flags.TC:
             return Reply(status=NameStatus.SERVFAIL, is_truncated=True)
         status = _STATUS_OF.get(message.rcode(), NameStatus.SERVFAIL)
-        if status is not NameStatus.FOUND or not isinstance(message, dns.message.QueryMessage):
+        if status is not NameStatus.FOUND:
             return Reply(status=status)
         chain = message.resolve_chaining()
     except (dns.exception.DNSException, ValueError, struct.error):

@@ -140,6 +140,6 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         return float(text)
     try:
         pause = parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("Date", ""))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, pause.total_seconds())

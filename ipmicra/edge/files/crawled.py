@@ -16,6 +16,8 @@ from ipmicra.model.recrawl import Crawled
 
 COLUMNS = ("host", "pages", "crawled", "piece", "started", "every", "vantage")
 """In this order where the first line names none; only `host` is needed, and one of the two times."""
+LONGEST_NUMBER = 18
+"""Digits: what a store can hold."""
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _INTERVAL = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([smhdw]?)", re.ASCII)
 
@@ -74,6 +76,6 @@ def _report(given: Mapping[str, str]) -> Crawled:
 
 
 def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise InputError(f"{text!r} is no whole number")
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        raise InputError(f"{text[:40]!r} is no whole number of up to {LONGEST_NUMBER} digits")
     return int(text)

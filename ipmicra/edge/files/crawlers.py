@@ -226,8 +226,8 @@ def _labels(text: str) -> dict[str, str]:
         return read_labels(text.split(";"))
     try:
         content = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"labels {text!r} are no JSON") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"labels {text[:200]!r} are no JSON") from error
     if not all(isinstance(value, str | int | float) for value in content.values()):
         raise InputError("labels are words by key: region=south;provider=example")
     return {str(key): str(value) for key, value in content.items()}

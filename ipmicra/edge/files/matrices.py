@@ -17,8 +17,8 @@ from ipmicra.edge.files.npz import read_npz
 from ipmicra.edge.hierarchy_file import shown
 from ipmicra.errors import InputError
 
-_NODE = re.compile(r"node\s+(\d+)\b.*")
-_PAIR = re.compile(r"(\d+)\s*,\s*(\d+)\s+(-?\d+(?:\.\d+)?)\s*")
+_NODE = re.compile(r"node\s+(\d{1,18})\b.*")
+_PAIR = re.compile(r"(\d{1,18})\s*,\s*(\d{1,18})\s+(-?\d+(?:\.\d+)?)\s*")
 _US_PER_MS = 1000.0
 MOST_NODES = 20_000
 """More would not fit into memory as a matrix."""

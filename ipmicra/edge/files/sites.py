@@ -99,7 +99,7 @@ def _flat(record: Record) -> Record:
         return record
     try:
         place = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return record
     known = {key: str(value) for key, value in place.items() if value is not None}
     return {**record, **known}

@@ -300,10 +300,9 @@ def _text(value: object) -> str:
     """Write a value as text; what is nested stays JSON, as in our own CSV."""
     if value is None:
         return ""
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value).strip()
     # Half of a surrogate pair can be written in JSON, but neither printed nor stored.
-    return str(value).strip().encode("utf-8", "replace").decode("utf-8")
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 # --- Parquet

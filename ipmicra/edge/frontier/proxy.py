@@ -25,6 +25,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from ipmicra.edge.frontier.delivering import Delivery
 from ipmicra.edge.frontier.messages import (
@@ -86,6 +87,7 @@ class ClientStream:
         self._writing = asyncio.Lock()
         self._is_answered = False
         """Whether the service has answered everything; what is held is not among it."""
+        self._is_malformed = False
 
     async def run(self, requests: AsyncIterator[bytes]) -> None:
         """Handle the stream to its end."""
@@ -104,6 +106,10 @@ class ClientStream:
             await tasks[1]
         except grpc.aio.AioRpcError as error:
             await pass_error(self._context, error)
+        except asyncio.CancelledError:
+            if not self._is_malformed:
+                raise
+            await self._context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a message of URLFrontier")
         finally:
             for task in tasks:
                 task.cancel()
@@ -112,7 +118,12 @@ class ClientStream:
 
     async def _send(self, requests: AsyncIterator[bytes]) -> None:
         async for data in requests:
-            message = self.rewritten(data)
+            try:
+                message = self.rewritten(data)
+            except DecodeError:
+                self._is_malformed = True
+                self._call.cancel()  # else both sides would wait for each other
+                return
             if message is not None:
                 await self._call.write(message)
         await self._call.done_writing()

@@ -73,5 +73,5 @@ async def _read(request: Request, limit: int) -> bytes:
 def check_announced(request: Request, limit: int) -> None:
     """Refuse a body that is announced as too large, before any of it is read."""
     announced = request.headers.get("content-length", "0")
-    if not announced.isdigit() or int(announced) > limit:
+    if not (announced.isascii() and announced.isdigit()) or int(announced[:20]) > limit:
         raise BodyError(TOO_LARGE, f"a request of {announced[:20]} bytes is over the limit of {limit:,}")

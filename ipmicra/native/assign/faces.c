@@ -40,7 +40,7 @@ static int64_t gather(const Zones *zones, int64_t zone, const Box *box, int32_t 
     int32_t stack[DEEPEST];
     size_t size = 1;
     stack[0] = 0;
-    while (size > 0) {
+    for (size_t steps = 0; size > 0; steps++) {
         int32_t here = stack[--size];
         int axis = zones->axis[here];
         if (axis < 0) {
@@ -52,7 +52,7 @@ static int64_t gather(const Zones *zones, int64_t zone, const Box *box, int32_t 
             continue;
         }
         int32_t below = zones->child[here];
-        if (size + 2 > DEEPEST || (size_t)axis >= zones->dimensions || !is_zone(zones, below) ||
+        if (size + 2 > DEEPEST || steps > zones->room || (size_t)axis >= zones->dimensions || !is_zone(zones, below) ||
             !is_zone(zones, (int64_t)below + 1))
             return TOO_DEEP;
         if (box->low[axis] <= zones->cut[here])

@@ -215,3 +215,20 @@ def test_many_single_look_ups_agree_before_and_after_their_index_is_made() -> No
     rows = [hierarchy.row_of(each) for each in asked]
     assert rows == hierarchy.lookup_many(asked).tolist()
     assert rows == [hierarchy.row_of(each) for each in asked]
+
+
+def test_zones_that_hold_themselves_are_refused_and_not_walked_for_ever() -> None:
+    count, width = 4, 2
+    tree = (
+        np.zeros((count, width)),
+        np.ones((count, width)),
+        np.array([0, -1, -1, -1], np.int8),
+        np.full(count, 5.0),
+        np.zeros(count, np.int32),
+        np.zeros(count, np.int32),
+        np.zeros(count, np.int32),
+        np.zeros(count, np.int32),
+        np.array([3, 0], np.int64),
+    )
+    with pytest.raises(ValueError, match="not sound"):
+        kernels.neighbours_of(tree, 1, False, np.zeros(4, np.int32))

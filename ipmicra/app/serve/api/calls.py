@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,11 @@ from starlette.responses import Response, StreamingResponse
 from ipmicra.app.serve.api.limits import ApiLimits
 from ipmicra.app.serve.coordinator import Coordinator
 from ipmicra.app.serve.refusals import RefusedError
-from ipmicra.edge.web.bodies import read_body
+from ipmicra.edge.web.bodies import BodyError, read_body
+from ipmicra.errors import MessageError
 from ipmicra.model.foreign_text import json_text
 from ipmicra.model.token import Identity, Role
+from ipmicra.wire.fields import read_json
 
 OK, CREATED, ACCEPTED, NOT_MODIFIED = 200, 201, 202, 304
 NDJSON = "application/x-ndjson"
@@ -105,14 +106,13 @@ class Call:
 
     async def json(self, most: int | None = None) -> dict[str, Any]:
         """Return a body that is a JSON object."""
-        body = await read_body(self.request, most or self.limits.json_bytes, self.limits.body_s)
+        longest = most or self.limits.json_bytes
         try:
-            found = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise RefusedError("bad-request", f"the body is no JSON: {str(error)[:200]}") from error
-        if not isinstance(found, dict):
-            raise RefusedError("bad-request", "the body must be a JSON object")
-        return found
+            return dict(read_json(await read_body(self.request, longest, self.limits.body_s), longest))
+        except BodyError:
+            raise
+        except MessageError as error:
+            raise RefusedError("bad-request", f"the body: {error}") from error
 
     def answer(self, content: object, status: int = OK) -> Response:
         """Answer with JSON."""

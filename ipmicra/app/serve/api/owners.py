@@ -14,6 +14,7 @@ from ipmicra.app.serve.owners import Asked
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.model.delegation import Decision
 from ipmicra.model.foreign_text import json_text
+from ipmicra.wire.fields import is_writable
 
 
 async def owner(call: Call) -> Response:
@@ -60,6 +61,8 @@ def _from_json(lines: Iterable[str]) -> Iterable[Asked]:
             raise RefusedError("bad-request", f"line {number} is no JSON: {str(error)[:200]}") from error
         host = found.get("host") if isinstance(found, dict) else found
         vantage = found.get("vantage") if isinstance(found, dict) else None
+        if not is_writable([host, vantage]):
+            raise RefusedError("bad-request", f"line {number}: a text has half a character in it")
         if not isinstance(host, str) or not host or not isinstance(vantage, str | None):
             raise RefusedError("bad-request", f'line {number} must be "HOST" or {{"host": "HOST"}}')
         yield Asked(host, vantage or None)

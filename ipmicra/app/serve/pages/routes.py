@@ -86,7 +86,9 @@ class Pages:
         async def answer(request: Request) -> Response:
             session = self._session(request)
             if session is None:
-                back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+                # `request.url` fails on bytes that are no UTF-8
+                query = request.scope["query_string"].decode("latin-1")
+                back = request.scope["path"] + (f"?{query}" if query else "")
                 return RedirectResponse(f"/signin?next={quote(back, safe='')}", SEE_OTHER, headers=HEADERS)
             return await endpoint(request, session)
 
@@ -108,7 +110,7 @@ class Pages:
             problem = "This token does not work here: it is unknown, expired, revoked or of another role."
             return _page("signin.html", FORBIDDEN, next=after, problem=problem)
         answer = RedirectResponse(after, SEE_OTHER, headers=HEADERS)
-        is_secure = request.url.scheme == "https"
+        is_secure = request.scope["scheme"] == "https"
         answer.set_cookie(
             COOKIE, cookie, max_age=LIFETIME_S, httponly=True, samesite="strict", secure=is_secure
         )
@@ -308,7 +310,10 @@ def _page(template: str, status: int = 200, **shown: Any) -> Response:  # noqa: 
 
 async def _form(request: Request) -> dict[str, str]:
     body = await read_body(request, FORM_BYTES, FORM_S)
-    return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=10))
+    try:
+        return dict(parse_qsl(body.decode("utf-8", "replace"), max_num_fields=10))
+    except ValueError as error:
+        raise BodyError(BAD, "the form has too many fields") from error
 
 
 def _own_path(given: str | None) -> str:
