@@ -15,7 +15,7 @@ from ipmicra.wire.limits import VERSIONS
 
 Object = Mapping[str, Any]
 Word = TypeVar("Word", bound=StrEnum)
-_HOST = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
+_HOST = re.compile(r"(?!-)(?=.{1,253}$)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 """What is a host name to `edge/files/seeds.py` is one here: else one odd host would spoil a whole request."""
 _SURROGATE = re.compile(r"\\u[dD]")
 _MAX_PORT = 65_535

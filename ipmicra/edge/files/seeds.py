@@ -49,8 +49,9 @@ ENDINGS = (
 """Endings of file names that are no top-level domains."""
 NO_SEED = "no address, prefix, range, host name or file"
 _SCHEMES = {"", "http", "https"}
-_PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
-"""The one grammar of host names: labels of up to 63 characters (RFC 1035), the last one not all digits."""
+_PLAIN_HOST = re.compile(r"(?!-)(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
+"""The one grammar of host names: labels of up to 63 characters (RFC 1035), the last one not all digits; and
+none that looks like an option, which messages to agents do not carry."""
 _USERINFO = re.compile(r"(?<=//)[^/\s]*@")
 _DIGITS = frozenset("0123456789")
 _SHARE = 0.6
