@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,6 +85,8 @@ class CallingFleet:
     port: int
     coordinator: RunningCoordinator
     agents: dict[str, AgentProcess] = field(default_factory=dict)
+    environments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Further variables of agents, by name."""
 
     def cli(self, *words: str | Path) -> str:
         """Run a command of the same home; return what it prints."""
@@ -106,6 +108,7 @@ class CallingFleet:
                 *("--target-log", str(folder / "targets.jsonl"), *words),
             ],
         )
+        agent.environment |= self.environments.get(name, {})
         self.agents[name] = agent
         agent.start()
         return agent
@@ -145,9 +148,17 @@ def certified(authority: Path) -> list[str]:
 
 @contextmanager
 def calling_fleet(
-    folder: Path, *words: str, agents: int = 2, is_secure: bool = False
+    folder: Path,
+    *words: str,
+    agents: int = 2,
+    is_secure: bool = False,
+    environments: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[CallingFleet]:
-    """Start a coordinator, with TLS if it is to be secure, and let agents join."""
+    """Start a coordinator, with TLS if it is to be secure, and let agents join.
+
+    `environments` has further variables of `coordinator` and of agents.
+    """
+    more = environments or {}
     home = folder / "home"
     home.mkdir()
     authority = folder / "ca.pem" if is_secure else None
@@ -157,10 +168,12 @@ def calling_fleet(
     assert invoked("--home", home, "build", folder / "dump.db").exit_code == 0
     with (
         socket.create_server(("0.0.0.0", 0), backlog=2_000) as sites,
-        RunningCoordinator(home, "--location", "none", "--samples", "1", *words) as coordinator,
+        RunningCoordinator(
+            home, "--location", "none", "--samples", "1", *words, **more.get("coordinator", {})
+        ) as coordinator,
     ):
         coordinator.authority = authority
-        fleet = CallingFleet(folder, home, sites.getsockname()[1], coordinator)
+        fleet = CallingFleet(folder, home, sites.getsockname()[1], coordinator, environments=more)
         try:
             for number in range(agents):
                 fleet.add_agent(f"c{number}", number + 1)

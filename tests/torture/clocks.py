@@ -8,6 +8,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+HOUR_S, DAY_S = 3600.0, 86_400.0
+JUMPS_S = (-2 * DAY_S, -DAY_S, -HOUR_S, -90.0, -5.0, 5.0, 90.0, HOUR_S, 2 * HOUR_S, DAY_S, 2 * DAY_S)
+"""Up to days, either way: beyond all durations that are measured, far below what delegations last."""
 SOURCE = Path(__file__).with_name("jumping_clock.c")
 
 

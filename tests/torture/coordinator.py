@@ -7,6 +7,7 @@ hosts, again and again until each is answered; meanwhile faults are drawn from a
 
     agent: SIGKILL and start again | SIGSTOP for a while
     coordinator: SIGKILL and start again on the same port | SIGSTOP for a while
+    either: its wall clock jumps, by seconds to days, forwards or backwards
 
 At the end everything runs, all hosts are asked for once more, the coordinator is stopped, and the history is
 read: what was answered (by the thread), what was sent (agents' logs of targets, written before each probe),
@@ -35,6 +36,7 @@ from ipmicra.edge.store.store import Store
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
 from tests.servers.coordinator import RunningCoordinator
+from tests.torture.clocks import JUMPS_S, Clock, clock_library
 from tests.torture.history import History, Sent, violations
 
 FULL = 500
@@ -42,8 +44,8 @@ AT_A_TIME = 5
 """Hosts in one question."""
 ANSWER_S = 30.0
 """How long an answer is waited for before another coordinator is asked."""
-FAULTS = ("kill agent", "stop agent", "kill coordinator", "stop coordinator")
-WEIGHTS = (5, 4, 2, 2)
+FAULTS = ("kill agent", "stop agent", "kill coordinator", "stop coordinator", "jump")
+WEIGHTS = (5, 4, 2, 2, 3)
 
 
 class Questions(threading.Thread):
@@ -113,13 +115,19 @@ def _line(line: str) -> str | None:
 def run_campaign(folder: Path, seed: int, kills: int, agents: int = 3) -> History:
     """Run faults drawn from a seed; return what happened."""
     rng, history = Random(seed), History()
-    with calling_fleet(folder, "--policy", "everyone", agents=agents) as fleet:
+    library, names = clock_library(folder), ("coordinator", *(f"c{number}" for number in range(agents)))
+    clocks = {name: Clock(folder / f"clock of {name}", library) for name in names}
+    environments = {name: clock.environment for name, clock in clocks.items()}
+    words = ("--policy", "everyone")
+    with calling_fleet(folder, *words, agents=agents, environments=environments) as fleet:
         _pin_port(fleet)
         questions = Questions([fleet.coordinator], lambda i: fleet.site(1 + i % 8, i), history)
         questions.start()
         for _ in range(kills):
             time.sleep(rng.uniform(0.05, 0.6))
-            _fault(fleet, rng)
+            _fault(fleet, rng, list(clocks.values()))
+        for clock in clocks.values():
+            clock.set(0.0)
         questions.is_over.set()
         questions.join()
         fleet.wait_for(*fleet.agents)
@@ -140,7 +148,7 @@ def _pin_port(fleet: CallingFleet) -> None:
     fleet.coordinator.start()
 
 
-def _fault(fleet: CallingFleet, rng: Random) -> None:
+def _fault(fleet: CallingFleet, rng: Random, clocks: Sequence[Clock]) -> None:
     fault = rng.choices(FAULTS, WEIGHTS)[0]
     agent = fleet.agents[rng.choice(sorted(fleet.agents))]
     pause_s = rng.uniform(0.05, 1.0)
@@ -155,6 +163,8 @@ def _fault(fleet: CallingFleet, rng: Random) -> None:
     elif fault == "kill coordinator":
         fleet.coordinator.kill()
         fleet.coordinator.start()
+    elif fault == "jump":
+        rng.choice(clocks).set(rng.choice([0.0, *JUMPS_S]))
     elif fault == "stop coordinator":
         fleet.coordinator.send(signal.SIGSTOP)
         time.sleep(pause_s)

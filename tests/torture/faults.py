@@ -7,13 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.torture.clocks import Clock
+from tests.torture.clocks import JUMPS_S, Clock
 from tests.torture.history import Fault
 from tests.torture.lossy import LossyNetwork, Passing, Wire
 
-HOUR_S, DAY_S = 3600.0, 86_400.0
-JUMPS_S = (-2 * DAY_S, -DAY_S, -HOUR_S, -90.0, -5.0, 5.0, 90.0, HOUR_S, 2 * HOUR_S, DAY_S, 2 * DAY_S)
-"""Up to days, either way: beyond all durations that are measured, far below what delegations last."""
 LASTING: Mapping[str, Mapping[str, object]] = {
     "delay": {"delay_s": 0.3},
     "stall": {"there": Passing.HOLD, "back": Passing.HOLD},

@@ -101,6 +101,11 @@ class NetworkedFleet:
         states = {one["name"]: one["state"] for one in crawlers}
         return all(states.get(name) == "joined" for name in self.agents)
 
+    def are_batches_done(self) -> bool:
+        time.sleep(0.1)
+        batches = self.coordinators[0].get("/v1/batches", limit=100).json()["batches"]
+        return all(one["state"] == "done" for one in batches)
+
 
 @contextmanager
 def networked_fleet(folder: Path, plan: Plan, store: str, agents: int) -> Iterator[NetworkedFleet]:
@@ -182,6 +187,7 @@ def run_faults(
     fleet.supervise(history)
     wait_until(fleet.are_joined, "all agents to be back")
     settle(questions, history, rounds=len(NAMES))
+    wait_until(fleet.are_batches_done, "all batches to end")
     for one in fleet.coordinators:
         one.stop()
     for name, agent in fleet.agents.items():

@@ -19,8 +19,8 @@ from random import Random
 import trustme
 
 from tests.servers.postgres import PostgresServer
-from tests.torture.clocks import Clock, clock_library
-from tests.torture.faults import JUMP, JUMPS_S
+from tests.torture.clocks import JUMPS_S, Clock, clock_library
+from tests.torture.faults import JUMP
 from tests.torture.history import Fault, History, violations
 from tests.torture.namespaces import Router
 from tests.torture.network_fleet import LEASE_S, NAMES, Plan, describe, networked_fleet, run_faults
@@ -65,7 +65,7 @@ class Cuts:
         return self.rng.choice(pairs)
 
     def _duration_s(self, one: str, other: str) -> float:
-        if self.rng.random() < 1 / 6:
+        if self.rng.random() < 1 / 10:
             return BEYOND_S["db" if DATABASE in {one, other} else "agent"]
         return self.rng.uniform(0.1, LONGEST_S)
 

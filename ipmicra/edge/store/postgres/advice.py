@@ -5,13 +5,21 @@ from __future__ import annotations
 import psycopg
 
 _GONE = "start it or wait until it is back, and run the same command again; nothing that was kept is lost"
+_POOLER = (
+    "a pooler stands before the server and mixes prepared statements up: use pgbouncer 1.21 or newer with "
+    "max_prepared_statements above 0, or its pool_mode session"
+)
+_POOLING = {"statement pooling mode": "set pool_mode of pgbouncer to transaction, or to session"}
+"""Words of poolers, whose codes are those of broken connections."""
 _BY_CODE = {
     "08": f"the server went away: {_GONE}",
     "25006": "the database takes no writes: use the primary server, not a standby",
     "25P03": "this process was stopped during a write, which was undone: run the same command again",
+    "26000": _POOLER,
     "28": "the server refuses the user: check the user's name, and PGPASSWORD or ~/.pgpass",
     "3D000": "there is no such database: create it with `createdb`",
     "40": "another process changed the same rows: run the same command again",
+    "42P05": _POOLER,
     "42501": "the user lacks a right: let it own the database, or GRANT CREATE ON SCHEMA public",
     "53100": "make room and run the same command again; nothing that was kept is lost",
     "53300": "the server has no connection left: raise max_connections, or use a pooler",
@@ -36,6 +44,9 @@ _BY_WORD = {
 def advice(error: psycopg.Error) -> str:
     """Return the first line of an error, followed by what to do, where the user can do something."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
+    for word, text in _POOLING.items():
+        if word in lines[0]:
+            return f"{lines[0]}: {text}"
     code = error.sqlstate or ""
     starts = [start for start in _BY_CODE if code.startswith(start)]
     if starts:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
+from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import ExchangeRequest, JoinRequest
 from ipmicra.wire.observed import Observed
@@ -46,6 +47,31 @@ def test_node_that_leaves_is_answered_at_once_although_it_would_wait(tmp_path: P
             assert answer.links == ()
 
     asyncio.run(leave())
+
+
+def test_nodes_are_looked_after_again_when_the_store_is_back(tmp_path: Path) -> None:
+    """Owners are in a database that may be away; a node that died meanwhile must not keep its sites."""
+    config = MailboxConfig(look_s=0.01, lease_s=0.2)
+
+    class Away(OneOwner):
+        failures = 3
+
+        def changed(self) -> Collection[str] | None:
+            if self.failures:
+                self.failures -= 1
+                raise StoreError("postgresql://db/x", "the server is away")
+            return super().changed()
+
+    async def outlive() -> None:
+        owner = Away()
+        async with Post(tmp_path / "crawls.db", owner, config) as post:
+            joined = await post.join("news", JoinRequest(node="n", crawler="fra"))
+            links = (Link(url="http://a.example/", host="a.example", key=1),)
+            await post.exchange("news", ExchangeRequest(session=joined.session, links=links))
+            while post.glimpse() or owner.failures:  # noqa: ASYNC110 - until it counts as dead
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(outlive(), PATIENCE_S))
 
 
 def test_owners_of_what_changed_are_asked_for_again_and_no_others(tmp_path: Path) -> None:

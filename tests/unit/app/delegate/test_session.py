@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -11,15 +13,21 @@ import pytest
 
 from ipmicra.app.delegate.options import DelegateOptions
 from ipmicra.app.delegate.session import Session
+from ipmicra.edge.coordinator.agent_client import AgentAccess
 from ipmicra.edge.hierarchy_file import Hierarchy
-from ipmicra.edge.store.ports import DelegationRecord, Member
+from ipmicra.edge.store.ports import DelegationRecord, Member, OrderRecord
+from ipmicra.edge.store.probes import budget_name
 from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.delegation import Decision, Delegation, Evidence
+from ipmicra.model.sample import Sample
 from ipmicra.model.site import Site
 from tests.delegating_worlds import hierarchy_of, site_address
 from tests.fakes.fleet import crawler
+from tests.patience import PATIENCE_S
+from tests.servers.agent import TOKEN
+from tests.servers.evil_agent import EvilAgent, honest
 
 OPTIONS = DelegateOptions(policy="hash", location="none")
 """A policy that asks nobody: no agent is needed."""
@@ -72,6 +80,34 @@ def test_closing_writes_what_was_gathered(store: Store, hierarchy: Hierarchy) ->
     session, found = opened(store, hierarchy, Site("a.example", site_address(0)))
     assert [(one.host, one.crawler) for one in found] == [("a.example", "ath")]
     assert list(store.results.all(session.batch.id)) == found
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_another_batch_measured_is_not_measured_again(
+    store: Store, hierarchy: Hierarchy, *, is_known: bool
+) -> None:
+    """A site may come from another coordinator, which had asked some crawlers about it."""
+    address, found = site_address(0), list[Decision]()
+    other = store.batches.begin("ipmicra serve two", "", 1.0)
+    store.budget.open(budget_name(other.id), None)
+    store.budget.reserve(budget_name(other.id), [OrderRecord(id="o", crawler="ath", address=address)], 1.0)
+    store.samples.add_many([Sample(crawler="ath", address=address, rtt_ms=3.0, taken_s=time.time())])
+    store.budget.answer(["o"], 1.0)
+    with EvilAgent(honest) as agent:
+        store.crawlers.put(Member(crawler=replace(crawler("ath", "198.51.99.1"), agent_url=agent.url)))
+        options = replace(OPTIONS, policy="everyone", access=AgentAccess(token=TOKEN))
+        session = Session(store, hierarchy, options, found.append, lambda *_: None)
+        session.known_from = [other.id] if is_known else []
+
+        async def work() -> None:
+            async with session:
+                session.driver.arrive(Site("a.example", address))
+                await session.until(lambda: not session.driver.pending)
+
+        asyncio.run(asyncio.wait_for(work(), PATIENCE_S))
+        ordered = [one for one in agent.requests if "orders" in one]
+    assert [(one.crawler, one.rtt_ms) for one in found] == [("ath", 3.0 if is_known else 0.5)]
+    assert bool(ordered) is not is_known
 
 
 def test_unfinished_batch_is_resumed(store: Store, hierarchy: Hierarchy) -> None:
