@@ -33,7 +33,7 @@ from typing import TextIO
 import requests
 
 from ipmicra.edge.store.store import Store
-from tests.patience import PATIENCE_S, wait_until
+from tests.patience import wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
 from tests.servers.coordinator import RunningCoordinator
 from tests.torture.clocks import JUMPS_S, Clock, clock_library
@@ -75,7 +75,7 @@ class Questions(threading.Thread):
                 wishes = self.ask(wishes)
             number += AT_A_TIME
 
-    def ask(self, wishes: list[str], timeout_s: float = ANSWER_S) -> list[str]:
+    def ask(self, wishes: list[str]) -> list[str]:
         """Ask one coordinator once; return what is still without an answer."""
         self._turn += 1
         coordinator = self._coordinators[self._turn % len(self._coordinators)]
@@ -85,7 +85,7 @@ class Questions(threading.Thread):
                 "/v1/owners",
                 data="\n".join(map(_line_of, wishes)).encode(),
                 headers={"Content-Type": "application/x-ndjson"},
-                timeout=timeout_s,
+                timeout=ANSWER_S,
             )
             found = [_line(line) for line in response.text.splitlines()] if response.ok else []
         except (requests.RequestException, OSError, ValueError):
@@ -178,7 +178,7 @@ def settle(questions: Questions, history: History, rounds: int = 1) -> None:
 
         def is_answered() -> bool:
             nonlocal left
-            left = questions.ask(left, PATIENCE_S) if left else left
+            left = questions.ask(left) if left else left
             return not left
 
         wait_until(is_answered, "all hosts to be answered")
