@@ -44,7 +44,7 @@ class RowTexts:
             "status": lambda code: self._name(self._listed(names.STATUSES, code)),
         }
 
-    def numbers(self, what: str, rows: NDArray[Any]) -> NDArray[Any]:
+    def numbers(self, what: str, rows: NDArray[Any] | list[int]) -> NDArray[Any]:
         """Return the number of each row's text; all rows must exist."""
         found: NDArray[Any] = self._sections.array(what)[rows]
         return found
