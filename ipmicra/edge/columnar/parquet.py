@@ -41,6 +41,8 @@ BATCH_BYTES = 64 << 20
 MOST_ROWS, FEWEST_ROWS = 1 << 20, 1 << 10
 AHEAD = 2
 """Batches that wait to be written."""
+TRIM_ROWS = 8 * MOST_ROWS
+"""Rows after which free memory is returned to the system: what is left between batches would add up."""
 READ_BYTES = 1 << 22
 """Bytes that are read from a column at a time."""
 ENDINGS = (".parquet", ".pq")
@@ -140,8 +142,27 @@ def open_file(path: Path) -> Iterator[parquet.ParquetFile]:
 
 
 def batches_of(file: parquet.ParquetFile, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Read a file in batches of bounded size."""
-    return file.iter_batches(batch_size=_rows_at_once(file.metadata), columns=columns)  # type: ignore[no-any-return]
+    """Read a file in batches of bounded size.
+
+    A reader keeps something of each group of rows until it ends, so each run of groups has its own.
+    """
+    at_once = _rows_at_once(file.metadata)
+    for groups in _runs(file.metadata, at_once):
+        yield from file.iter_batches(batch_size=at_once, row_groups=groups, columns=columns)
+
+
+def _runs(index: parquet.FileMetaData, rows: int) -> Iterator[list[int]]:
+    """Return the groups of rows of a file in runs that have at least so many rows."""
+    run: list[int] = []
+    held = 0
+    for number in range(index.num_row_groups):
+        run.append(number)
+        held += index.row_group(number).num_rows
+        if held >= rows:
+            yield run
+            run, held = [], 0
+    if run:
+        yield run
 
 
 def _rows_at_once(index: parquet.FileMetaData) -> int:
@@ -241,6 +262,8 @@ def _extend_file(source: Path, job: Job, extension: Extension, done: ExtendedTab
                     waiting.append(pool.submit(writer.write_table, table, row_group_size=MOST_ROWS))
                     if len(waiting) > AHEAD:
                         waiting.pop(0).result()
+                    if (done.rows + batch.num_rows) // TRIM_ROWS > done.rows // TRIM_ROWS:
+                        pa.default_memory_pool().release_unused()
                     done.rows += batch.num_rows
                     job.watch(done.rows)
                 for one in waiting:
