@@ -48,7 +48,7 @@ def _checked(call: Call, content: dict[str, Any], kinds: dict[str, type]) -> dic
     found: dict[str, Any] = {}
     for name, value in content.items():
         kind = kinds.get(name)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
         if kind is None or not (is_number if kind is float else isinstance(value, kind)):
             raise RefusedError("bad-request", f"{name[:64]}: not known here, or of another type")
         most = call.limits.line
