@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import exp, inf, lgamma, log, pi
+from math import exp, inf, isqrt, lgamma, log, pi
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 LEAST_VARIANCE = 1e-12
 DRAWS = 1024
 """Draws by which the expected regret is taken."""
-PRIMES = np.array([p for p in range(2, 2000) if all(p % d for d in range(2, int(p**0.5) + 1))])
-"""Square roots of primes make the lattice of the draws."""
 POINTS = 15
 """Points at which the expected saving of a probe is taken."""
 RIVALS = 7
@@ -279,12 +277,21 @@ def normal_draws(count: int) -> Floats:
 
     Points of a lattice fill the unit cube more evenly than chance, and so need fewer for the same accuracy.
     """
-    shifts = np.sqrt(PRIMES[:count]) % 1.0
+    shifts = np.sqrt(_primes(count)) % 1.0  # square roots of primes make the lattice
     cube = (np.arange(1, DRAWS // 2 + 1)[:, None] * shifts + 0.5 / DRAWS) % 1.0
     normal = NormalDist()
     half = np.array([normal.inv_cdf(min(max(x, 1e-6), 1 - 1e-6)) for x in cube.ravel().tolist()])
     half = half.reshape(cube.shape)
     return np.concatenate((half, -half))
+
+
+def _primes(count: int) -> NDArray[np.intp]:
+    """Return the first primes; the n-th lies below n (ln n + ln ln n), from the sixth on."""
+    is_prime = np.ones(int(count * (log(count + 2) + log(log(count + 3)) + 2)) + 16, bool)
+    is_prime[:2] = False
+    for number in range(2, isqrt(len(is_prime)) + 1):
+        is_prime[number * number :: number] = False
+    return np.flatnonzero(is_prime)[:count]
 
 
 @cache

@@ -127,3 +127,13 @@ def test_surprise_makes_an_answer_less_sure() -> None:
     upset.condition(0, 100.0)
     sure, unsure = (SAVINGS.chance(one, 1, np.arange(3)) for one in (calm, upset))
     assert 0.5 < unsure < sure - 0.1
+
+
+def test_large_fleets_have_a_chance_too() -> None:
+    """A crawler far nearer than a thousand others is surely the nearest; of two alike either may be."""
+    means = np.full((1, 1000), 6.0)
+    means[0, 0] = 2.0
+    belief = belief_in(means, 0.05 * np.eye(1000))
+    assert SAVINGS.chance(belief, 0, np.arange(1000)) == 1.0
+    belief.means[0, 999] = 2.0
+    assert SAVINGS.chance(belief, 999, np.arange(1000)) == pytest.approx(0.5, abs=0.05)
