@@ -14,7 +14,7 @@ from pyarrow import parquet
 from ipmicra.app.assign import subnets
 from ipmicra.edge.hierarchy_file import Hierarchy
 from ipmicra.edge.store.store import Store
-from tests.cli.command_line import invoked, ran, told
+from tests.cli.command_line import built_file, invoked, ran, told
 from tests.table_worlds import home_of_three
 
 FAR_S = 4e9
@@ -82,6 +82,22 @@ def test_small_subnets_are_merged_into_their_parents(home: Path) -> None:
         assert of_row[rows].tolist() == [0] * 6 + rows[6:]
         weights, of_row = subnets._merged(hierarchy, counts, most=1)
         assert weights.sum() == weights[0] == counts.sum()
+
+
+def test_no_host_is_lost_when_subnets_and_their_parents_are_merged_at_once(tmp_path: Path) -> None:
+    """Each row's hosts are counted where the row went, however many generations moved up together."""
+    nested = "".join(
+        f"inetnum: 10.{16 * n}.0.0 - 10.{16 * n + 15 - m}.255.255\nnetname: N{n}-{m}\n\n"
+        for n in range(9)
+        for m in range(6)
+    )
+    with Hierarchy.open(built_file(tmp_path, nested)) as hierarchy:
+        rng = np.random.default_rng(5)
+        for most in (1, 2, 5):
+            counts = rng.integers(0, 3, len(hierarchy))
+            weights, of_row = subnets._merged(hierarchy, counts, most)
+            assert np.bincount(of_row, counts, len(counts)).tolist() == weights.tolist()
+            assert weights[of_row[counts > 0]].min() > 0
 
 
 def test_other_options_are_refused_with_a_table(home: Path, tmp_path: Path) -> None:

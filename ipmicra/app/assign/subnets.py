@@ -59,13 +59,11 @@ class SubnetPlan:
     balanced: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     """Of each row of the hierarchy that nobody holds; -1 where no host of the list is."""
 
-    def owners(self, words: NDArray[np.uint64], rows: NDArray[np.uint32]) -> NDArray[np.int32]:
-        """Return the owner of each address, -1 for none; `rows` are the addresses' rows."""
-        found = self.ranges.of(words)
-        if len(self.balanced):
-            is_open = found == NOBODY
-            found[is_open] = self.balanced[rows[is_open]]
-        return found
+    def owners(self, delegated: NDArray[np.int32], rows: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """Return the owner of each address, -1 for none, by who holds it and its row."""
+        if not len(self.balanced):
+            return delegated
+        return np.where(delegated == NOBODY, self.balanced[rows], delegated)
 
 
 @dataclass(slots=True)
@@ -86,8 +84,7 @@ class HostCounts:
         """Count hosts with their owners, -1 for none, and rows."""
         is_open = owners == NOBODY
         self.held += np.bincount(owners[~is_open], minlength=len(self.held))
-        at, count = np.unique(rows[is_open], return_counts=True)
-        self.undecided[at] += count
+        np.add.at(self.undecided, rows[is_open], 1)
 
 
 def delegated_plan(store: StorePort, now_s: float | None = None) -> SubnetPlan:
@@ -141,8 +138,9 @@ def _merged(
         moves = (weights[used] <= small) & (parents >= 0)
         if moves.any():
             goes, to = used[moves], parents[moves]
-            np.add.at(weights, to, weights[goes])
-            weights[goes] = 0
+            moved = weights[goes]
+            np.add.at(weights, to, moved)
+            weights[goes] -= moved  # not to nil: who moves up may have got what was below
             into = np.arange(len(counts))
             into[goes] = to
             of_row = into[of_row]

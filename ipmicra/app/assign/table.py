@@ -96,7 +96,7 @@ class Owning:
         words, is_known = read_addresses(self.choice.of(batch))
         rows = self.hierarchy.lookup_many(words)
         delegated = self.plan.ranges.of(words)
-        owners = self.plan.owners(words, rows)
+        owners = self.plan.owners(delegated, rows)
         source = np.where(delegated == NOBODY, 2, 1).astype(np.int32)
         if self.assigned and self.host_column is not None and self.host_column in batch.schema.names:
             own = self._by_host(batch.column(self.host_column))
