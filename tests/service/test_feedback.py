@@ -33,7 +33,7 @@ def make_old(home: Path) -> None:
 def tell(box: RunningCoordinator, crawler: str, *sights: Observed) -> None:
     """Join a crawl as a node, and tell what it saw."""
     line = Line(Address(url=box.url, crawl="c", token=box.token))
-    session = line.join(JoinRequest(node="n", crawler=crawler)).session
+    session = line.join(JoinRequest(node=f"node-of-{crawler}", crawler=crawler)).session
     line.exchange(ExchangeRequest(session=session, observed=sights))
     line.close()
 
