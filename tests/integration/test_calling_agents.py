@@ -418,3 +418,26 @@ def test_two_processes_with_one_identity_do_not_share_orders(store: Store, tmp_p
                         await first.run()
 
     run(scenario)
+
+
+def test_agent_that_joined_by_the_url_of_a_load_balancer_calls_the_coordinators_themselves(
+    store: Store, tmp_path: Path, port: int
+) -> None:
+    """The coordinator hears it twice and refuses the first caller; it stays, also when nobody is named."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        own = made.getsockname()[1]
+
+        async def scenario() -> None:
+            async with (
+                coordinating(store, made=made, url=f"http://localhost:{own}") as board,
+                calling(board.invite(), tmp_path, ports=(port,)),
+            ):
+                await until(lambda: board.switchboard.is_present("fra"))
+                for named in ((f"http://127.0.0.1:{own}",), (), (f"http://127.0.0.1:{own}",)):
+                    board.named = named
+                    board.switchboard.tell()
+                    await asyncio.sleep(1.0)
+                    samples = await samples_of(board, probes(port, 5))
+                    assert [one.loss for one in samples] == [None] * 5
+
+        run(scenario)

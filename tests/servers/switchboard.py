@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +17,10 @@ from ipmicra.app.access import TokenWish, add_token
 from ipmicra.app.fleet.fleet import Fleet
 from ipmicra.app.serve.api.agents import agent_routes
 from ipmicra.app.serve.membership import AgentDesk, Membership, MembershipConfig
+from ipmicra.edge.agent.callers import Callers
 from ipmicra.edge.agent.calling import Caller, CallingConfig
 from ipmicra.edge.agent.joining import JoinSettings, link_up
-from ipmicra.edge.agent.link import call_session
+from ipmicra.edge.agent.link import CoordinatorLink, call_session
 from ipmicra.edge.agent.run import AgentSettings, make_parts
 from ipmicra.edge.coordinator.access import Access, AccessConfig
 from ipmicra.edge.coordinator.agent_client import AgentAccess
@@ -47,6 +48,8 @@ class Board:
     url: str
     membership: Membership
     certificate: Path | None = None
+    named: tuple[str, ...] = ()
+    """Coordinators that agents hear of."""
     server: LimitedServer = field(init=False)
 
     @property
@@ -89,7 +92,12 @@ async def coordinating(
         config=MembershipConfig(watch_s=0.05),
     )
     shown = authority or (certificate[0] if certificate else None)
-    desk = AgentDesk(membership=membership, authority=lambda: shown.read_text() if shown else "", body_s=2.0)
+    desk = AgentDesk(
+        membership=membership,
+        authority=lambda: shown.read_text() if shown else "",
+        body_s=2.0,
+        coordinators=lambda: board.named,
+    )
     listener = made or listening("127.0.0.1", 0)
     settings = ServerSettings(
         certificate=certificate[0] if certificate else None,
@@ -137,10 +145,15 @@ async def calling(
     async with call_session() as session:
         link = await link_up(join, session, Random(2))
         parts = make_parts(agent)
-        caller = Caller(link, parts.service, parts.names, config, rng=Random(3))
-        running = asyncio.create_task(caller.run())
+
+        def make(link: CoordinatorLink, on_answer: Callable[[tuple[str, ...]], object]) -> Caller:
+            made.append(Caller(link, parts.service, parts.names, config, rng=Random(3), on_answer=on_answer))
+            return made[-1]
+
+        made: list[Caller] = []
+        running = asyncio.create_task(Callers(link, make).run())
         try:
-            yield caller
+            yield made[0]
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

@@ -7,6 +7,10 @@ limits hold for all of them together.
 
 Only the first can dismiss an agent. Another one that refuses it is left alone for a while. None is called
 without TLS if the first has it: the agent's token goes along.
+
+An agent may have joined by a URL that no coordinator has for itself, as that of a load balancer. Then one of
+them hears the agent twice, and refuses the earlier caller: that is the first one. It pauses as long as others
+are called, and comes back as a new caller when they are gone.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ipmicra.edge.agent.calling import Caller
-from ipmicra.edge.agent.link import CoordinatorLink
+from ipmicra.edge.agent.link import CoordinatorLink, DismissedError
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
 
@@ -35,17 +39,40 @@ class Callers:
         self._first, self._make = first, make
         self._named: dict[str, tuple[str, ...]] = {}
         """By coordinator: whom it named last."""
-        self._callers = {first.identity.url: make(first, lambda urls: self._hear(first.identity.url, urls))}
+        self._callers = {first.identity.url: self._first_caller()}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._is_refused = False
+        """Whether one of the others refused the agent as well, since the first was called last."""
+
+    def _first_caller(self) -> Caller:
+        url = self._first.identity.url
+        return self._make(self._first, lambda urls: self._hear(url, urls))
 
     async def run(self) -> None:
         """Call until cancelled; `DismissedError` says that the first does not want this agent."""
+        first = self._first.identity.url
         try:
-            await self._callers[self._first.identity.url].run()
+            while True:
+                self._is_refused = False
+                try:
+                    await self._callers[first].run()
+                except DismissedError:
+                    await self._stand_by()
+                    if self._is_refused:
+                        raise
+                    self._callers[first] = self._first_caller()
         finally:
             for task in self._tasks.values():
                 task.cancel()
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    async def _stand_by(self) -> None:
+        """Wait while others are called; without any, or if the first is one of them, the refusal counts."""
+        first = self._first.identity.url
+        self._is_refused = not self._tasks or any(first in urls for urls in self._named.values())
+        self._named.pop(first, None)
+        while self._tasks and not self._is_refused:
+            await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
 
     async def finish(self) -> None:
         """Bring what is still in the outboxes, once, before the agent stops."""
@@ -72,6 +99,7 @@ class Callers:
             await caller.run()
         except IpmicraError as error:
             events.warning("agent_refused", "{url} is left alone: {reason}", url=url, reason=str(error))
+            self._is_refused = self._is_refused or isinstance(error, DismissedError)
             await asyncio.sleep(REFUSED_S)
         finally:
             self._callers.pop(url, None)
