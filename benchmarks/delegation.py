@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -161,16 +162,7 @@ def measure_hosting(bench: Bench) -> list[Row]:
             ),
             is_exact=True,
         ),
-        Row(
-            what=f"{what}: memory, the world itself included",
-            value=child["peak_bytes"] / 1e9,
-            unit="GB",
-            target=Target(sense="<", limit=2.0),
-            figures=(
-                f"the world {child['world_bytes'] / 1e9:.2f} GB",
-                f"{number_text(child['seconds'])} s of processor time in all",
-            ),
-        ),
+        _memory_row(what, child),
         Row(
             what=f"{what}: a decision with probes, processor time",
             value=child["probed_ms"],
@@ -335,14 +327,18 @@ def _large(bench: Bench) -> list[Row]:
             target=Target(sense="≤", limit=1.0),
             figures=figures,
         ),
-        Row(
-            what=f"{what}: memory, the world itself included",
-            value=child["peak_bytes"] / 1e9,
-            unit="GB",
-            target=Target(sense="<", limit=2.0),
-            figures=(
-                f"the world {child['world_bytes'] / 1e9:.2f} GB",
-                f"{number_text(child['seconds'])} s of processor time in all",
-            ),
-        ),
+        _memory_row(what, child),
     ]
+
+
+def _memory_row(what: str, child: Mapping[str, float]) -> Row:
+    return Row(
+        what=f"{what}: memory, the world itself included",
+        value=child["peak_bytes"] / 1e9,
+        unit="GB",
+        target=Target(sense="<", limit=2.0),
+        figures=(
+            f"the world {child['world_bytes'] / 1e9:.2f} GB",
+            f"{number_text(child['seconds'])} s of processor time in all",
+        ),
+    )

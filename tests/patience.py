@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
@@ -21,6 +22,22 @@ def wait_until(is_so: Callable[[], object], what: str) -> None:
     while not is_so():
         assert time.monotonic() < deadline, f"{what}: waited for {PATIENCE_S:g} s"
         time.sleep(0.005)
+
+
+def run(scenario: Callable[[], Awaitable[None]]) -> None:
+    """Run a scenario in a loop of its own; one that never ends fails."""
+
+    async def bounded() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await scenario()
+
+    asyncio.run(bounded())
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    """Wait for a condition, in a loop."""
+    while not is_so():  # noqa: ASYNC110 - conditions of many kinds
+        await asyncio.sleep(0.01)
 
 
 def measured_until(measure: Callable[[], T], is_calm: Callable[[T], bool]) -> list[T]:

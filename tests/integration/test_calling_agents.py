@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import stat
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.wire.joining import decode_join_token, encode_join_token
-from tests.patience import PATIENCE_S
+from tests.patience import run, until
 from tests.servers.switchboard import EAGER, QUICK, Board, calling, coordinating
 
 
@@ -38,19 +38,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0), backlog=500) as made:
         yield made.getsockname()[1]
-
-
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            await scenario()
-
-    asyncio.run(bounded())
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    while not is_so():  # noqa: ASYNC110 - conditions of many kinds
-        await asyncio.sleep(0.01)
 
 
 def probes(port: int, count: int = 5, crawler: str = "fra") -> list[Probe]:

@@ -28,7 +28,7 @@ from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
 from ipmicra.model.token import Role
 from ipmicra.wire.joining import JoinRequest, decode_join_token
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, run, until
 from tests.servers.switchboard import QUICK, Board, calling, coordinating
 from tests.servers.talking import talking
 
@@ -37,19 +37,6 @@ from tests.servers.talking import talking
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(str(tmp_path / "state.db")) as opened:
         yield opened
-
-
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            await scenario()
-
-    asyncio.run(bounded())
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    while not is_so():  # noqa: ASYNC110 - conditions of many kinds
-        await asyncio.sleep(0.01)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -21,7 +21,7 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import StoreError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.wire.polling import PollRequest
-from tests.patience import PATIENCE_S
+from tests.patience import run, until
 
 HASTY = SwitchboardConfig(return_s=0.2)
 
@@ -49,19 +49,6 @@ def state(store: Store) -> CrawlerState:
     found = store.crawlers.get("fra")
     assert found is not None
     return found.crawler.state
-
-
-def run(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            await scenario()
-
-    asyncio.run(bounded())
-
-
-async def until(is_so: Callable[[], object]) -> None:
-    while not is_so():  # noqa: ASYNC110 - conditions of many kinds
-        await asyncio.sleep(0.01)
 
 
 async def poll(one: Membership) -> None:
