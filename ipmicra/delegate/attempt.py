@@ -259,6 +259,19 @@ class Considered:
     loss: Loss | None = None
 
 
+def _nobody(_most: int) -> list[Considered]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The crawlers that were not asked: named on demand, because most accounts are never read."""
+
+    count: int = 0
+    named: Callable[[int], list[Considered]] = _nobody
+    """Names so many of them, those with the highest expected saving first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """All that was considered in one attempt."""
@@ -266,8 +279,7 @@ class Account:
     tried: tuple[Considered, ...]
     """The chosen crawler with the reason why the search ended, then those known or asked, in order; then the
     steps of the fallback, if there was one."""
-    rest: Callable[[], list[Considered]] = field(default=list, compare=False, repr=False)
-    """Those that were not asked; rendered on demand, because most accounts are never read."""
+    rest: Others = field(default=Others(), compare=False, repr=False)
     chance: Callable[[], float] | None = field(default=None, compare=False, repr=False)
     """How likely the chosen crawler is the nearest of all, if the policy can say."""
     _written: dict[int, tuple[Considered, ...]] = field(default_factory=dict, compare=False, repr=False)
@@ -275,24 +287,21 @@ class Account:
 
     def entries(self) -> list[Considered]:
         """Write all of it."""
-        return [*self.tried, *self.rest()]
+        return [*self.tried, *self.rest.named(self.rest.count)]
 
     def written(self, most: int) -> tuple[Considered, ...]:
         """Write down all who were tried, and of the others those with the highest expected saving."""
         found = self._written.get(most)
         if found is not None:
             return found
-        rest = sorted(self.rest(), key=lambda one: -(one.saving_ms or 0.0))
-        kept = rest[:most]
-        if len(rest) > most:
-            kept[-1] = replace(kept[-1], reason=f"{kept[-1].reason} (and {len(rest) - most} more)")
+        kept = self.rest.named(most)
+        if kept and self.rest.count > most:
+            kept[-1] = replace(kept[-1], reason=f"{kept[-1].reason} (and {self.rest.count - most} more)")
         self._written[most] = (*self.tried, *kept)
         return self._written[most]
 
 
-def account_of(
-    attempt: Attempt, settle: Settle, name_of: Callable[[int], str], rest: Callable[[], list[Considered]]
-) -> Account:
+def account_of(attempt: Attempt, settle: Settle, name_of: Callable[[int], str], rest: Others) -> Account:
     """Write down why each crawler was asked or not, the chosen one's reason first."""
     chosen = Considered(
         crawler=name_of(settle.crawler), verdict=Verdict.CHOSEN, reason=settle.reason, rtt_ms=settle.rtt_ms

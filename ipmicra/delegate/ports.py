@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, runtime_checkable
 
-from ipmicra.delegate.attempt import Attempt, Choice, Considered, Settle
+from ipmicra.delegate.attempt import Attempt, Choice, Others, Settle
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
@@ -111,7 +111,7 @@ class Policy(Protocol):
     def can_win(self, crawler: int, attempt: Attempt) -> bool:
         """Return whether a crawler that joined later may be nearer than the holder, whose sample is known."""
 
-    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+    def explain(self, attempt: Attempt) -> Others:
         """Return what can say, later, why the others were not asked."""
 
 

@@ -44,9 +44,10 @@ from ipmicra.delegate.actions import CrawlerChecked
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import DelegatorConfig
 from ipmicra.model.crawler import Crawler, CrawlerState, TrackRecord
-from ipmicra.model.geo import VACUUM_KM_PER_MS, km_between
+from ipmicra.model.geo import VACUUM_KM_PER_MS, km_between, point_of
 from ipmicra.model.location import Location
 from ipmicra.model.sample import ImplausibleSample
+from ipmicra.model.types import Floats
 
 
 class Roster:
@@ -65,6 +66,8 @@ class Roster:
         self._limit: frozenset[int] | None = None
         self.usable_flags: NDArray[np.bool_] = np.zeros(0, np.bool_)
         """Whether each may be asked; not to be changed."""
+        self.points: Floats = np.empty((0, 3))
+        """Where each is, as a unit vector; NaN if unknown. Not to be changed."""
         self._apart_km: dict[tuple[int, int], float] = {}
         """How far places of crawlers are from each other at least, as far as it was asked for."""
         self._indices: dict[str, int] = {}
@@ -92,8 +95,10 @@ class Roster:
             self.load.append(0)
             self._is_present.append(False)
             self._is_willing.append(False)
+            self.points = np.append(self.points, [point_of(crawler.location)], axis=0)
         if crawler.location != self.crawlers[index].location:
             self._apart_km.clear()
+            self.points[index] = point_of(crawler.location)
         self.crawlers[index] = crawler
         if crawler.joined_s > self.records[index].since_s:
             self.records[index] = TrackRecord(since_s=crawler.joined_s)
@@ -221,6 +226,12 @@ class Roster:
     def is_usable(self, index: int) -> bool:
         """Return whether a crawler may be asked."""
         return bool(self.usable_flags[index])
+
+    def free(self, attempt: Attempt) -> NDArray[np.bool_]:
+        """Return whether each crawler may still be asked in an attempt."""
+        is_free = self.usable_flags.copy()
+        is_free[[*attempt.reasons, *attempt.samples]] = False
+        return is_free
 
     def usable(self) -> list[int]:
         """Return the crawlers that may be asked; not to be changed."""

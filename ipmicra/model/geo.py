@@ -116,6 +116,11 @@ def unit_vectors(latitude: ArrayLike, longitude: ArrayLike) -> Floats:
     return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=-1)
 
 
+def point_of(place: Placed | None) -> Floats:
+    """Return the point of a place on the unit sphere; NaN if it is unknown."""
+    return np.full(3, np.nan) if place is None else unit_vectors(place.latitude, place.longitude)
+
+
 def degrees_of(vectors: Floats) -> tuple[Floats, Floats]:
     """Return latitudes and longitudes of vectors of any length, (…, 3): the inverse of `unit_vectors`."""
     x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]

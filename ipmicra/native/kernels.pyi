@@ -242,16 +242,16 @@ def move_once(
     /,
 ) -> int: ...
 def expect_branch(
-    precision: NDArray[np.float32],
-    weight: NDArray[np.float32],
+    index: NDArray[np.int32],
+    blocks: NDArray[np.float32],
     branch: Branch,
     mean: _Floats,
     variance: _Floats,
     /,
 ) -> int: ...
 def learn_branch(
-    precision: NDArray[np.float32],
-    weight: NDArray[np.float32],
+    index: NDArray[np.int32],
+    blocks: NDArray[np.float32],
     branch: Branch,
     crawlers: NDArray[np.intp],
     message_precision: _Floats,
@@ -260,11 +260,12 @@ def learn_branch(
 ) -> int: ...
 def condition_belief(
     belief: Belief,
+    column: _Floats,
     crawler: int,
     rtt_ms: float,
     noise: float,
     scores: _Floats,
-    covariance: _Floats,
+    variances: _Floats,
     deviations: _Floats,
     gains: _Floats,
     /,
@@ -282,6 +283,7 @@ def save_over_known(
 ) -> int: ...
 def save_over_expected(
     belief: Belief,
+    column: _Floats,
     holder: int,
     fixed_ms: float,
     least_weight: float,
@@ -290,3 +292,5 @@ def save_over_expected(
     /,
 ) -> int: ...
 def expect_logarithm(belief: Belief, crawler: int, least_weight: float, /) -> float: ...
+def keep_reserve() -> int: ...
+def share_heap() -> int: ...

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from ipmicra.delegate.attempt import Attempt, Choice, Settle
 from ipmicra.delegate.machine import DelegationMachine
 from ipmicra.delegate.policies.predict.belief import Belief, Savings, quantile_points
+from ipmicra.delegate.policies.predict.covariance import dense
 from ipmicra.delegate.policies.predict.policy import Predict
 from ipmicra.delegate.replay.replay import Replay
 from ipmicra.delegate.replay.world import LocationKind, locations_of
 from ipmicra.lab.worlds.synthetic import WorldPlan, invent
 from ipmicra.model.types import Floats
+from tests.reference.slow_belief import covariance_of
 
 SAVINGS = Savings(offset_ms=2.0, fixed_ms=20.0)
 DRAWS = 4000
@@ -24,7 +26,7 @@ DRAWS = 4000
 def believed(means: Floats, covariance: Floats) -> Belief:
     """Return a belief in as many places as there are rows; light rules nothing out."""
     nil, scores = np.zeros_like(means), np.full(len(means), -np.log(len(means)))
-    return Belief(means, nil, nil, scores, covariance, offset_ms=2.0, tail=4.0)
+    return Belief(means, nil, nil, scores, dense(covariance), offset_ms=2.0, tail=4.0)
 
 
 def costs(belief: Belief, rng: np.random.Generator) -> Floats:
@@ -32,7 +34,7 @@ def costs(belief: Belief, rng: np.random.Generator) -> Floats:
     weights = np.exp(belief.scores)
     places = rng.choice(len(weights), DRAWS, p=weights / weights.sum())
     values = belief.means[places] + rng.multivariate_normal(
-        np.zeros(len(belief.covariance)), belief.covariance, DRAWS, method="eigh"
+        np.zeros(len(belief.variances)), covariance_of(belief), DRAWS, method="eigh"
     )
     trips = np.maximum(np.maximum(belief.floors[places] + np.exp(values) - 2.0, belief.least[places]), 0.0)
     found: Floats = 20.0 * np.log(trips + 20.0)
@@ -79,7 +81,7 @@ def drawn_belief(rng: np.random.Generator, places: int, count: int, spread: floa
 
 def least_cost(belief: Belief) -> float:
     """Return the expected cost of the best single choice; each depends on its own distribution alone."""
-    deviations = np.sqrt(np.maximum(belief.covariance.diagonal(), 0.0))
+    deviations = np.sqrt(np.maximum(belief.variances, 0.0))
     values = belief.means[:, :, None] + deviations[:, None] * quantile_points(201)
     cost = (20.0 * np.log(np.maximum(np.exp(values) - 2.0, 0.0) + 20.0)).mean(axis=2)
     return float((np.exp(belief.scores) @ cost).min())
@@ -95,7 +97,7 @@ def test_averaged_over_its_own_distribution_one_more_sample_does_not_raise_the_r
     """
     belief = drawn_belief(rng, places, count, 0.4)
     crawler = int(rng.integers(count))
-    deviation = float(np.sqrt(belief.covariance[crawler, crawler]))
+    deviation = float(np.sqrt(belief.variances[crawler]))
     after = []
     for mean in belief.means[:, crawler]:
         for value in mean + deviation * quantile_points(51):

@@ -8,9 +8,15 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ipmicra.delegate.policies.predict.belief import Belief
 from ipmicra.model.types import Floats
 
 NORMAL = NormalDist()
+
+
+def covariance_of(belief: Belief) -> Floats:
+    """Return the whole covariance of a belief, by now."""
+    return belief.block(np.arange(len(belief.variances)))
 
 
 @dataclass

@@ -8,12 +8,17 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 
+from ipmicra.edge.coordinator.access import hash_of, make_token
 from ipmicra.edge.store.store import Store
+from ipmicra.model.site import Site
+from ipmicra.model.token import Role, TokenRecord
+from ipmicra.wire.peers import PeerWish, encode_wishes
 from tests.cli.command_line import built_file
 from tests.delegating_worlds import PER_SUBNET, enrol, nearest_of, seeds_of
 from tests.patience import PATIENCE_S, wait_until
@@ -96,6 +101,30 @@ def test_both_give_the_same_answers_and_each_pair_is_probed_once(
     page = signed_in(pair[0]).get(pair[0].url, timeout=PATIENCE_S).text
     assert "2 coordinators on this database" in page
     assert all(one.url in page for one in pair)
+
+
+def test_question_of_a_coordinator_that_arrives_twice_moves_no_site(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    """A network may deliver a request once more, long after its answer was used."""
+    seeds = seeds_of(SITES, internet.port)
+    pair[0].owners(seeds)
+    text = make_token(Role.PEER)
+    with Store.open(postgres_url) as store:
+        store.tokens.add(TokenRecord(name="three", role=Role.PEER, hash=hash_of(text), created_s=0.0))
+        held = store.assignments.all()
+        names = sorted({str(one.crawler) for one in held})
+        moved = [replace(one, crawler=names[names.index(str(one.crawler)) - 1]) for one in held]
+        store.assignments.put_many(moved)
+    wishes = [PeerWish(site=Site(one.host, one.address), assigns=True) for one in held]
+    for one in pair:
+        asked = one.ask("POST", "/v1/peers/decide", data=encode_wishes(wishes), token=text)
+        assert asked.status_code == 200, asked.text
+        assert len(asked.text.splitlines()) == len(wishes)
+    with Store.open(postgres_url) as store:
+        assert {one.host: one.crawler for one in store.assignments.all()} == {
+            one.host: one.crawler for one in moved
+        }
 
 
 def test_batch_of_a_killed_coordinator_goes_on_at_the_other(

@@ -94,9 +94,11 @@ def _by_auction(table: TaskTable) -> AssignReport:
         findings = trip_findings(expected)
     expected = table.as_seen(expected)
     is_blind: NDArray[np.bool_] = np.asarray(np.isnan(expected).all(axis=1))
-    rest = expected[~is_blind]
-    usual = float(np.nanmedian(rest)) if len(rest) else 1.0
-    demand = table.demand(np.where(is_blind[:, None], usual, expected), problem.before)
+    cost_ms = expected
+    if is_blind.any():
+        rest = expected[~is_blind]
+        cost_ms = np.where(is_blind[:, None], float(np.nanmedian(rest)) if len(rest) else 1.0, expected)
+    demand = table.demand(cost_ms, problem.before)
     assigned = assign_sites(demand, problem.auction)
     reasons = _reasons(table, assigned, ("nearest", "is nearer"))
     for row in np.flatnonzero(is_blind & (assigned.crawler >= 0)).tolist():

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from ipmicra.app.assign.backends import assign
 from ipmicra.app.assign.problem import AssignProblem
@@ -37,7 +36,6 @@ from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision
 from ipmicra.model.site import Site
-from ipmicra.model.types import Floats
 
 BACKEND = "balance"
 AHEAD = 16.0
@@ -53,27 +51,6 @@ class _Load:
 
     sites: int = 0
     pages: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class ModelExpectations:
-    """Fills in unmeasured round trips by the model of the delegator that is at work."""
-
-    expecting: Expecting
-
-    def filled(self, sites: Sequence[Site], crawlers: Sequence[Crawler], known_ms: Floats) -> Floats:
-        """Return known round trips, with NaN replaced by what the model expects."""
-        filled = known_ms.copy()
-        for row, site in enumerate(sites):
-            is_known = np.isfinite(known_ms[row])
-            if is_known.all():
-                continue
-            samples = {one.name: known_ms[row, i] for i, one in enumerate(crawlers) if is_known[i]}
-            expected = self.expecting.expected_ms(site, samples)
-            for i, one in enumerate(crawlers):
-                if not is_known[i]:
-                    filled[row, i] = expected.get(one.name, np.nan)
-        return filled
 
 
 @dataclass(slots=True)
@@ -116,17 +93,26 @@ class IncrementalAssigner:
     def assign(
         self, decided: Iterable[tuple[Site, Decision]], expecting: Expecting | None = None
     ) -> list[Assignment]:
-        """Assign sites whose subnets have just been delegated, and keep that; inside a transaction."""
+        """Assign sites whose subnets have just been delegated, and keep that; inside a transaction.
+
+        A site may have been assigned since somebody found it without an owner: a request that comes twice, or
+        late, moves nothing.
+        """
         pairs = {site.host: (site, decision) for site, decision in decided}
         crawlers = self.crawlers()
         if not pairs or not crawlers:
             return []
+        choices = {
+            host: found for host, (site, _) in pairs.items() if (found := self.choices(site, crawlers))
+        }
         before = self.store.assignments.of_many(list(pairs))
+        for host in self._holding(before, choices):
+            del pairs[host], before[host]
         for one in (one for found in before.values() for one in found):
             self._add(one, self._page if one.pages is None else one.pages, -1)
         sites = [site for site, _ in pairs.values()]
-        choices = {site.host: found for site in sites if (found := self.choices(site, crawlers))}
-        made = [self._beside(site, crawlers) for site in sites if site.host not in choices]
+        names = {one.name for one in crawlers}
+        made = [self._beside(site, names) for site in sites if site.host not in choices]
         kept = [one for one in made if one is not None]
         settled = {one.host for one in kept}
         rest = [site for site in sites if site.host not in settled]
@@ -140,9 +126,23 @@ class IncrementalAssigner:
             self._add(one, self._page if one.pages is None else one.pages)
         return kept
 
-    def _beside(self, site: Site, crawlers: Sequence[Crawler]) -> Assignment | None:
+    def _holding(
+        self, held: Mapping[str, Sequence[Assignment]], choices: Mapping[str, Sequence[Choice]]
+    ) -> list[str]:
+        """Return the hosts whose assignments hold: their crawlers are there, for the vantages of today."""
+        if not held:
+            return []
+        members = [member.crawler for member in self.store.crawlers.all()]
+        there = {one.name for one in members if one.state is not CrawlerState.LEFT}
+        return [
+            host
+            for host, assigned in held.items()
+            if there.issuperset(one.crawler for one in assigned)
+            and {one.vantage for one in assigned} == ({one.vantage for one in choices.get(host, ())} or {""})
+        ]
+
+    def _beside(self, site: Site, names: AbstractSet[str]) -> Assignment | None:
         """Return the assignment of a site to the crawler that has other hosts of its address."""
-        names = {one.name for one in crawlers}
         for one in self.store.assignments.at(site.address, NEIGHBOURS):
             if one.crawler in names and one.of == 1 and not one.vantage and one.host != site.host:
                 return replace(
@@ -171,7 +171,7 @@ class IncrementalAssigner:
                 sites=sites,
                 crawlers=crawlers,
                 trips=KnownRoundTrips(samples=self.store.samples, delegated=delegated),
-                expectations=ModelExpectations(expecting) if expecting is not None else None,
+                expectations=expecting,
                 loads=FleetLoads(
                     by_crawler={
                         one.name: HeldLoad(sites=held.sites, sized=held.sites, pages=held.pages)

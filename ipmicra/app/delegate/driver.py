@@ -24,8 +24,8 @@ Sites that the gate holds back are admitted again, by the loop in `_admit_ready`
 parent ends. That is a loop and not a recursion because one end may release thousands of sites, each of which
 may be answered at once and release more.
 
-What a policy believes of a subnet while it decides takes memory by the square of the fleet. So only so many
-attempts are open at a time; sites of further subnets wait in `_crowd`, in order, until one of them ends.
+What a policy believes of a subnet while it decides takes memory, the more the larger the fleet. So only so
+many attempts are open at a time; sites of further subnets wait in `_crowd`, in order, until one of them ends.
 
 Sites of a policy that asks nobody have nothing to wait for. They are gathered until there are enough for one
 transaction, or until it is time to write, and are then looked for in the store, decided (`AtOnce`) and
@@ -86,8 +86,8 @@ events = EventLog("delegate")
 WIDER_BITS = {4: 16, 6: 96}
 """Bits below the wider slice that stands for a parent where an address is not registered."""
 
-BYTES = 8
-"""Of a number."""
+BELIEF_BYTES = 960
+"""For each crawler, of what is believed of a subnet: three numbers at each of some dozens of points."""
 
 
 class Gate:
@@ -212,8 +212,8 @@ class Driver:
     @property
     def _is_crowded(self) -> bool:
         """Whether as many attempts are open as memory allows."""
-        pairs = max(1, len(self.machine.roster)) ** 2
-        most = max(self.config.least_open, self.config.belief_bytes // (2 * BYTES * pairs))
+        each = BELIEF_BYTES * max(1, len(self.machine.roster))
+        most = max(self.config.least_open, self.config.belief_bytes // each)
         return len(self.machine.attempts) >= most
 
     def _admit(self, site: Site) -> None:

@@ -40,9 +40,9 @@ class DrivingConfig:
     """Subnets of one parent that are probed for at a time: what a sibling teaches may save a probe."""
     per_agent: int = 500
     """Orders at one agent at a time; an agent takes twenty thousand."""
-    belief_bytes: int = 1 << 30
-    """Memory for what is believed of the subnets that are being decided; the others wait. `predict` keeps two
-    numbers for each pair of crawlers: with 100 crawlers 6,700 subnets fit, with 1,000 crawlers 67."""
+    belief_bytes: int = 1 << 28
+    """Memory for what is believed of the subnets that are being decided; the others wait. With 100 crawlers
+    2,700 subnets fit, with 1,000 crawlers 270."""
     least_open: int = 16
     """Subnets that are decided at a time, however much memory they take."""
     flush_s: float = 0.2

@@ -25,6 +25,8 @@ from ipmicra.model.location import Hint, Location
 from ipmicra.model.site import Site
 
 NO_VOTE = "no heuristic has a vote"
+RECENT = 16_384
+"""Answers that are kept."""
 
 
 class LocatedSites:
@@ -45,6 +47,8 @@ class LocatedSites:
         options = LocateOptions(is_offline=True, tables=tuple(tables), geofeeds=tuple(geofeeds))
         self._run = LocateRun(options, hierarchy)
         self._dns = dns
+        self._recent: dict[int | Site, Location | None] = {}
+        """Answers of late: a site is asked for when it arrives and when it is assigned, and so are others."""
 
     @property
     def findings(self) -> list[str]:
@@ -53,10 +57,20 @@ class LocatedSites:
 
     def location_of(self, site: Site, key: int) -> Location | None:  # noqa: ARG002 - the interface
         """Return a site's place, without asking anybody."""
-        located = self._run.locate_site(site.host, site.address)
-        if located.location is None:
-            return None
-        return replace(located.location, source=located.heuristic)
+        asked = self._asked(site)
+        if asked not in self._recent:
+            located = self._run.locate_site(site.host, site.address)
+            place = located.location
+            if len(self._recent) >= RECENT:
+                self._recent.clear()
+            self._recent[asked] = None if place is None else replace(place, source=located.heuristic)
+        return self._recent[asked]
+
+    def _asked(self, site: Site) -> int | Site:
+        """Return what a place depends on: the subnet's row of an address of which nothing else is known."""
+        hierarchy = self._run.deciding_hierarchy
+        is_named = hierarchy is None or site.host != str(site.address)
+        return site if is_named or hierarchy is None else hierarchy.row_of(str(site.address))
 
     async def hints_of(self, sites: Sequence[Site]) -> list[Hint | str]:
         """Return the vote that counts for each site, or why there is none."""

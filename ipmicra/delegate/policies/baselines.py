@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle, Verdict
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Others, Settle, Verdict
 from ipmicra.delegate.ledger import Ledger
 from ipmicra.delegate.ports import Scope
 from ipmicra.delegate.roster import Roster
 from ipmicra.delegate.subnets import SubnetTree
 from ipmicra.model.address import Address
 from ipmicra.model.delegation import Evidence
-from ipmicra.model.geo import km_between
+from ipmicra.model.geo import point_of
+from ipmicra.model.location import Location
 
 
 class Simple:
@@ -47,12 +48,15 @@ class Simple:
         """Never take a subnet from its holder."""
         return False
 
-    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+    def explain(self, attempt: Attempt) -> Others:
         """Say the same of all that were not asked."""
-        names = [self.roster.name(one) for one in self.roster.usable() if not attempt.was_tried(one)]
-        return lambda: [
-            Considered(crawler=name, verdict=Verdict.NOT_ASKED, reason=self.why_not) for name in names
-        ]
+        free = self.roster.free(attempt).nonzero()[0]
+
+        def named(most: int) -> list[Considered]:
+            names = map(self.roster.name, free[:most].tolist())
+            return [Considered(crawler=one, verdict=Verdict.NOT_ASKED, reason=self.why_not) for one in names]
+
+        return Others(len(free), named)
 
 
 def best_of(attempt: Attempt, reason: str) -> Settle:
@@ -69,9 +73,9 @@ class Everyone(Simple):
 
     def decide(self, attempt: Attempt) -> Choice:
         """Ask all who were not asked."""
-        rest = tuple(crawler for crawler in self.roster.usable() if not attempt.was_tried(crawler))
-        if rest:
-            return Ask(rest, "everybody probes")
+        rest = self.roster.free(attempt).nonzero()[0]
+        if len(rest):
+            return Ask(tuple(rest.tolist()), "everybody probes")
         return best_of(attempt, "the shortest of all round trips")
 
     def can_win(self, crawler: int, attempt: Attempt) -> bool:  # noqa: ARG002 - the interface
@@ -91,21 +95,18 @@ class Geo(Simple):
 
     def decide(self, attempt: Attempt) -> Choice:
         """Ask the nearest that were not asked; replace the lost ones."""
-        usable = [crawler for crawler in self.roster.usable() if not attempt.was_tried(crawler)]
         missing = self._nearest - len(attempt.samples)
-        if missing > 0 and usable:
-            return Ask(tuple(self._by_distance(usable, attempt)[:missing]), "near on the map")
+        free = self.roster.free(attempt).nonzero()[0]
+        if missing > 0 and len(free):
+            return Ask(tuple(self._nearest_of(free, attempt.location, missing)), "near on the map")
         return best_of(attempt, f"the shortest of {len(attempt.samples)} round trips")
 
-    def _by_distance(self, crawlers: Sequence[int], attempt: Attempt) -> list[int]:
-        if attempt.location is None:
-            return list(crawlers)
-        places = {crawler: self.roster.crawlers[crawler].location for crawler in crawlers}
-        away = {
-            crawler: inf if place is None else km_between(attempt.location, place)
-            for crawler, place in places.items()
-        }
-        return sorted(crawlers, key=away.__getitem__)
+    def _nearest_of(self, crawlers: NDArray[np.intp], location: Location | None, count: int) -> list[int]:
+        """Return so many of some crawlers: those nearest to a place, in order."""
+        if location is not None:
+            away = ((self.roster.points[crawlers] - point_of(location)) ** 2).sum(axis=1)
+            crawlers = crawlers[np.argsort(away, kind="stable")]  # NaN, of an unknown place, comes last
+        return [int(one) for one in crawlers[:count]]
 
 
 class Unasked(Simple):

@@ -11,6 +11,9 @@
 
 #include "predict.h"
 
+/* A variance that is left, however many samples there are: nil would say that the round trip is known. */
+static const double LEAST = 1e-18;
+
 static double mean_at(const Belief *belief, size_t place, size_t crawler) {
     double mean = belief->prior[place * belief->crawlers + crawler];
     for (size_t s = 0; s < belief->samples; s++)
@@ -47,22 +50,19 @@ static void weigh(const Belief *belief, Seen seen, double variance, After *after
     }
 }
 
-void condition_belief(const Belief *belief, Seen seen, After *after) {
+void condition_belief(const Belief *belief, const double *column, Seen seen, After *after) {
     size_t crawlers = belief->crawlers, places = belief->places, samples = belief->samples;
-    const double *column = belief->covariance + seen.crawler * crawlers;
-    double variance = column[seen.crawler] + seen.noise, *gain = after->gains + samples * crawlers;
+    double variance = belief->variances[seen.crawler] + seen.noise, *gain = after->gains + samples * crawlers;
     memcpy(after->deviations, belief->deviations, samples * places * sizeof *after->deviations);
     memcpy(after->gains, belief->gains, samples * crawlers * sizeof *after->gains);
     weigh(belief, seen, variance, after);
-    for (size_t i = 0; i < crawlers; i++)
+    for (size_t i = 0; i < crawlers; i++) {
         gain[i] = column[i] / variance;
-    for (size_t i = 0; i < crawlers; i++)
-        for (size_t j = 0; j < crawlers; j++)
-            after->covariance[i * crawlers + j] = belief->covariance[i * crawlers + j] - gain[i] * column[j];
-    if (seen.noise > 0.0)
-        return;
-    for (size_t i = 0; i < crawlers; i++) /* its own round trip is known now */
-        after->covariance[seen.crawler * crawlers + i] = after->covariance[i * crawlers + seen.crawler] = 0.0;
+        double left = belief->variances[i] - gain[i] * column[i];
+        after->variances[i] = left > LEAST || belief->variances[i] <= 0.0 ? left : LEAST;
+    }
+    if (seen.noise <= 0.0)
+        after->variances[seen.crawler] = 0.0; /* its own round trip is known now */
 }
 
 /* --- what counts of a belief */
@@ -145,7 +145,7 @@ bool save_over_known(const Belief *belief, const Value *value, double *saved) {
                        log(value->best_ms + belief->offset_ms), log(value->best_ms + value->fixed_ms)};
     weigh_places(belief, value->least_weight, scratch.weights);
     for (size_t i = 0; i < crawlers; i++) {
-        double variance = belief->covariance[i * crawlers + i] * value->widening;
+        double variance = belief->variances[i] * value->widening;
         scratch.deviation[i] = sqrt(variance > value->least_variance ? variance : value->least_variance);
         for (size_t k = 0; k < points; k++)
             scratch.factors[i * points + k] = exp(scratch.deviation[i] * value->points[k]);
@@ -171,7 +171,7 @@ static double loss_of(double margin) {
     return (margin > 0.0 ? margin : 0.0) + density * (tail > 0.0 ? tail : 0.0);
 }
 
-bool save_over_expected(const Belief *belief, const Value *value, size_t holder, double *saved) {
+bool save_over_expected(const Belief *belief, const double *column, const Value *value, size_t holder, double *saved) {
     size_t crawlers = belief->crawlers;
     double *weights = malloc(belief->places * sizeof *weights);
     if (weights == NULL)
@@ -179,7 +179,7 @@ bool save_over_expected(const Belief *belief, const Value *value, size_t holder,
     weigh_places(belief, value->least_weight, weights);
     for (size_t i = 0; i < crawlers; i++)
         saved[i] = 0.0;
-    double held = belief->covariance[holder * crawlers + holder];
+    double held = belief->variances[holder];
     for (size_t place = 0; place < belief->places; place++) {
         if (weights[place] <= 0.0)
             continue;
@@ -189,8 +189,8 @@ bool save_over_expected(const Belief *belief, const Value *value, size_t holder,
         double worth = weights[place] * own / (own - belief->offset_ms + value->fixed_ms);
         for (size_t i = 0; i < crawlers; i++) {
             double spread = exp(mean_at(belief, place, i)), trip = floors[i] + spread, share = spread / trip;
-            double variance = held * own_share * own_share + belief->covariance[i * crawlers + i] * share * share -
-                              2.0 * belief->covariance[holder * crawlers + i] * share * own_share;
+            double variance = held * own_share * own_share + belief->variances[i] * share * share -
+                              2.0 * column[i] * share * own_share;
             double deviation = sqrt(variance > value->least_variance ? variance : value->least_variance);
             saved[i] += worth * deviation * loss_of((own_level - log(trip)) / deviation);
         }

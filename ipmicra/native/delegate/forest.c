@@ -4,13 +4,11 @@
  * A node has a precision and a weight (precision times value) for each crawler: the sum of all messages that reached
  * it. What it passes on to its parent is that sum, damped by its own spread. Going down a branch, a node must not hear
  * its own child's message again, so that is taken off first. Some crawlers are handled at a time, so that the compiler
- * can use vectors. */
+ * can use vectors; and kept at a time, because few of a large fleet ever measure a site of one subnet. */
 
 #include <string.h>
 
 #include "predict.h"
-
-enum { BLOCK = 16 };
 
 /* One number per crawler of a block. */
 typedef struct {
@@ -18,15 +16,16 @@ typedef struct {
     double weight[BLOCK];
 } Messages;
 
-static void load(const Forest *forest, int64_t node, size_t from, size_t count, Messages *out) {
-    const float *precision = forest->precision + (size_t)node * forest->crawlers + from;
-    const float *weight = forest->weight + (size_t)node * forest->crawlers + from;
-    for (size_t k = 0; k < count; k++) {
-        out->precision[k] = (double)precision[k];
-        out->weight[k] = (double)weight[k];
+static const Block *block_of(const Forest *forest, int64_t node, size_t column) {
+    return forest->blocks + forest->index[(size_t)node * forest->columns + column];
+}
+
+static void load(const Forest *forest, int64_t node, size_t column, Messages *out) {
+    const Block *block = block_of(forest, node, column);
+    for (size_t k = 0; k < BLOCK; k++) {
+        out->precision[k] = (double)block->precision[k];
+        out->weight[k] = (double)block->weight[k];
     }
-    for (size_t k = count; k < BLOCK; k++)
-        out->precision[k] = out->weight[k] = 0.0;
 }
 
 /* What rises from a node into its parent. */
@@ -55,11 +54,11 @@ static void step_down(Messages *expected, const Messages *own, const Messages *c
 
 /* Go down the nodes `nodes[0]`, `nodes[stride]`, …; `below` rises into the last of them. */
 static void descend(const Forest *forest, const int64_t *nodes, size_t stride, const double *squares, size_t levels,
-                    size_t from, size_t count, const Messages *below, Messages *expected) {
+                    size_t column, const Messages *below, Messages *expected) {
     Messages own, next, child;
-    load(forest, nodes[0], from, count, &own);
+    load(forest, nodes[0], column, &own);
     for (size_t level = 0; level + 1 < levels; level++) {
-        load(forest, nodes[(level + 1) * stride], from, count, &next);
+        load(forest, nodes[(level + 1) * stride], column, &next);
         child = next;
         damp(&child, squares[level + 1]);
         step_down(expected, &own, &child, squares[level]);
@@ -68,23 +67,23 @@ static void descend(const Forest *forest, const int64_t *nodes, size_t stride, c
     step_down(expected, &own, below, squares[levels - 1]);
 }
 
-void expect_branch(const Forest *forest, const Branch *branch, double *mean, double *variance) {
+void expect_branch(const Forest *forest, const Branch *branch, size_t crawlers, double *mean, double *variance) {
     static const Messages nothing;
-    for (size_t from = 0; from < forest->crawlers; from += BLOCK) {
-        size_t count = forest->crawlers - from < BLOCK ? forest->crawlers - from : BLOCK;
+    for (size_t column = 0, from = 0; from < crawlers; column++, from += BLOCK) {
+        size_t count = crawlers - from < BLOCK ? crawlers - from : BLOCK;
         Messages first, middle = nothing;
-        load(forest, branch->common[0], from, count, &first);
+        load(forest, branch->common[0], column, &first);
         damp(&first, branch->common_squares[0]);
         for (size_t tree = 0; tree < branch->tree_count; tree++) {
             Messages expected = nothing;
-            descend(forest, branch->trees + tree, branch->tree_count, branch->tree_squares, branch->levels, from, count,
+            descend(forest, branch->trees + tree, branch->tree_count, branch->tree_squares, branch->levels, column,
                     &first, &expected);
             for (size_t k = 0; k < BLOCK; k++) {
                 middle.precision[k] += expected.precision[k] / (double)branch->tree_count;
                 middle.weight[k] += expected.weight[k] / (double)branch->tree_count;
             }
         }
-        descend(forest, branch->common, 1, branch->common_squares, branch->common_count, from, count, &nothing, &middle);
+        descend(forest, branch->common, 1, branch->common_squares, branch->common_count, column, &nothing, &middle);
         memcpy(mean + from, middle.weight, count * sizeof *mean);
         memcpy(variance + from, middle.precision, count * sizeof *variance);
     }
@@ -92,11 +91,12 @@ void expect_branch(const Forest *forest, const Branch *branch, double *mean, dou
 
 /* Add a message to one node; it becomes what changes for the parent. */
 static void climb(const Forest *forest, int64_t node, size_t crawler, double square, double *precision, double *weight) {
-    size_t at = (size_t)node * forest->crawlers + crawler;
-    double old_precision = (double)forest->precision[at], old_weight = (double)forest->weight[at];
+    Block *block = forest->blocks + forest->index[(size_t)node * forest->columns + crawler / BLOCK];
+    size_t at = crawler % BLOCK;
+    double old_precision = (double)block->precision[at], old_weight = (double)block->weight[at];
     double new_precision = old_precision + *precision, new_weight = old_weight + *weight;
-    forest->precision[at] = (float)new_precision;
-    forest->weight[at] = (float)new_weight;
+    block->precision[at] = (float)new_precision;
+    block->weight[at] = (float)new_weight;
     double before = 1.0 / (1.0 + old_precision * square), after = 1.0 / (1.0 + new_precision * square);
     *precision = new_precision * after - old_precision * before;
     *weight = new_weight * after - old_weight * before;

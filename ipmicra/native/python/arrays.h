@@ -108,5 +108,6 @@ extern PyMethodDef hierarchy_functions[];
 extern PyMethodDef text_functions[];
 extern PyMethodDef assign_functions[];
 extern PyMethodDef delegate_functions[];
+extern PyMethodDef reserve_functions[];
 
 #endif

@@ -147,8 +147,8 @@ def test_expected_round_trips_grow_with_distance_and_unknown_places_are_unsure()
     outlook = geography.outlook(PARIS)
     assert outlook.levels[0, 0] < outlook.levels[0, 1]
     assert outlook.least[0, 2] == 0
-    assert outlook.covariance is not None
-    assert outlook.covariance[2, 2] > 0.5 > outlook.covariance[0, 0]
+    assert outlook.unsure is not None
+    assert outlook.unsure[2] > 0.5 > outlook.unsure[0]
 
 
 def test_country_is_less_sure_than_a_point_and_nowhere_less_than_a_country() -> None:

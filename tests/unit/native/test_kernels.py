@@ -15,18 +15,19 @@ from ipmicra.assign.overlay.zones import Zones
 from ipmicra.errors import AddressError
 from ipmicra.hierarchy.hierarchy import Hierarchy
 from ipmicra.native import kernels
-from ipmicra.parse.columns import Columns
-from tests.reference.fast_building import built, file_bytes
+from ipmicra.parse.columns import Columns, Texts
+from ipmicra.parse.dialect import Dialect
+from tests.reference.fast_building import built, columns_of, file_bytes
 
 U4, U8, I4, I8 = np.uint32, np.uint64, np.int32, np.int64
 SEVERAL = (
     b"inetnum: 10.0.0.0/8\n\ninetnum: 10.1.0.0/16\n\ninet6num: 2001:db8::/32\n\ninet6num: 2001:db8:1::/48\n"
 )
 
-FOREST = np.zeros((4, 3), np.float32), np.zeros((4, 3), np.float32)
+FOREST = np.zeros((4, 1), np.int32), np.zeros((2, 2, 16), np.float32)
 BRANCH = np.array([[1], [2]]), np.ones(2), np.array([3]), np.ones(1)
 PAIRS = np.ones((2, 3))
-BELIEF = (PAIRS, PAIRS, PAIRS, np.ones(2), np.eye(3), np.ones((0, 2)), np.ones((0, 3)), 2.0, 4.0)
+BELIEF = (PAIRS, PAIRS, PAIRS, np.ones(2), np.ones(3), np.ones((0, 2)), np.ones((0, 3)), 2.0, 4.0)
 
 
 @pytest.mark.parametrize(
@@ -56,16 +57,22 @@ BELIEF = (PAIRS, PAIRS, PAIRS, np.ones(2), np.eye(3), np.ones((0, 2)), np.ones((
         ),
         lambda: kernels.expect_branch(*FOREST, BRANCH, np.ones(2), np.ones(3)),
         lambda: kernels.expect_branch(*FOREST, BRANCH[:3], np.ones(3), np.ones(3)),  # type: ignore[arg-type]
-        lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([3]), np.ones(1), np.ones(1)),
+        lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([16]), np.ones(1), np.ones(1)),
+        lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([0]), np.ones(1), np.ones(1)),
+        lambda: kernels.expect_branch(FOREST[0] + np.int32(2), FOREST[1], BRANCH, np.ones(3), np.ones(3)),
+        lambda: kernels.expect_branch(*FOREST, BRANCH, np.ones(17), np.ones(17)),
         lambda: kernels.learn_branch(*FOREST, BRANCH, np.array([0, 1]), np.ones(1), np.ones(1)),
         lambda: kernels.condition_belief(
-            BELIEF, 3, 9.0, 0.0, np.ones(2), np.ones((3, 3)), np.ones((1, 2)), np.ones((1, 3))
+            BELIEF, np.ones(3), 3, 9.0, 0.0, np.ones(2), np.ones(3), np.ones((1, 2)), np.ones((1, 3))
         ),
         lambda: kernels.condition_belief(
-            BELIEF, 0, 9.0, 0.0, np.ones(2), np.ones((3, 3)), np.ones((0, 2)), np.ones((1, 3))
+            BELIEF, np.ones(3), 0, 9.0, 0.0, np.ones(2), np.ones(3), np.ones((0, 2)), np.ones((1, 3))
+        ),
+        lambda: kernels.condition_belief(
+            BELIEF, np.ones(2), 0, 9.0, 0.0, np.ones(2), np.ones(3), np.ones((1, 2)), np.ones((1, 3))
         ),
         lambda: kernels.save_over_known(BELIEF, 9.0, 20.0, 0.01, 1.0, 1e-12, np.ones(0), np.ones(3)),
-        lambda: kernels.save_over_expected(BELIEF, -1, 20.0, 0.01, 1e-12, np.ones(3)),
+        lambda: kernels.save_over_expected(BELIEF, np.ones(3), -1, 20.0, 0.01, 1e-12, np.ones(3)),
         lambda: kernels.expect_logarithm((np.ones((2, 2)), *BELIEF[1:]), 0, 0.01),
     ],
 )
@@ -84,6 +91,24 @@ def test_offsets_outside_the_data_stop_the_reading() -> None:
     words = np.zeros((2, 2), U8)
     assert kernels.read_strings(b"1.2.3.4", np.array([0, 7, 99], I8), 0, words) == 1
     assert words[0].tolist() == [0, 0xFFFF_0102_0304]
+
+
+def test_text_whose_length_does_not_fit_a_pool_is_refused() -> None:
+    size = 1 << 21
+    texts = Texts(data=np.zeros(size, np.uint8), ends=np.array([0, size], np.uint64))
+    columns = columns_of((b"inetnum: 10.0.0.0/8\nnetname: N\n", Dialect.RPSL))
+    places, written = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    with pytest.raises(ValueError, match="too little room"):
+        kernels.write_picked(
+            texts,
+            columns.rows4,
+            columns.rows6,
+            0,
+            np.zeros(1, np.int32),
+            places,
+            np.zeros(size + 3, np.uint8),
+            written,
+        )
 
 
 def test_types_of_the_module_cannot_be_changed_or_made_from_nothing() -> None:

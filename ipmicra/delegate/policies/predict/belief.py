@@ -20,23 +20,18 @@ means over the places that are left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import exp, inf, isqrt, lgamma, log, pi
+from math import exp, isqrt, lgamma, log, pi
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.attempt import Considered, Verdict
-from ipmicra.model.crawler import Crawler
+from ipmicra.delegate.policies.predict.covariance import Covariance
 from ipmicra.model.types import Floats
 from ipmicra.native import kernels
-
-if TYPE_CHECKING:
-    from ipmicra.delegate.policies.predict.prior import Expectation
 
 LEAST_VARIANCE = 1e-12
 DRAWS = 1024
@@ -47,8 +42,6 @@ RIVALS = 7
 """Crawlers that are compared with the holder: those with the highest expected savings."""
 LEAST_WEIGHT = 1e-2
 """Places this much less likely than the likeliest do not count."""
-EVEN = 0.5
-"""A place with a lower chance than this is given up."""
 _WHOLE = np.ones(1)
 
 
@@ -83,8 +76,8 @@ class Belief:
     """Shortest round trips that light allows, in ms."""
     scores: Floats
     """Logarithms of the places' weights, which add up to 1."""
-    covariance: Floats
-    """Between crawlers, the same at all places."""
+    before: Covariance
+    """Between crawlers, the same at all places, before the samples."""
     offset_ms: float
     tail: float
     """Degrees of freedom of the Student distribution."""
@@ -97,7 +90,15 @@ class Belief:
     """How far each sample was from the mean of its crawler: (sample, place)."""
     _gains: Floats = field(default_factory=_nothing)
     """What a deviation of 1 of each sample says of all crawlers: (sample, crawler)."""
+    _spreads: tuple[float, ...] = ()
+    """Variance of each sample, when it came."""
+    variances: Floats = field(init=False)
+    """What is left of the crawlers' variances; nil of those whose round trip is known."""
     _likely: Likely | None = None
+
+    def __post_init__(self) -> None:
+        """Begin with the variances before the samples."""
+        self.variances = self.before.variances
 
     def condition(self, crawler: int, rtt_ms: float, noise: float = 0.0) -> None:
         """Take note of one crawler's round trip.
@@ -105,18 +106,39 @@ class Belief:
         With `noise`, a variance, it is that of a neighbour. Without, it is the site's own: its variance
         becomes nil.
         """
-        variance, samples = float(self.covariance[crawler, crawler]), len(self._gains) + 1
-        scores, covariance = np.empty_like(self.scores), np.empty_like(self.covariance)
-        deviations, gains = np.empty((samples, len(scores))), np.empty((samples, len(covariance)))
+        variance, samples = float(self.variances[crawler]), len(self._gains) + 1
+        scores, variances = np.empty_like(self.scores), np.empty_like(self.variances)
+        deviations, gains = np.empty((samples, len(scores))), np.empty((samples, len(variances)))
         evidence, surprise = kernels.condition_belief(
-            self.arrays(), crawler, rtt_ms, noise, scores, covariance, deviations, gains
+            self.arrays(), self.column(crawler), crawler, rtt_ms, noise, scores, variances, deviations, gains
         )
-        self.scores, self.covariance, self._deviations, self._gains = scores, covariance, deviations, gains
+        self.scores, self.variances, self._deviations, self._gains = scores, variances, deviations, gains
+        self._spreads = (*self._spreads, variance + noise)
         self._likely = None
         if not noise:
             self.density += evidence + student_constant(self.tail) - 0.5 * log(variance)
             self.surprise += surprise
             self.seen += 1
+
+    def column(self, crawler: int) -> Floats:
+        """Return the covariances of one crawler with all, by now."""
+        found = self.before.column(crawler)
+        if self._spreads:
+            found -= (self._spreads * self._gains[:, crawler]) @ self._gains
+            found[self.variances == 0.0] = 0.0
+            found[crawler] = self.variances[crawler]
+        return found
+
+    def block(self, crawlers: NDArray[np.intp]) -> Floats:
+        """Return the covariances of some crawlers with each other, by now."""
+        found = self.before.block(crawlers)
+        if self._spreads:
+            some = self._gains[:, crawlers]
+            found -= (some.T * self._spreads) @ some
+            is_known = self.variances[crawlers] == 0.0
+            found[is_known], found[:, is_known] = 0.0, 0.0
+            np.fill_diagonal(found, self.variances[crawlers])
+        return found
 
     def arrays(self) -> kernels.Belief:
         """Return what compiled code needs."""
@@ -125,7 +147,7 @@ class Belief:
             self.floors,
             self.least,
             self.scores,
-            self.covariance,
+            self.variances,
             self._deviations,
             self._gains,
             self.offset_ms,
@@ -154,7 +176,7 @@ class Belief:
             np.concatenate((self.floors, other.floors)),
             np.concatenate((self.least, other.least)),
             np.concatenate((self.scores + log(1.0 - share), other.scores + log(share))),
-            self.covariance,
+            self.before,
             self.offset_ms,
             self.tail,
         )
@@ -202,7 +224,7 @@ class Savings:
 
     def over_known(self, belief: Belief, best_ms: float) -> Floats:
         """Return what a probe by each crawler may save beside a measured round trip, in ms."""
-        saved = np.empty(len(belief.covariance))
+        saved = np.empty(len(belief.variances))
         kernels.save_over_known(
             belief.arrays(),
             best_ms,
@@ -217,9 +239,15 @@ class Savings:
 
     def over_expected(self, belief: Belief, holder: int) -> Floats:
         """Return what each crawler may save beside the one that is expected to be the nearest, in ms."""
-        saved = np.empty(len(belief.covariance))
+        saved = np.empty(len(belief.variances))
         kernels.save_over_expected(
-            belief.arrays(), holder, self.fixed_ms, LEAST_WEIGHT, LEAST_VARIANCE, saved
+            belief.arrays(),
+            belief.column(holder),
+            holder,
+            self.fixed_ms,
+            LEAST_WEIGHT,
+            LEAST_VARIANCE,
+            saved,
         )
         return saved
 
@@ -261,7 +289,7 @@ class Savings:
         self, belief: Belief, likely: Likely, crawlers: NDArray[np.intp], widening: float = 1.0
     ) -> Floats:
         """Return draws of some crawlers' round trips: of the place first, then of the deviations there."""
-        scales, directions = np.linalg.eigh(belief.covariance[crawlers[:, None], crawlers] * widening)
+        scales, directions = np.linalg.eigh(belief.block(crawlers) * widening)
         values = normal_draws(len(crawlers)) @ (directions * np.sqrt(np.maximum(scales, 0.0))).T
         at = np.zeros((1, 1), np.intp)  # a single place is the same for all draws
         if len(likely.weights) > 1:
@@ -299,77 +327,3 @@ def even_draws() -> Floats:
     """Return numbers between 0 and 1 in order, for both halves: each place gets a run of the lattice."""
     half = (np.arange(DRAWS // 2) + 0.5) / (DRAWS // 2)
     return np.concatenate((half, half))
-
-
-# --- notes of an attempt
-
-
-@dataclass(slots=True)
-class Notes:
-    """What the policy knows in the course of an attempt."""
-
-    prior: Expectation
-    belief: Belief
-    taken_in: set[int] = field(default_factory=set)
-    """Crawlers whose sample the belief has."""
-    savings: Floats | None = None
-    """Expected saving of a probe by each crawler, when last computed."""
-    is_open: bool = False
-    """Whether the belief has places elsewhere, too, after those of the prior: the site's own is in doubt."""
-    is_misplaced: bool = False
-    """There was a place, and the samples say that it is wrong."""
-    regret_ms: float = inf
-    """What an answer without any sample was expected to lose."""
-    source: str = ""
-    """Where that place was from."""
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether the place is likelier wrong than right, by the samples so far."""
-        return self.is_open and float(np.exp(self.belief.scores[: len(self.prior.means)]).sum()) < EVEN
-
-    def give_up(self, prior: Expectation) -> None:
-        """Go on without the place, which is wrong; `prior` is what is expected without it."""
-        self.prior, self.is_open, self.is_misplaced = prior, False, True
-
-    def why_stop(self, best_ms: float, next_best: int, price_ms: float) -> str:
-        """Say why nobody else is asked, by the crawler that a probe would be worth most of."""
-        if self.belief.likely().least[:, next_best].min() >= best_ms:
-            return "light itself cannot be quicker from any other crawler"
-        saving = 0.0 if self.savings is None else self.savings[next_best]
-        return f"expected saving of one more probe: {saving:.2f} ms, price {price_ms:.2f} ms"
-
-    def weights(self) -> Floats:
-        """Return how likely each place of the prior is by now."""
-        scores = self.belief.scores[: len(self.prior.means)]
-        weights = np.exp(scores - scores.max())
-        found: Floats = weights / weights.sum()
-        return found
-
-
-def unasked(
-    notes: Notes,
-    crawlers: Sequence[Crawler],
-    free: NDArray[np.intp],
-    best_ms: float | None,
-    price_ms: float,
-) -> list[Considered]:
-    """Say why each crawler that was not asked was not."""
-    savings = np.zeros(len(crawlers)) if notes.savings is None else notes.savings
-    least = notes.belief.likely().least.min(axis=0)
-    return [
-        Considered(
-            crawler=crawlers[crawler].name,
-            verdict=Verdict.NOT_ASKED,
-            reason=_why_not(float(least[crawler]), best_ms, savings[crawler], price_ms),
-            expected_ms=notes.belief.expected_ms(crawler),
-            saving_ms=float(savings[crawler]),
-        )
-        for crawler in free.tolist()
-    ]
-
-
-def _why_not(least_ms: float, best_ms: float | None, saving_ms: float, price_ms: float) -> str:
-    if best_ms is not None and least_ms >= best_ms:
-        return f"light needs {least_ms:.1f} ms from there"
-    return f"expected saving of a probe: {saving_ms:.2f} ms, its price: {price_ms:.2f} ms"

@@ -7,6 +7,9 @@ exactly, for a tree. Several trees with shifted grids over the Earth are average
 two cells is no border for all; organisation and subnets below them are common to all trees. The loops are
 compiled (`ipmicra/native/delegate/forest.c`).
 
+Of a large fleet few ever measure a site of one subnet. So a node has its numbers in blocks of some crawlers
+each, and only those blocks that a message reached.
+
 Every subnet that is asked about has a branch, and few are sampled. So the nodes common to all trees are made
 when a message first climbs to them (`Forest.grown`); until then NOTHING stands in their place.
 """
@@ -14,6 +17,7 @@ when a message first climbs to them (`Forest.grown`); until then NOTHING stands 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +31,8 @@ from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 from ipmicra.native import kernels
 
+BLOCK = 16
+"""Crawlers whose numbers are kept together; compiled code knows it, too."""
 NOTHING = 0
 """Number of a node that no sample reaches."""
 Key = tuple[object, ...]
@@ -69,8 +75,11 @@ class Forest:
         self._numbers: dict[Key, int] = {}
         self._slice_squares: dict[int, float] = {}
         """Variance that the messages of each slice climb with: its first one, or sums would not add up."""
-        self._precision = np.zeros((16, crawlers), np.float32)
-        self._weight = np.zeros((16, crawlers), np.float32)
+        self._index = np.zeros((16, self._columns), np.int32)
+        """Numbers of the blocks of each node."""
+        self._blocks = np.zeros((16, 2, BLOCK), np.float32)
+        """Precision and weight of as many crawlers; the first block is of nothing."""
+        self._used = 1
 
     def __len__(self) -> int:
         """Count the nodes."""
@@ -86,12 +95,14 @@ class Forest:
         if number is None:
             number = self._numbers[key] = self._count
             self._count += 1
-            if number == len(self._precision):
-                # In place and by an eighth: a copy of twice the size was what most memory went to.
-                shape = number + number // 8 + 16, self._crawlers
-                self._precision.resize(shape, refcheck=False)
-                self._weight.resize(shape, refcheck=False)
+            if number == len(self._index):
+                _grow(self._index, number)
         return number
+
+    @property
+    def _columns(self) -> int:
+        """Blocks of a node that all crawlers are in."""
+        return -(-self._crawlers // BLOCK)
 
     def found(self, branch: Branch) -> Branch:
         """Return a branch with the nodes of its path that there are by now."""
@@ -125,31 +136,37 @@ class Forest:
     def add_crawler(self) -> None:
         """Make room for one more crawler, of which nothing is known."""
         self._crawlers += 1
-        room = np.zeros((len(self._precision), 1), np.float32)
-        self._precision = np.concatenate([self._precision, room], axis=1)
-        self._weight = np.concatenate([self._weight, room], axis=1)
+        if self._columns > self._index.shape[1]:
+            self._index = np.pad(self._index, ((0, 0), (0, 1)))
+
+    def _of(self, nodes: NDArray[np.intp] | int) -> tuple[Floats32, Floats32]:
+        """Return precision and weight of every crawler at some nodes."""
+        found = np.moveaxis(self._blocks[self._index[nodes]], -2, 0)
+        precision, weight = found.reshape(*found.shape[:-2], -1)[..., : self._crawlers]
+        return precision, weight
 
     def is_touched(self, branch: Branch) -> bool:
         """Return whether a sample ever came in below the country of a branch."""
         near = np.concatenate([branch.trees[-1], branch.common])
-        return bool(self._precision[near].any())
+        return bool(self._of(near)[0].any())
 
     def knows(self, node: int) -> NDArray[np.bool_]:
         """Return the crawlers whose samples reached a node."""
-        known: NDArray[np.bool_] = self._precision[node] > 0
+        known: NDArray[np.bool_] = self._of(node)[0] > 0
         return known
 
     def expect(self, branch: Branch) -> tuple[Floats, Floats]:
         """Return mean and variance of every crawler at the end of a branch."""
         mean, variance = np.empty(self._crawlers), np.empty(self._crawlers)
-        kernels.expect_branch(self._precision, self._weight, branch.arrays(), mean, variance)
+        kernels.expect_branch(self._index, self._blocks, branch.arrays(), mean, variance)
         return mean, variance
 
     def expect_regions(self, nodes: NDArray[np.intp], spread: LevelSpread) -> Floats:
         """Return the mean of every crawler in some regions; nodes are (region, level, tree)."""
         levels = spread.root**2, spread.coarse**2, spread.country**2, spread.fine**2
         flat = nodes.transpose(1, 0, 2).reshape(nodes.shape[1], -1)
-        trees = self._precision[flat].astype(np.float64), self._weight[flat]
+        precision, weight = self._of(flat)
+        trees = precision.astype(np.float64), weight
         start = np.zeros(trees[0].shape[1:])
         received = _without_child(trees, _rise(*trees, np.array(levels)[:, None, None]), None)
         mean, _variance = _descend((start, start), received, levels)
@@ -158,7 +175,24 @@ class Forest:
 
     def learn(self, branch: Branch, crawlers: NDArray[np.intp], precision: Floats, weight: Floats) -> None:
         """Send a message about some crawlers up a branch."""
-        kernels.learn_branch(self._precision, self._weight, branch.arrays(), crawlers, precision, weight)
+        self._make_room(np.concatenate([branch.trees.ravel(), branch.common]), crawlers)
+        kernels.learn_branch(self._index, self._blocks, branch.arrays(), crawlers, precision, weight)
+
+    def _make_room(self, nodes: NDArray[np.intp], crawlers: NDArray[np.intp]) -> None:
+        """Let nodes have blocks for some crawlers."""
+        for column in set((crawlers // BLOCK).tolist()):
+            missing = nodes[self._index[nodes, column] == 0]
+            if len(missing):
+                last = self._used + len(missing)
+                if last > len(self._blocks):
+                    _grow(self._blocks, last)
+                self._index[missing, column] = np.arange(self._used, last)
+                self._used = last
+
+
+def _grow(array: NDArray[Any], least: int) -> None:
+    """Make an array longer, in place and by an eighth: most memory went to a copy of twice the size."""
+    array.resize((least + least // 8 + 16, *array.shape[1:]), refcheck=False)
 
 
 def _rise(precision: Floats, weight: Floats32, squares: Floats) -> tuple[Floats, Floats]:

@@ -24,7 +24,6 @@ take 20 is worth a probe where one expected at 25 ms for certain is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import exp, log
@@ -32,12 +31,13 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from ipmicra.delegate.attempt import Ask, Attempt, Choice, Considered, Settle
+from ipmicra.delegate.attempt import Ask, Attempt, Choice, Others, Settle
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Ledger
-from ipmicra.delegate.policies.predict.belief import EVEN, Belief, Notes, Savings, unasked
+from ipmicra.delegate.policies.predict.belief import Belief, Savings
 from ipmicra.delegate.policies.predict.colocated import Colocated
 from ipmicra.delegate.policies.predict.forest import Branches
+from ipmicra.delegate.policies.predict.notes import EVEN, Notes, Unasked
 from ipmicra.delegate.policies.predict.price import Price
 from ipmicra.delegate.policies.predict.prior import Expectation, Field, Geography, Outlook, Samples
 from ipmicra.delegate.policies.predict.stakes import Stakes
@@ -154,7 +154,7 @@ class Predict:
         best = attempt.best
         if best is None:
             return self._decide_blind(attempt, notes)
-        best_ms, is_free = attempt.samples[best], self._is_free(attempt)
+        best_ms, is_free = attempt.samples[best], self.roster.free(attempt)
         if not is_free.any():
             return Settle(best, Evidence.PROBED, best_ms, "no other crawler is left to ask")
         savings = self._savings_over(notes, best_ms)
@@ -186,7 +186,7 @@ class Predict:
 
     def _decide_blind(self, attempt: Attempt, notes: Notes) -> Choice:
         """Decide without a sample: the expected nearest probes first, unless none can be much nearer."""
-        free = self._is_free(attempt).nonzero()[0]
+        free = self.roster.free(attempt).nonzero()[0]
         usable = free if len(free) else self.roster.usable_flags.nonzero()[0]
         expected = notes.belief.logarithms()
         holder = int(usable[expected[usable].argmin()])
@@ -305,12 +305,6 @@ class Predict:
             expected[crawler] = rtt_ms
         return expected
 
-    def _is_free(self, attempt: Attempt) -> NDArray[np.bool_]:
-        """Return whether each crawler may still be asked."""
-        is_free = self.roster.usable_flags.copy()
-        is_free[[*attempt.reasons, *attempt.samples]] = False
-        return is_free
-
     # --- afterwards
 
     def learn(self, attempt: Attempt) -> None:
@@ -379,12 +373,13 @@ class Predict:
             return bool(expected[crawler] <= expected[present].min())
         return bool(self._savings_over(notes, attempt.samples[best])[crawler] >= self.price_ms)
 
-    def explain(self, attempt: Attempt) -> Callable[[], list[Considered]]:
+    def explain(self, attempt: Attempt) -> Others:
         """Keep what is needed to explain later why each other crawler was not asked."""
         notes, best = self._notes(attempt), attempt.best
         best_ms = None if best is None else attempt.samples[best]
-        free = self._is_free(attempt).nonzero()[0]
-        return partial(unasked, notes, self.roster.crawlers, free, best_ms, self._price_of(attempt))
+        free = self.roster.free(attempt).nonzero()[0]
+        unasked = Unasked(notes, self.roster.crawlers, free, best_ms, self._price_of(attempt))
+        return Others(len(free), unasked.named)
 
 
 def _conditioned(belief: Belief, attempt: Attempt) -> Belief:

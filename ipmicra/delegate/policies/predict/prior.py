@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.policies.predict.belief import Belief
+from ipmicra.delegate.policies.predict.covariance import Covariance, Within
 from ipmicra.delegate.policies.predict.forest import Branch, Forest
 from ipmicra.delegate.ports import Settlements
-from ipmicra.model.geo import FIBRE_KM_PER_MS, ring_around, unit_vectors, vector_distances_km
+from ipmicra.model.geo import FIBRE_KM_PER_MS, point_of, ring_around, unit_vectors, vector_distances_km
 from ipmicra.model.location import Location
 from ipmicra.model.types import Floats
 
@@ -35,8 +36,8 @@ POINT_KM = 10.0
 """A place known to within this is a point."""
 SETTLED_KM = 50.0
 """A place known to within this is one settlement."""
-PLACES_KEPT = 2048
-"""Places whose prior is kept: some 60 MB at most, for 50 crawlers."""
+OUTLOOKS_BYTES = 64_000_000
+"""What the outlooks of places may take that are kept for the next site there."""
 RING_MARGIN = 0.4
 """Radii taken off the distance of a point of the ring before light's time counts as a floor."""
 MARGIN_KM = 100.0
@@ -69,8 +70,8 @@ class Outlook:
     """Shortest round trips that light allows, in ms."""
     scores: Floats
     """Logarithms of the points' weights, which add up to 1."""
-    covariance: Floats | None
-    """Of the logarithms, for want of crawlers' places; None if all are known."""
+    unsure: Floats | None
+    """Variances of the logarithms, for want of crawlers' places; None if all are known."""
     is_placed: bool
 
 
@@ -87,10 +88,7 @@ class Geography:
 
     def add(self, location: Location | None) -> None:
         """Append a crawler."""
-        point = (
-            np.full(3, np.nan) if location is None else unit_vectors(location.latitude, location.longitude)
-        )
-        self.points = np.concatenate([self.points, point[None]])
+        self.points = np.concatenate([self.points, point_of(location)[None]])
         self.known = ~np.isnan(self.points[:, 0])
         self._nowhere = None
         self._outlooks.clear()
@@ -113,9 +111,10 @@ class Geography:
         place = location.latitude, location.longitude, location.radius_km, location.country
         found = self._outlooks.get(place)
         if found is None:
-            if len(self._outlooks) >= PLACES_KEPT:
+            found = self._outlook_at(location)
+            if len(self._outlooks) * 3 * found.levels.nbytes >= OUTLOOKS_BYTES:
                 self._outlooks.clear()
-            found = self._outlooks[place] = self._outlook_at(location)
+            self._outlooks[place] = found
         return found
 
     def _outlook_at(self, location: Location) -> Outlook:
@@ -153,7 +152,7 @@ class Geography:
             floors=self._config.floor_share * least,
             least=least,
             scores=np.log(weights / weights.sum()),
-            covariance=self.of_strangers(),
+            unsure=self.of_strangers(),
             is_placed=True,
         )
 
@@ -178,7 +177,7 @@ class Geography:
         mean, _covariance = self.nowhere()
         nil = np.zeros((1, len(mean)))
         return Outlook(
-            levels=mean[None], floors=nil, least=nil, scores=np.zeros(1), covariance=None, is_placed=False
+            levels=mean[None], floors=nil, least=nil, scores=np.zeros(1), unsure=None, is_placed=False
         )
 
     def _distances(self, places: Floats) -> Floats:
@@ -195,13 +194,8 @@ class Geography:
         return np.log(distances * slope_ms_per_km + config.base_ms + config.offset_ms)
 
     def of_strangers(self) -> Floats | None:
-        """Return a covariance that makes crawlers of unknown place unsure; None if there are none."""
-        if self.known.all():
-            return None
-        covariance = np.zeros((len(self.points), len(self.points)))
-        strangers = np.flatnonzero(~self.known)
-        covariance[strangers, strangers] = self._config.unknown_pair_spread**2
-        return covariance
+        """Return variances that make crawlers of unknown place unsure; None if there are none."""
+        return None if self.known.all() else np.where(self.known, 0.0, self._config.unknown_pair_spread**2)
 
 
 # --- what other sites taught
@@ -227,7 +221,7 @@ class Expectation:
     branch: Branch
     means: Floats
     """At each point of its place."""
-    covariance: Floats
+    covariance: Covariance
     level: Floats
     """The part of the mean that the levels give."""
     variance: Floats
@@ -253,54 +247,47 @@ class Field:
     """A Gaussian for every site: prior by distance + levels + what is common to a site and its crawlers.
 
     The covariance within a site starts from a simple form and follows the samples: for each site the
-    expectation of the residuals' products, given what was seen, is added to `prior_sites` times that form.
+    expectation of the residuals' products, given what was seen, is added to `prior_sites` times that form
+    (`Within`).
     """
 
     def __init__(self, config: PredictConfig, within: Floats) -> None:
         """Begin with the covariance within a site that is expected before any sample."""
         self._config = config
         self.forest = Forest(len(within))
-        self._simple = within
-        self._products = np.zeros_like(within)
-        self._sites = 0
-        self._within = within
+        self._within = Within(within, config.prior_sites)
         self._line = np.zeros(2)
         self._line_covariance = np.diag([config.intercept_spread**2, config.slope_spread**2])
 
     def __repr__(self) -> str:
         """Say how much was learnt."""
-        return f"<Field: {self._sites} sites, {self.forest!r}>"
+        return f"<Field: {self.sites} sites, {self.forest!r}>"
 
     @property
-    def within(self) -> Floats:
+    def within(self) -> Covariance:
         """The covariance between crawlers within a site."""
-        return self._within
-
-    def add_crawler(self, within: Floats) -> None:
-        """Make room for one more crawler; `within` is the simple covariance of all."""
-        old = len(self._simple)
-        self._simple = within
-        products = within * self._sites
-        products[:old, :old] = self._products
-        self._products = products
-        self._renew()
-        self.forest.add_crawler()
+        return self._within.now
 
     @property
     def sites(self) -> int:
         """Sites learnt from."""
-        return self._sites
+        return self._within.sites
+
+    def add_crawler(self, within: Floats) -> None:
+        """Make room for one more crawler; `within` is the simple covariance of all."""
+        self._within.add_crawler(within)
+        self.forest.add_crawler()
 
     def expect(self, outlook: Outlook, branch: Branch) -> Expectation:
         """Return what is believed of a site before any sample of its own."""
         level, variance = self.forest.expect(branch)
         means = self._by_distance(outlook.levels) + level
         line = _line(np.exp(outlook.scores) @ outlook.levels)
-        covariance = line @ self._line_covariance @ line.T + self._within
-        if outlook.covariance is not None:
-            covariance += outlook.covariance
-        covariance.flat[:: len(level) + 1] += variance + NUGGET
-        return Expectation(outlook, branch, means, covariance, level, variance, self._sites)
+        own = variance + NUGGET
+        if outlook.unsure is not None:
+            own += outlook.unsure
+        covariance = self.within.of_site(own, line, self._line_covariance)
+        return Expectation(outlook, branch, means, covariance, level, variance, self.sites)
 
     def expect_beside(self, prior: Expectation, square: float) -> Expectation:
         """Return what is believed of a site in another slice of the same subnet, by the variance between."""
@@ -344,12 +331,12 @@ class Field:
         mean = weights @ residuals
         apart = residuals - mean
         between = (apart * weights[:, None]).T @ apart
-        return mean, prior.covariance[crawlers[:, None], crawlers] + between
+        return mean, prior.covariance.block(crawlers) + between
 
     def learn(self, prior: Expectation, samples: Samples) -> None:
         """Take in the samples of one site; `prior` is what was expected of it."""
         found, expected = self.forest.found(prior.branch), prior.branch.common
-        if prior.sites != self._sites or (found.common != expected).any():
+        if prior.sites != self.sites or (found.common != expected).any():
             prior = self.expect(prior.outlook, found)  # other sites taught something meanwhile
         branch = self.forest.grown(found)
         crawlers = samples.crawlers
@@ -358,7 +345,7 @@ class Field:
             seen = seen + np.diag(seen.diagonal()) * (1.0 / samples.weight - 1.0)
         inverse: Floats = np.asarray(np.linalg.inv(seen), np.float64)
         pull = inverse @ residuals
-        self._learn_within(crawlers, inverse, pull)
+        self._within.learn(crawlers, inverse, pull)
         self._learn_line(_line((samples.places @ prior.outlook.levels)[crawlers]), inverse, pull)
         before = prior.variance[crawlers]
         after = np.maximum(before - before**2 * inverse.diagonal(), SURE)
@@ -366,18 +353,6 @@ class Field:
         precision = np.maximum(1.0 / after - 1.0 / before, 0.0)
         message = (centre + before * pull) / after - centre / before
         self.forest.learn(branch, crawlers, precision, message)
-
-    def _learn_within(self, crawlers: NDArray[np.intp], inverse: Floats, pull: Floats) -> None:
-        """Add the expected products of one site's residuals (one step of expectation maximisation)."""
-        reach = self._within[:, crawlers]
-        residual = reach @ pull
-        self._products += residual[:, None] * residual + self._within - reach @ inverse @ reach.T
-        self._sites += 1
-        self._renew()
-
-    def _renew(self) -> None:
-        trust = self._config.prior_sites
-        self._within = (trust * self._simple + self._products) / (trust + self._sites)
 
     def _learn_line(self, line: Floats, inverse: Floats, pull: Floats) -> None:
         """Update intercept and slope."""

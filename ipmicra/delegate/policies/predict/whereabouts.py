@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from ipmicra.delegate.attempt import Attempt
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.policies.predict.belief import Belief, student_constant
+from ipmicra.delegate.policies.predict.covariance import Covariance
 from ipmicra.delegate.policies.predict.prior import MARGIN_KM, Expectation, Field, Geography, Outlook
 from ipmicra.delegate.policies.predict.trips import Trips
 from ipmicra.delegate.subnets import slice_of
@@ -222,12 +223,11 @@ class Candidates:
             config.tail,
         )
 
-    def _covariance(self, field: Field, outlook: Outlook) -> Floats:
+    def _covariance(self, field: Field, outlook: Outlook) -> Covariance:
         """Return the covariance of any site's round trips at a known place, with what its region adds."""
-        spread, together = self._config.placed, field.within.copy()
+        spread = self._config.placed
         regional = spread.root**2 + spread.coarse**2 + spread.country**2 + spread.fine**2
-        together.flat[:: len(together) + 1] += regional
-        return together if outlook.covariance is None else together + outlook.covariance
+        return field.within.of_site(regional if outlook.unsure is None else regional + outlook.unsure)
 
 
 class Whereabouts:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipmicra.delegate.policies.predict.belief import Belief, Savings, quantile_points
+from ipmicra.delegate.policies.predict.covariance import dense
 from ipmicra.model.types import Floats
+from tests.reference.slow_belief import covariance_of
 from tests.reference.slow_normal import condition_all, saving_by_chance
 
 SAVINGS = Savings(offset_ms=2.0, fixed_ms=20.0)
@@ -18,7 +20,7 @@ def belief_in(means: Floats, covariance: Floats, floor_ms: float = 0.0, least_ms
     """Return a belief in equally likely places, a row each."""
     floors, least = np.full_like(means, floor_ms), np.full_like(means, least_ms)
     scores = np.full(len(means), -np.log(len(means)))
-    return Belief(means, floors, least, scores, covariance, offset_ms=2.0, tail=4.0)
+    return Belief(means, floors, least, scores, dense(covariance), offset_ms=2.0, tail=4.0)
 
 
 def some_gaussian(seed: int, size: int, places: int = 1) -> Belief:
@@ -34,18 +36,18 @@ def rtt_of(value: float) -> float:
 @given(seed=st.integers(0, 2**32 - 1), values=st.lists(st.floats(1, 6), min_size=1, max_size=4))
 def test_one_value_after_another_is_the_same_as_all_at_once(seed: int, values: list[float]) -> None:
     belief = some_gaussian(seed, 5, places=2)
-    wanted = [condition_all(mean, belief.covariance, dict(enumerate(values))) for mean in belief.means]
+    wanted = [condition_all(mean, covariance_of(belief), dict(enumerate(values))) for mean in belief.means]
     for i, value in enumerate(values):
         belief.condition(i, rtt_of(value))
     for found, (mean, covariance) in zip(belief.means, wanted, strict=True):
         np.testing.assert_allclose(found, mean, atol=1e-6)
-        np.testing.assert_allclose(belief.covariance, covariance, atol=1e-6)
+        np.testing.assert_allclose(covariance_of(belief), covariance, atol=1e-6)
 
 
 def test_surprise_widens_and_agreement_does_not_narrow() -> None:
     calm, upset = some_gaussian(1, 3), some_gaussian(1, 3)
     calm.condition(0, rtt_of(float(calm.means[0, 0])))
-    upset.condition(0, rtt_of(float(upset.means[0, 0]) + 5 * float(np.sqrt(upset.covariance[0, 0]))))
+    upset.condition(0, rtt_of(float(upset.means[0, 0]) + 5 * float(np.sqrt(upset.variances[0]))))
     assert calm.widening == 1.0
     assert upset.widening == pytest.approx((4 + 25) / 5)
 
@@ -65,7 +67,7 @@ def test_neighbour_says_less_than_a_sample_of_the_site_itself() -> None:
     beside.condition(0, rtt_ms, noise=0.1)
     stranger.condition(0, rtt_ms, noise=10.0)
     assert own.means[0, 0] > beside.means[0, 0] > stranger.means[0, 0] > before
-    assert beside.covariance[0, 0] > 0
+    assert beside.variances[0] > 0
     assert beside.density == 0
 
 
