@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,20 +20,21 @@ from tests.service.conftest import CRAWLERS, coordinator_of, prepared
 from tests.service.test_faults import check_probes, requests_of
 
 
-@pytest.mark.slow
-def test_store_that_is_locked_for_a_while_costs_time_and_nothing_else(
-    coordinator: RunningCoordinator, internet: InternetProcess
-) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def asked(
+    tmp_path_factory: pytest.TempPathFactory, internet: InternetProcess
+) -> Iterator[tuple[RunningCoordinator, sqlite3.Connection, Future[dict[str, Any]]]]:
+    """A question to a coordinator whose store another process has locked; all other tests run meanwhile."""
+    home = prepared(tmp_path_factory.mktemp("locked"), internet)
     first, second = seeds_of(3, internet.port)[::2]
-    assert coordinator.owner(first)["crawler"] == nearest_of(0, CRAWLERS)
-    with closing(sqlite3.connect(coordinator.home / "state.db", isolation_level=None)) as other:
+    with (
+        coordinator_of(home, internet, "--policy", "everyone") as coordinator,
+        ThreadPoolExecutor(1) as threads,
+        closing(sqlite3.connect(home / "state.db", isolation_level=None)) as other,
+    ):
+        assert coordinator.owner(first)["crawler"] == nearest_of(0, CRAWLERS)
         other.execute("BEGIN IMMEDIATE")
-        with ThreadPoolExecutor(1) as threads:
-            asked = threads.submit(coordinator.owner, second)
-            wait_until(lambda: "session_failed" in coordinator.log(), "the end of the session")
-            other.execute("ROLLBACK")
-            assert asked.result()["crawler"] == nearest_of(2, CRAWLERS)
-    assert coordinator.get("/v1/ready").json()["is_ready"]
+        yield coordinator, other, threads.submit(coordinator.owner, second)
 
 
 def test_site_with_several_vantages_has_an_owner_for_each(tmp_path: Path, internet: InternetProcess) -> None:
@@ -83,3 +85,14 @@ def test_full_disk_is_waited_for_and_costs_no_answer(small_disk: Path, internet:
         coordinator.start()
         assert coordinator.owners(seeds[:3]) == first
     check_probes(small_disk, requests_of(internet) - before, len(seeds))
+
+
+@pytest.mark.slow
+def test_store_that_is_locked_for_a_while_costs_time_and_nothing_else(
+    asked: tuple[RunningCoordinator, sqlite3.Connection, Future[dict[str, Any]]],
+) -> None:
+    coordinator, other, answer = asked
+    wait_until(lambda: "session_failed" in coordinator.log(), "the end of the session")
+    other.execute("ROLLBACK")
+    assert answer.result()["crawler"] == nearest_of(2, CRAWLERS)
+    assert coordinator.get("/v1/ready").json()["is_ready"]

@@ -61,7 +61,8 @@ class ProbeQueue:
     """Probes that wait, by agent, each with the budget that pays for it."""
     _under_way: dict[str, int] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _is_called: bool = False
+    _timer: asyncio.TimerHandle | None = None
+    """Until it is time to send."""
 
     def know(self, pairs: Iterable[Pair]) -> None:
         """Take note of probes that an earlier run of the batch asked for."""
@@ -79,15 +80,17 @@ class ProbeQueue:
             return
         self._waiting[pair] = [attempt]
         known = self._known(pair, since_s)
-        loop = asyncio.get_running_loop()
         if known is not None:
             self.counts.repeated += 1
-            loop.call_soon(self._arrived, known)
+            asyncio.get_running_loop().call_soon(self._arrived, known)
             return
         self._queues.setdefault(probe.crawler, deque()).append((probe, budget))
-        if not self._is_called:
-            self._is_called = True
-            loop.call_later(self.config.gather_s, self._send)
+        self._call()
+
+    def _call(self) -> None:
+        """Send soon, together with what comes until then."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self.config.gather_s, self._send)
 
     def _known(self, pair: Pair, since_s: float) -> Sample | None:
         """Return the sample of a pair that was probed before; one that never reached its agent is none."""
@@ -101,30 +104,34 @@ class ProbeQueue:
         return sample
 
     def _send(self) -> None:
-        """Send what waits, as far as each agent has room."""
-        self._is_called = False
+        """Send what waits, as far as each agent has room; what one budget pays is one transaction."""
+        self._timer = None
+        chosen: dict[str | None, list[Probe]] = {}
         for crawler, queue in self._queues.items():
             room = self.config.per_agent - self._under_way.get(crawler, 0)
-            chosen = [queue.popleft() for _ in range(min(room, len(queue)))]
-            for budget in dict.fromkeys(paid_by for _, paid_by in chosen):
-                probes = [probe for probe, paid_by in chosen if paid_by == budget]
-                self._under_way[crawler] = self._under_way.get(crawler, 0) + len(probes)
-                task = asyncio.get_running_loop().create_task(self._carry(crawler, probes, budget))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+            for _ in range(min(room, len(queue))):
+                probe, budget = queue.popleft()
+                chosen.setdefault(budget, []).append(probe)
+                self._under_way[crawler] = self._under_way.get(crawler, 0) + 1
+        for budget, probes in chosen.items():
+            task = asyncio.get_running_loop().create_task(self._carry(probes, budget))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
-    async def _carry(self, crawler: str, probes: list[Probe], budget: str | None) -> None:
+    async def _carry(self, probes: list[Probe], budget: str | None) -> None:
         try:
             async for sample in self.desk.probe(probes, budget):
-                self._under_way[crawler] -= 1
+                self._under_way[sample.crawler] -= 1
                 self.counts.sent += sample.loss is not Loss.BUDGET
                 for watch in self.watchers:
                     watch(sample)
                 self._arrived(sample)
+                if self._queues.get(sample.crawler):
+                    self._call()
+        except asyncio.CancelledError:
+            raise  # by `close`: what has been decided until then is written
         except BaseException as error:  # noqa: BLE001 - the session raises it
             self.fail(error)
-        if self._queues.get(crawler):
-            self._send()
 
     def _arrived(self, sample: Sample) -> None:
         pair = sample.crawler, sample.address
@@ -139,7 +146,10 @@ class ProbeQueue:
         return {name: (len(self._queues.get(name, ())), self._under_way.get(name, 0)) for name in names}
 
     async def close(self) -> None:
-        """Cancel what is under way; the next run asks agents for its answers."""
+        """Send nothing more, and cancel what is under way; the next run asks agents for its answers."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._queues.clear()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -40,7 +40,7 @@ from ipmicra.app.serve.peers import MovedError, NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
-from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed
+from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, plain_address
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import IpmicraError
 from ipmicra.model.assignment import Assignment
@@ -332,13 +332,14 @@ class Owners:
         return owner_by_assignment(pieces, result)
 
     async def _resolved(self, text: str) -> Site | RefusedError:
+        if address := plain_address(text):
+            return Site(text, address)
         store = self._deciding.store
         resolver = BulkResolver(self._names, store.names, store.sites, clock=self._deciding.clock)
-        async for found in resolver.resolve([text]):
-            if isinstance(found, Site):
-                return found
-            return RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
-        raise AssertionError("one answer for each text")
+        (found,) = [one async for one in resolver.resolve([text])]
+        if isinstance(found, Site):
+            return found
+        return RefusedError("unresolved", f"{found.text[:200]}: {found.reason}")
 
     async def _decided(self, site: Site, assigns: frozenset[str]) -> _Decided:
         """Have a host decided, and assigned if it is one of those or rules want it."""

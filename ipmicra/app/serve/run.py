@@ -44,6 +44,9 @@ from ipmicra.errors import InputError
 from ipmicra.model.token import Role
 
 events = EventLog("coordinator")
+YOUNG_OBJECTS = 20_000
+"""New objects after which Python looks for circles among them. Its own 700 are few where thousands of hosts
+are under way, whose objects it would look through again and again."""
 LIMITS = ConnectionLimits(
     connections=3_000, unauthenticated=200, keep_alive_s=75.0, body_s=30.0, head_bytes=65_536
 )
@@ -144,6 +147,7 @@ async def _serve(options: ServeOptions) -> None:
                 pass  # loads what the first streamed answer would wait for
             gc.collect()
             gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
+            gc.set_threshold(YOUNG_OBJECTS)
             note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
             with _announced(options.home, url, settings):
                 await server.serve(sockets=[made])

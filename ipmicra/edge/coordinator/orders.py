@@ -50,6 +50,7 @@ from ipmicra.edge.coordinator.believing import BeliefConfig, believed
 from ipmicra.edge.coordinator.target_cap import TargetCap, TargetCapConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
+from ipmicra.edge.store.together import Together
 from ipmicra.errors import AgentError
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.probe import Probe
@@ -121,6 +122,7 @@ class OrderDesk:
         self._session: aiohttp.ClientSession | None = None
         self._avoided = Avoided(self._config.avoiding)
         self._cap: TargetCap | None = None
+        self._together = Together(store)
 
     async def __aenter__(self) -> Self:
         """Open the session that all agents share."""
@@ -131,6 +133,7 @@ class OrderDesk:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the session."""
+        await self._together.close()
         if self._session is not None:
             await self._session.close()
 
@@ -196,6 +199,7 @@ class OrderDesk:
         finally:
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, batch: list[_Sent], *, only_repeat: bool) -> AsyncIterator[list[Sample]]:
         """Carry one batch to one agent; if the line breaks, ask once for what it still knows."""
@@ -223,7 +227,7 @@ class OrderDesk:
             self._on_state(batch[0].crawler, CrawlerState.UNREACHABLE)
         if waiting:
             lost = [self._lost(one, Loss.AGENT, trouble or "no answer") for one in waiting.values()]
-            self._keep(lost, waiting)
+            await self._keep(lost, waiting)
             yield lost
 
     def _log_trouble(self, crawler: str, trouble: str, lost: int) -> None:
@@ -235,7 +239,7 @@ class OrderDesk:
             lost=lost,
         )
 
-    def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
+    async def _keep(self, samples: list[Sample], ids: Iterable[str]) -> None:
         """Write samples down together with the news that their orders are answered; there is one for each.
 
         Another coordinator may have asked for the same orders, because it took this one for gone: what it
@@ -249,7 +253,7 @@ class OrderDesk:
             self._store.samples.add_many([one for key, one in pairs if key not in known or self._tells(one)])
             self._store.budget.answer([key for key in answered if key not in known], at_s)
 
-        self._store.repeated(write)
+        await self._together.do(write)
 
     def _tells(self, sample: Sample) -> bool:
         """Return whether a sample has a round trip where the store has none."""
@@ -290,7 +294,7 @@ class OrderDesk:
                 )
                 for answer in answers
             ]
-            self._keep(samples, [answer.order for answer in answers])
+            await self._keep(samples, [answer.order for answer in answers])
             for answer in answers:
                 del waiting[answer.order]
             yield samples

@@ -119,7 +119,7 @@ def test_site_gets_the_nearest_crawler_and_the_store_has_it(running: Callable[..
     record = here.store.delegations.get(one.first, one.last)
     assert record is not None
     assert (record.address, record.delegation.crawler) == (one.address, "b")
-    (probe,) = here.desk.requests[0]
+    probe = here.desk.requests[0][0]
     assert (probe.host, probe.scheme, probe.port) == ("x.example", "http", 8080)
     assert here.driver.pending == 0
 
@@ -227,7 +227,7 @@ def test_subnets_beyond_what_memory_allows_wait_and_are_decided_in_the_end(
         f"10.0.{i}.{1 + j}" for i in range(5) for j in range(3)
     )
     assert most <= 1
-    assert max(len(request) for request in here.desk.requests) == 1
+    assert max(len({probe.address for probe in request}) for request in here.desk.requests) == 1
 
 
 def test_subnets_that_wait_for_room_are_given_up_with_the_others(running: Callable[..., Running]) -> None:
@@ -262,3 +262,15 @@ def test_siblings_go_on_when_the_only_crawler_that_was_asked_leaves(running: Cal
     asyncio.run(leave())
     assert here.driver.gate.held_back == 0
     assert [one.host for one, _ in here.given_up] == ["203.0.113.1", "203.0.4.1"]
+
+
+def test_queue_that_was_closed_sends_nothing_more(running: Callable[..., Running]) -> None:
+    here = running(Desk({"a": 5.0}), A)
+
+    async def close_before_sending() -> None:
+        here.driver.arrive(site("10.0.0.1"))
+        await here.driver.probes.close()
+        await asyncio.sleep(10 * here.driver.config.gather_s)
+
+    asyncio.run(close_before_sending())
+    assert here.desk.requests == []
