@@ -9,10 +9,11 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from ipmicra.app.probe import resolving
+from ipmicra.edge.address_policy import WEB_PORTS
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.names import NamesConfig
 from ipmicra.edge.agent.run import AgentServer, AgentSettings, make_server
-from ipmicra.edge.agent.service import WEB_PORTS, ServiceConfig
+from ipmicra.edge.agent.service import ServiceConfig
 from ipmicra.edge.dns.client import DnsClient, DnsConfig
 from ipmicra.edge.log import EventLog
 from ipmicra.edge.pace.limiter import PolitenessConfig

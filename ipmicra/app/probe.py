@@ -234,7 +234,8 @@ async def samples_of(
 
 async def _samples_from_here(probes: list[Probe], options: ProbeOptions) -> AsyncIterator[Sample]:
     """Probe from this machine, by the rules that agents keep."""
-    from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, ProbeService
+    from ipmicra.edge.address_policy import WEB_PORTS, AddressPolicy
+    from ipmicra.edge.agent.service import ProbeService
     from ipmicra.edge.prober.ladder import Prober
     from ipmicra.edge.prober.sockets import Dialler
     from ipmicra.wire.messages import ProbeRequest

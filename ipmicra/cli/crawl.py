@@ -19,6 +19,7 @@ from ipmicra.cli.options import (
 )
 from ipmicra.cli.output import DONE_IN_PART, print_object, print_rows, progress_bar, say, say_some
 from ipmicra.errors import InputError
+from ipmicra.model.quantities import plural
 
 if TYPE_CHECKING:
     from ipmicra.app.crawl.command import CrawlOutcome, NodeStatus
@@ -96,6 +97,10 @@ HostsOption = Annotated[
         metavar="FILE", exists=True, dir_okay=False, help="Addresses of hosts, written as in /etc/hosts."
     ),
 ]
+AllowOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PREFIX", help="Also fetch from this prefix although it is not public; repeatable."),
+]
 BindOption = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address to connect from.")]
 AgentOption = Annotated[str, typer.Option(metavar="TEXT", help="Sent with each request; name a contact.")]
 
@@ -125,6 +130,7 @@ def crawl(
     warc: WarcOption = True,
     parquet: ParquetOption = False,
     hosts: HostsOption = None,
+    allow: AllowOption = None,
     bind: BindOption = None,
     user_agent: AgentOption = "ipmicra-crawl",
     folder: FolderOption = None,
@@ -136,7 +142,8 @@ def crawl(
 
     Alone it stays on the hosts of the seeds. With --crawler it fetches what is assigned to that crawler: by
     a running coordinator, which hands links over between nodes, by the store or by a file. Obeys robots.txt,
-    waits between downloads from one address block, and writes WARC files and tables into the node's folder.
+    waits between downloads from one address block, refuses addresses that are not public (unless you name
+    them by --allow or --hosts, or type one as a seed), and writes WARC files and tables into a folder.
 
     Ctrl-C and kill -9 lose nothing: the same command resumes. After the end it crawls again, and asks for
     known pages only if they have changed.
@@ -148,23 +155,26 @@ def crawl(
         _print_status(home, folder, print_format)
         return
     need_scrapy()
+    _print_outcome(_run(home, given), print_format)
+
+
+def _run(home: Home, given: dict[str, Any]) -> CrawlOutcome:
     from ipmicra.app.crawl.command import run_crawl
 
     with progress_bar() as show:
-        outcome = run_crawl(
+        return run_crawl(
             home,
             _asked(given),
-            folder=folder,
-            only_due=due,
-            crawl_name=crawl_name,
+            folder=given["folder"],
+            only_due=given["due"],
+            crawl_name=given["crawl_name"],
             on_status=lambda one: _show_progress(show, one),
         )
-    _print_outcome(outcome, print_format)
 
 
 def _asked(given: dict[str, Any]) -> CrawlRequest:
     """Put together what the options ask for."""
-    from ipmicra.app.crawl.command import seed_urls
+    from ipmicra.app.crawl.command import own_places, seed_urls
     from ipmicra.app.crawl.request import KEPT_TYPES, CrawlRequest, Limits
 
     most_mb = given["max_mb"]
@@ -193,6 +203,8 @@ def _asked(given: dict[str, Any]) -> CrawlRequest:
         hosts=given["hosts"],
         source=given["bind"],
         user_agent=given["user_agent"],
+        allowed=tuple(given["allow"] or ()),
+        own_places=own_places(given["seeds"] or []),
     )
 
 
@@ -210,6 +222,9 @@ def _print_outcome(outcome: CrawlOutcome, print_format: Format) -> None:
     else:
         print_object(describe_status(status) | {"folder": str(outcome.folder)}, print_format)
     say_some(list(outcome.findings), 10, "of the schedule")
+    if status.refused:
+        urls = plural(status.refused, "URL")
+        say(f"{urls} refused, at addresses that are not public: --allow PREFIX permits them")
     if outcome.scheduled:
         say(f"{outcome.scheduled} crawls recorded in the schedule")
     for path in outcome.files:

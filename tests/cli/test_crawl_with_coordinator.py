@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from tests.delegating_worlds import enrol, hierarchy_of
 from tests.loopback_worlds import address_of
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.coordinator import RunningCoordinator
+from tests.servers.loopback_web import Page
+from tests.servers.loopback_web import loopback_web as trap_web
 
 pytestmark = pytest.mark.slow
 OWNERS = {"s0.example": "ath", "s1.example": "nyc", "s2.example": "ath"}
@@ -119,6 +122,37 @@ def test_killed_node_of_a_shared_crawl_loses_nothing(tmp_path: Path) -> None:
             if row["status"] == "200" and not row["url"].endswith("sitemap.xml")
         )
         assert len(recorded) == sum(plan.pages.values()), "what was reported as finished is in the tables"
+
+
+def test_node_refuses_private_links_that_a_hostile_node_sends_it(tmp_path: Path) -> None:
+    """They are refused, named and finished: the crawl ends, and nothing arrives at their address."""
+    home, trap_host = home_with_sites(tmp_path / "coordinator"), "127.0.0.3"
+    with home.open_store() as store:
+        own = store.assignments.of("s2.example")
+        store.assignments.put_many(replace(one, host=trap_host, address=ip_address(trap_host)) for one in own)
+    with (
+        trap_web(lambda _host, _path: Page(), trap_host) as trap,
+        RunningCoordinator(home.folder) as box,
+    ):
+        joined = {"version": 1, "node": "evil", "crawler": "nyc"}
+        session = box.ask("POST", "/v1/crawls/ipmicra/join", json=joined).json()["session"]
+        urls = {f"http://{trap_host}:{trap.port}/{number}" for number in range(20)}
+        links = [[key, url, trap_host, 1, 0, ""] for key, url in enumerate(urls, 1)]
+        sent = {"version": 1, "session": session, "links": links, "room": 0, "is_leaving": True}
+        assert box.ask("POST", "/v1/crawls/ipmicra/exchange", json=sent).ok
+        token, folder = tmp_path / "operator.token", tmp_path / "node"
+        token.write_text(box.token)
+        where = ("--coordinator", box.url, "--coordinator-token", token)
+        done = ran(*where, "crawl", "--crawler", "ath", "--folder", folder, "--json")
+        assert done.returncode == 0, told(done)
+        assert trap.connections == 0
+        crawl = box.get("/v1/crawls/ipmicra").json()
+        assert (crawl["state"], crawl["links"]) == ("ended", {"done": len(urls)})
+    assert json.loads(done.stdout)["refused"] == len(urls)
+    with (folder / "ath-0001-pages.csv").open(newline="", encoding="utf-8") as file:
+        rows = {row["url"]: row["problem"] for row in csv.DictReader(file)}
+    assert rows.keys() == urls
+    assert all(why.startswith("refused: 127.0.0.3 is not public") for why in rows.values())
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import requests
 
+from ipmicra.edge.address_policy import AddressPolicy
 from ipmicra.edge.agent.access import read_token
 from ipmicra.edge.agent.run import AgentSettings, make_server
-from ipmicra.edge.agent.service import AddressPolicy
 from ipmicra.edge.agent.web import TokenCheck
 from ipmicra.edge.prober.exchange import RefusedConnectError
 from ipmicra.edge.prober.ladder import Prober

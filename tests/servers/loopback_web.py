@@ -54,6 +54,8 @@ Web = Callable[[str, str], Page | None]
 class LoopbackWeb:
     port: int
     visits: list[Visit] = field(default_factory=list)
+    connections: int = 0
+    """Of anybody, whatever came of them."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -72,7 +74,7 @@ class LoopbackWeb:
 
 
 @contextmanager
-def loopback_web(web: Web) -> Iterator[LoopbackWeb]:
+def loopback_web(web: Web, address: str = "127.0.0.1") -> Iterator[LoopbackWeb]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -113,10 +115,14 @@ def loopback_web(web: Web) -> Iterator[LoopbackWeb]:
         daemon_threads = True
         request_queue_size = 128
 
+        def verify_request(self, *_args: Any) -> bool:
+            site.connections += 1
+            return True
+
         def handle_error(self, *_args: Any) -> None:
             """Say nothing of visitors that were killed."""
 
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with Server((address, 0), Handler) as server:
         site = LoopbackWeb(port=server.server_address[1])
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()

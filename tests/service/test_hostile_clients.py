@@ -56,15 +56,15 @@ def head(coordinator: RunningCoordinator, path: str, *lines: str, method: str = 
     return ("\r\n".join([*fixed, *lines]) + "\r\n\r\n").encode()
 
 
-@pytest.mark.slow
-def test_body_that_never_comes_is_refused_in_time(coordinator: RunningCoordinator) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def never_ending(coordinator: RunningCoordinator) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Two requests whose bodies never come; all other tests run while the coordinator waits for them."""
+    announced = head(coordinator, "/v1/owners", "Content-Length: 100", "Connection: close")
     with connected(coordinator) as silent, connected(coordinator) as half:
-        silent.sendall(head(coordinator, "/v1/owners", "Content-Length: 100", "Connection: close"))
-        half.sendall(head(coordinator, "/v1/owners", "Content-Length: 100", "Connection: close") + b"a.org\n")
+        silent.sendall(announced)
+        half.sendall(announced + b"a.org\n")
         half.shutdown(socket.SHUT_WR)
-        assert coordinator.owner("203.0.112.1")["host"] == "203.0.112.1"  # nobody else waits for them
-        assert b" 408 " in answered(silent)
-        assert b" 200 " not in answered(half)
+        yield silent, half
 
 
 def test_half_closed_question_is_no_trouble(coordinator: RunningCoordinator) -> None:
@@ -83,6 +83,7 @@ def test_half_closed_question_is_no_trouble(coordinator: RunningCoordinator) -> 
         (b"\n\n  \n", 400, "bad-request"),
         (b"a.org\n" * 200_001, 413, "too-large"),
     ],
+    ids=["long", "no text", "empty", "too many"],
 )
 def test_list_that_cannot_be_used_is_refused_with_a_reason(
     coordinator: RunningCoordinator, body: bytes, status: int, kind: str
@@ -171,3 +172,13 @@ def test_no_token_is_ever_logged(coordinator: RunningCoordinator, internet: Inte
     assert coordinator.token not in log
     assert internet.ready["token"] not in log
     assert all(json.loads(line)["event"] for line in log.splitlines())
+
+
+@pytest.mark.slow
+def test_body_that_never_comes_is_refused_in_time(
+    coordinator: RunningCoordinator, never_ending: tuple[socket.socket, socket.socket]
+) -> None:
+    assert coordinator.owner("203.0.112.1")["host"] == "203.0.112.1"  # nobody else waits for them
+    silent, half = never_ending
+    assert b" 408 " in answered(silent)
+    assert b" 200 " not in answered(half)

@@ -10,8 +10,9 @@ nodes.
 
 At the end the history is judged (`Abused.violations`): owners that were given before the attacks are the
 same; no link of an honest crawler is finished unless its node said so; nothing impossible is in the store;
-the coordinator's memory is bounded and its log has no control characters. Rates depend on the machine:
-attackers take processor time like anybody else. They are reported, and must not be zero.
+the coordinator's memory is bounded and its log has no control characters. Links to private addresses are sent
+to a real node, `ipmicra crawl`: it refuses all, and nothing arrives where they lead. Rates depend on the
+machine: attackers take processor time like anybody else. They are reported, and must not be zero.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -41,7 +43,8 @@ from ipmicra.wire.joining import JoinRequest, decode_join_token, encode_join
 from tests.cli.command_line import ROOT
 from tests.patience import PATIENCE_S, wait_until
 from tests.servers.calling_fleet import CallingFleet, calling_fleet
-from tests.torture.attacks import ATTACKS, OF_AGENTS
+from tests.servers.loopback_web import Page, loopback_web
+from tests.torture.attacks import ATTACKS, OF_AGENTS, PRIVATE, PRIVATE_LINKS
 
 CRAWL, NODE, HONEST, EVIL = "shared", "c0-1", "c0", "evil"
 KINDS = ("known", "new", "links")
@@ -67,6 +70,10 @@ class Abused:
     rates: dict[str, dict[str, float]] = field(default_factory=dict)
     """Answers per second of each kind, by attack; under "" without one."""
     statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    refused: int | None = None
+    """Links to private addresses that a real node refused; None without that attack."""
+    trapped: int = 0
+    """Connections to where these links lead."""
 
     def violations(self) -> list[str]:
         """Return what must not be."""
@@ -83,6 +90,10 @@ class Abused:
                 found.append(f"{crawler} was believed about {address}, which nobody asked for")
         if self.growth_mb > MOST_GROWTH_MB:
             found.append(f"the coordinator grew by {self.growth_mb:.0f} MB")
+        if self.trapped:
+            found.append(f"a node was sent to private addresses {self.trapped} times")
+        if self.refused == 0:
+            found.append("no link to a private address reached a node")
         bad = [line for line in self.log.splitlines() if not _is_clean(line)]
         found += [f"the log has {line[:200]!r}" for line in bad[:5]]
         found += [
@@ -202,6 +213,35 @@ def measured(honest: Honest, seconds: float) -> dict[str, float]:
     return {kind: (honest.counts[kind] - start[kind]) / passed_s for kind in KINDS}
 
 
+@contextmanager
+def visited(fleet: CallingFleet, history: Abused, attack: str) -> Iterator[int]:
+    """Run a real node beside an attack that is on nodes; return the port of a server that waits for it."""
+    if attack != PRIVATE_LINKS:
+        yield 0
+        return
+    crawl, token = CRAWL + PRIVATE, fleet.folder / "node.token"
+    token.write_text(fleet.coordinator.token)
+    where = ["--coordinator", fleet.coordinator.url, "--coordinator-token", str(token)]
+    words = ["crawl", "--crawler", HONEST, "--crawl", crawl, "--folder", str(fleet.folder / "node"), "--json"]
+
+    def run() -> None:
+        def has_begun() -> bool:
+            return fleet.coordinator.get(f"/v1/crawls/{crawl}").ok
+
+        wait_until(has_begun, "the attacker to begin a crawl")
+        command = [sys.executable, "-m", "ipmicra", *where, *words]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=5 * PATIENCE_S, check=True)
+        history.refused = json.loads(done.stdout)["refused"]
+
+    with loopback_web(lambda _host, _path: Page(), "0.0.0.0") as trap:
+        history.refused = 0
+        thread = threading.Thread(target=run)
+        thread.start()
+        yield trap.port
+        thread.join()
+        history.trapped = trap.connections
+
+
 def run_campaign(folder: Path, seed: int, seconds: float, names: list[str]) -> Abused:
     """Run attacks beside honest work; return what happened."""
     history = Abused()
@@ -233,10 +273,11 @@ def run_campaign(folder: Path, seed: int, seconds: float, names: list[str]) -> A
                 "port": fleet.port,
                 **tokens,
             }
-            command = [sys.executable, "-m", "tests.torture.attacks", json.dumps(given)]
-            with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as attack:
-                history.rates[name] = measured(honest, seconds)
-                said, _ = attack.communicate(timeout=seconds + PATIENCE_S)
+            with visited(fleet, history, name) as trap:
+                command = [sys.executable, "-m", "tests.torture.attacks", json.dumps(given | {"trap": trap})]
+                with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as attack:
+                    history.rates[name] = measured(honest, seconds)
+                    said, _ = attack.communicate(timeout=seconds + PATIENCE_S)
             history.statuses[name] = json.loads(said)
             growth = memory_mb(fleet.coordinator.pid) - rss_mb
             history.growth_mb = max(history.growth_mb, growth)
@@ -259,7 +300,9 @@ def _read_files(home: Path, history: Abused) -> None:
             shown = str(getattr(address, "ipv4_mapped", None) or address)
             history.samples.append((crawler, shown, rtt_ms))
     with closing(sqlite3.connect(home / "crawls.db")) as ledger:
-        rows = ledger.execute("SELECT url FROM links WHERE state = 2 AND crawler = ?", (HONEST,))
+        (crawl,) = ledger.execute("SELECT id FROM crawls WHERE name = ?", (CRAWL,)).fetchone()
+        own = (HONEST, crawl)
+        rows = ledger.execute("SELECT url FROM links WHERE state = 2 AND crawler = ? AND crawl = ?", own)
         history.finished = {row[0] for row in rows}
 
 
@@ -286,7 +329,8 @@ def main() -> int:
     found = history.violations()
     say(
         f"{len(chosen.only)} attacks, {len(history.before)} owners, {len(history.finished):,} honest links, "
-        f"{len(history.samples):,} samples, {history.growth_mb:.0f} MB more, {len(found)} violations"
+        f"{len(history.samples):,} samples, {history.refused or 0:,} private links refused, "
+        f"{history.growth_mb:.0f} MB more, {len(found)} violations"
     )
     for one in found[:50]:
         say(one)

@@ -22,6 +22,8 @@ from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
+PRIVATE, PRIVATE_LINKS = "-private", "private links"
+"""What a crawl of its own has behind the name, and the attack that needs one, with a real node in it."""
 LIES = ("-1", "NaN", "Infinity", "1e308", "0.0000000001", '"quick"', "null", "59999")
 TEXTS = ("\x1b[2J\x1b]0;owned\x07", "<script>alert(1)</script>", "a\nb", "\u202e", "=cmd()", "x" * 5_000)
 URLS = (
@@ -49,6 +51,8 @@ class Attacker:
     """Name of an honest node."""
     port: int
     """Where sites answer."""
+    trap: int = 0
+    """Where nobody may connect to."""
     threads: int = 4
     statuses: Counter[str] = field(default_factory=Counter)
 
@@ -200,6 +204,26 @@ def link_flood(who: Attacker, line: http.client.HTTPConnection, thread: int) -> 
         who.post(line, f"/v1/crawls/{who.crawl}/exchange", body, who.crawler_token)
 
 
+def private_links(who: Attacker, line: http.client.HTTPConnection, thread: int) -> None:
+    """Links to addresses inside the network of an honest node, which owns them; a crawl of their own."""
+    crawl = who.crawl + PRIVATE
+    session = who.join_crawl(line, crawl, f"evil-{thread}")
+    number = 0
+    while who.goes_on:
+        links = []
+        for _ in range(20):
+            number += 1
+            host = f"127.1.0.{number % 10 + 1}"
+            links.append(
+                [thread << 40 | number, f"http://{host}:{who.trap}/{thread}/{number}", host, 1, 0, ""]
+            )
+        body = json.dumps({"version": 1, "session": session, "links": links, "room": 0}).encode()
+        who.post(line, f"/v1/crawls/{crawl}/exchange", body, who.crawler_token)
+        time.sleep(0.2)
+    body = json.dumps({"version": 1, "session": session, "room": 0, "is_leaving": True}).encode()
+    who.post(line, f"/v1/crawls/{crawl}/exchange", body, who.crawler_token)
+
+
 def theft(who: Attacker, line: http.client.HTTPConnection, thread: int) -> None:
     """Acknowledge, claim and release what others hold; take their names; begin crawls; invent sights."""
     session = who.join_crawl(line, who.crawl, f"thief-{thread}")
@@ -253,6 +277,7 @@ ATTACKS: dict[str, Attack] = {
     "join flood": join_flood,
     "link flood": link_flood,
     "theft": theft,
+    PRIVATE_LINKS: private_links,
     "question flood": question_flood,
 }
 OF_AGENTS = {"poll flood", "results flood", "lies", "bodies"}

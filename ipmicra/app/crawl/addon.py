@@ -13,6 +13,8 @@ from scrapy.settings import BaseSettings
 
 from ipmicra.app.crawl.owners import read_owners
 from ipmicra.app.crawl.settings import NodeSettings, read_settings, read_token
+from ipmicra.edge.scrapy.address_fence import ADDRESSES_ORDER, AddressFence, attach_guard, guard_of
+from ipmicra.edge.scrapy.address_guard import AddressGuard
 from ipmicra.edge.scrapy.assigned_node import AssignedNode
 from ipmicra.edge.scrapy.attached import attach
 from ipmicra.edge.scrapy.config import NodeConfig
@@ -49,6 +51,8 @@ class Addon:
         """
         try:
             given = read_settings(_own_settings(settings))
+            if guard_of(self._crawler) is None:
+                attach_guard(self._crawler, AddressGuard(given.allowed))
             node = self._assigned(given) if given.assignments else self._exchanging(given, settings)
         except (IpmicraError, OSError) as error:
             raise SystemExit(f"ipmicra: {error}") from error
@@ -57,6 +61,7 @@ class Addon:
         if given.coordinator:
             settings.set("DUPEFILTER_CLASS", BaseDupeFilter, _PRIORITY)  # the ledger knows what was seen
         settings["DOWNLOADER_MIDDLEWARES"].set(OwnSitesFence, FENCE_ORDER, _PRIORITY)
+        settings["DOWNLOADER_MIDDLEWARES"].set(AddressFence, ADDRESSES_ORDER, _PRIORITY)
         settings["EXTENSIONS"].set(NodeExtension, 0, _PRIORITY)
 
     def _assigned(self, given: NodeSettings) -> Node:

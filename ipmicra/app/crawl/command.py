@@ -16,7 +16,7 @@ from ipmicra.app.home import Home
 from ipmicra.edge.crawl_node.frontier import Frontier
 from ipmicra.edge.crawl_node.status import NodeStatus, read_status
 from ipmicra.edge.files.crawlers import NAME
-from ipmicra.edge.files.seeds import UnresolvedSeed, parse_seed, read_seeds
+from ipmicra.edge.files.seeds import UnresolvedSeed, is_file, parse_seed, read_seeds
 from ipmicra.errors import InputError
 
 __all__ = ["CrawlOutcome", "NodeStatus"]
@@ -51,6 +51,20 @@ def seed_urls(words: Sequence[str]) -> tuple[str, ...]:
         rest = text.partition("://")[2].partition("/")[2] if "://" in text else ""
         urls.append(f"{seed.scheme or 'http'}://{host}{port}/{rest}")
     return tuple(dict.fromkeys(urls))
+
+
+def own_places(words: Sequence[str]) -> frozenset[tuple[str, int]]:
+    """Return the hosts and ports that were typed as addresses, or as `localhost`.
+
+    Such a word says itself that it is private. Lists of seeds may come from elsewhere, and the owner of a
+    name may let it lead anywhere.
+    """
+    seeds = [parse_seed(word) for word in words if not is_file(word)]
+    return frozenset(
+        (seed.host, seed.port or (443 if seed.scheme == "https" else 80))
+        for seed in seeds
+        if not isinstance(seed, UnresolvedSeed) and (seed.address is not None or seed.host == "localhost")
+    )
 
 
 def run_crawl(
@@ -111,7 +125,9 @@ def _with_coordinator(home: Home, asked: CrawlRequest, place: NodeFolder, crawl:
         token.touch(mode=0o600)
         token.write_text(connection.token + "\n", encoding="ascii")
     access = CoordinatorAccess(url=connection.url, crawl=crawl, token=token, authority=connection.authority)
-    return replace(asked, coordinator=access, limits=replace(asked.limits, site_pages=None))
+    # A seed may be fetched by the node of somebody else, so typing it permits nothing.
+    limits = replace(asked.limits, site_pages=None)
+    return replace(asked, coordinator=access, limits=limits, own_places=frozenset())
 
 
 def _check_shared(asked: CrawlRequest, *, only_due: bool) -> None:

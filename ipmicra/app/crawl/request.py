@@ -67,6 +67,10 @@ class CrawlRequest:
     source: str | None = None
     """Address to connect from."""
     user_agent: str = USER_AGENT
+    allowed: tuple[str, ...] = ()
+    """Prefixes that may be fetched from although they are not public."""
+    own_places: frozenset[tuple[str, int]] = frozenset()
+    """Hosts and ports that were typed as seeds, and are addresses themselves: these may be private."""
 
 
 @dataclass(frozen=True, slots=True)

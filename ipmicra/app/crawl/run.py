@@ -46,6 +46,8 @@ from ipmicra.edge.crawl_node.status import NodeStatus
 from ipmicra.edge.crawl_node.tables import Change, TableOutput, to_parquet
 from ipmicra.edge.crawl_node.warc import WarcOutput
 from ipmicra.edge.hierarchy_file import write_atomically
+from ipmicra.edge.scrapy.address_fence import ADDRESSES_ORDER, AddressFence, attach_guard
+from ipmicra.edge.scrapy.address_guard import AddressGuard
 from ipmicra.errors import IpmicraError, StoreError
 from ipmicra.model.foreign_text import csv_text
 
@@ -155,6 +157,7 @@ class _Node:
         self._process = _quiet_process(self._settings())
         self._crawler: ScrapyCrawler = self._process.create_crawler(SiteSpider)
         attach_parts(self._crawler, self._parts())
+        attach_guard(self._crawler, self._guard())
         self._recent: deque[tuple[float, int]] = deque(maxlen=RECENT)
         self._reason = "shutdown"
         self._load = 0, 0, 0
@@ -224,6 +227,7 @@ class _Node:
                 own.Conditions: own.CONDITIONS_ORDER,
                 own.Robots: own.ROBOTS_ORDER,
                 own.Recorder: own.RECORDER_ORDER,
+                AddressFence: ADDRESSES_ORDER,
             },
             "SPIDER_MIDDLEWARES": dict.fromkeys(_LEFT_OUT_SPIDER),
             "EXTENSIONS": dict.fromkeys(_LEFT_OUT_EXTENSIONS),
@@ -244,6 +248,11 @@ class _Node:
             "CONCURRENT_ITEMS": 1,
             "WARN_ON_GENERATOR_RETURN_VALUE": False,
         }
+
+    def _guard(self) -> AddressGuard:
+        asked = self._asked
+        hint = "--allow PREFIX permits it"
+        return AddressGuard(asked.allowed, hosts=self._hosts, seeds=asked.own_places, hint=hint)
 
     def _parts(self) -> Parts:
         return Parts(
@@ -319,6 +328,7 @@ class _Node:
             unchanged=counts.changes[Change.UNCHANGED],
             problems=counts.problems,
             forbidden=counts.forbidden,
+            refused=counts.refused,
             foreign=len(counts.foreign),
             sent=int(self._crawler.stats.get_value("ipmicra/sent", 0)),
             duplicates=counts.repeated + duplicates,

@@ -32,6 +32,8 @@ class NodeSettings:
     ca: Path | None = None
     unknown_hosts: Path | None = None
     """Where to write hosts that the file does not name."""
+    allowed: tuple[str, ...] = ()
+    """Prefixes that may be fetched from although they are not public."""
 
 
 def read_settings(given: Mapping[str, object]) -> NodeSettings:
@@ -68,10 +70,12 @@ def read_settings(given: Mapping[str, object]) -> NodeSettings:
         crawl=_name(given, "IPMICRA_CRAWL"),
         token_file=_path(given, "IPMICRA_TOKEN_FILE"),
         ca=_path(given, "IPMICRA_CA"),
+        allowed=_words(given, "IPMICRA_ALLOW"),
     )
 
 
 KNOWN = (
+    "IPMICRA_ALLOW",
     "IPMICRA_ASSIGNMENTS",
     "IPMICRA_CA",
     "IPMICRA_COORDINATOR",
@@ -100,6 +104,13 @@ def _path(given: Mapping[str, object], name: str) -> Path | None:
 def _text(given: Mapping[str, object], name: str) -> str:
     value = given.get(name)
     return "" if value is None else str(value).strip()
+
+
+def _words(given: Mapping[str, object], name: str) -> tuple[str, ...]:
+    """Read a list, or a text with commas or blanks as `scrapy crawl -s` has it."""
+    value = given.get(name)
+    words = value if isinstance(value, list | tuple) else _text(given, name).replace(",", " ").split()
+    return tuple(map(str, words))
 
 
 def _name(given: Mapping[str, object], name: str) -> str:

@@ -45,8 +45,9 @@ from ipmicra.app.crawl.request import CrawlRequest
 from ipmicra.edge.crawl_node.frontier import Frontier, KnownPage
 from ipmicra.edge.crawl_node.journal import Journal
 from ipmicra.edge.crawl_node.middlewares import FIRST_BYTE
-from ipmicra.edge.crawl_node.scheduler import ROW
+from ipmicra.edge.crawl_node.scheduler import ROW, scheduler_of
 from ipmicra.edge.crawl_node.tables import Change, PageRow
+from ipmicra.edge.scrapy.address_guard import RefusedAddressError
 from ipmicra.edge.scrapy.ports import OwnerSource
 
 NOT_MODIFIED, OK = 304, 200
@@ -65,6 +66,7 @@ class Counts:
     changes: dict[Change, int] = field(default_factory=lambda: dict.fromkeys(Change, 0))
     problems: int = 0
     forbidden: int = 0
+    refused: int = 0
     first_byte_s: float = 0.0
     timed: int = 0
     repeated: int = 0
@@ -182,7 +184,13 @@ class SiteSpider(Spider):
     def failed(self, failure: Failure) -> None:
         """Record why there was no response."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy adds it
-        if isinstance(failure.value, IgnoreRequest):
+        if isinstance(failure.value, RefusedAddressError):
+            self.counts.refused += 1
+            problem = f"refused: {failure.value}"
+            scheduler = scheduler_of(self.crawler)
+            if scheduler is not None:
+                scheduler.spare(request)
+        elif isinstance(failure.value, IgnoreRequest):
             self.counts.forbidden += 1
             problem = "forbidden by robots.txt"
         else:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 
 from ipmicra.app.describe.texts import time_text
 from ipmicra.app.fleet.fleet import Fleet, agent_tokens
-from ipmicra.edge.agent.service import AddressPolicy
+from ipmicra.edge.address_policy import AddressPolicy
 from ipmicra.edge.coordinator.access import Access, fleet_id, hash_of
 from ipmicra.edge.coordinator.switchboard import Switchboard
 from ipmicra.edge.log import EventLog

@@ -10,9 +10,10 @@ from types import FrameType
 
 import uvicorn
 
+from ipmicra.edge.address_policy import WEB_PORTS, AddressPolicy
 from ipmicra.edge.agent.names import NamesConfig, NameService
 from ipmicra.edge.agent.opt_out import OptOutList
-from ipmicra.edge.agent.service import WEB_PORTS, AddressPolicy, ProbeService, ServiceConfig
+from ipmicra.edge.agent.service import ProbeService, ServiceConfig
 from ipmicra.edge.agent.target_log import TargetLog
 from ipmicra.edge.agent.web import AgentMetrics, AgentParts, TokenCheck, make_app
 from ipmicra.edge.dns.bulk import Asking

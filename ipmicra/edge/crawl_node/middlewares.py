@@ -9,6 +9,8 @@ A request passes them in this order, its response in the reverse:
     Robots       may wait for the robots.txt of the host, which is fetched in the same slot
     Recorder     nearest to the wire: WARC records have the bytes as they came, before anything is decoded
 
+Behind them is the fence of addresses (`edge.scrapy`): what is not public is neither fetched nor recorded.
+
 What they need of the node (frontier, journal, names) comes from `parts.py`, since Scrapy makes them itself.
 """
 
@@ -21,7 +23,6 @@ from typing import Any, Self
 from scrapy import Request
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -31,6 +32,7 @@ from twisted.internet.defer import Deferred
 from ipmicra.edge.crawl_node.parts import parts_of
 from ipmicra.edge.crawl_node.scheduler import ROW, SLOT, scheduler_of
 from ipmicra.edge.crawl_node.warc import Exchanged
+from ipmicra.edge.scrapy.address_guard import RefusedAddressError
 
 BLOCKS_ORDER, CONDITIONS_ORDER, ROBOTS_ORDER, RECORDER_ORDER = 60, 70, 100, 950
 """Slots first, because a robots.txt is fetched in the slot of its host; the recorder next to the wire."""
@@ -94,6 +96,14 @@ class Conditions(_Middleware):
 class _Rules:
     parser: RobotParser
     read_s: float
+    refusal: RefusedAddressError | None = None
+    """Why the host may not be asked at all."""
+
+    def usable(self) -> RobotParser:
+        """Return the parser; a page of a host that may not be asked is refused like its robots.txt."""
+        if self.refusal is not None:
+            raise RefusedAddressError(self.refusal.host, str(self.refusal))
+        return self.parser
 
 
 class Robots(RobotsTxtMiddleware):
@@ -113,26 +123,32 @@ class Robots(RobotsTxtMiddleware):
         url = urlparse_cached(request)
         known = self._rules.get(url.netloc)
         if isinstance(known, Deferred):
-            return (await _shared(known)).parser
+            return (await _shared(known)).usable()
         if known is not None and time.monotonic() - known.read_s < ROBOTS_S:
             return known.parser
         waiting: Deferred[_Rules] = Deferred()
         self._rules[url.netloc] = waiting
         place = f"{url.scheme}://{url.netloc}/robots.txt"
-        rules = _Rules(await self._read(place, request), time.monotonic())
-        self._rules[url.netloc] = rules
+        rules = await self._read(place, request)
+        if rules.refusal is None:
+            self._rules[url.netloc] = rules
+        else:
+            del self._rules[url.netloc]  # the name may lead elsewhere the next time, and then its rules count
         waiting.callback(rules)
-        return rules.parser
+        return rules.usable()
 
-    async def _read(self, place: str, request: Request) -> RobotParser:
+    async def _read(self, place: str, request: Request) -> _Rules:
         asked = Request(
             place, meta={"dont_obey_robotstxt": True, SLOT: request.meta.get(SLOT)}, priority=1000
         )
         assert self.crawler.engine is not None  # noqa: S101 - the spider is open
+        refusal = None
         try:
             response = await self.crawler.engine.download_async(asked)
-        except IgnoreRequest:
+        except RefusedAddressError as error:
             body = _NOTHING
+            # One that was redirected to a private address cannot be reached, but its host can.
+            refusal = error if error.host == urlparse_cached(request).hostname else None
         except Exception:  # noqa: BLE001 - however it failed, the file could not be reached
             body = _NOTHING
         else:
@@ -142,7 +158,7 @@ class Robots(RobotsTxtMiddleware):
         found = getattr(self.crawler.spider, "robots_read", None)
         if found is not None:
             found(request, list(parser.rp.sitemaps))
-        return parser
+        return _Rules(parser, time.monotonic(), refusal)
 
 
 async def _shared(waiting: Deferred[_Rules]) -> _Rules:

@@ -140,6 +140,8 @@ class DurableScheduler:
         if self._frontier.knows(key):
             self.load.duplicates += 1
             return False
+        if request.errback is None:  # another node may have left it out, and a failure must not go unrecorded
+            request = request.replace(errback=getattr(self._spider, "failed", None))
         slot = str(request.meta.get(SLOT) or self.blocks.get(host) or host)
         waiting = Waiting(
             key=key, host=host, slot=slot, rank=-request.priority, content=self._content(request)
@@ -243,6 +245,12 @@ class DurableScheduler:
             else:
                 done.append(row)
         self._frontier.finish(done)
+
+    def spare(self, request: Request) -> None:
+        """Forget the polite delay after a request for which nothing was sent."""
+        _, slot = self._flying.get(request, (0, ""))
+        if self.load.ready_s.pop(slot, None) is not None:
+            self._wake()
 
     def _wake_after(self, seconds: float) -> None:
         """Let Scrapy ask again when a polite delay has passed; it would do so only every few seconds."""

@@ -40,6 +40,8 @@ class NodeStatus:
     """Requests without a response, and responses that are errors."""
     forbidden: int = 0
     """URLs that robots.txt forbids."""
+    refused: int = 0
+    """URLs whose addresses are not public and not allowed."""
     foreign: int = 0
     """Different links to sites of others."""
     sent: int = 0

@@ -13,6 +13,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from ipmicra.edge.crawl_node import middlewares
 from ipmicra.edge.crawl_node.middlewares import Robots
+from ipmicra.edge.scrapy.address_guard import RefusedAddressError
 from tests.servers.spider import LinkSpider
 
 PAGE = Request("http://a.example/private/page")
@@ -24,9 +25,13 @@ class Web:
     def __init__(self) -> None:
         self.answer: tuple[int, bytes] | None = (200, b"")
         self.asked = 0
+        self.refuses = ""
+        """The host that may not be asked."""
 
     async def download_async(self, request: Request) -> Response:
         self.asked += 1
+        if self.refuses:
+            raise RefusedAddressError(self.refuses, "not public")
         if self.answer is None:
             raise OSError("no answer")
         status, body = self.answer
@@ -70,3 +75,22 @@ def test_file_that_is_missing_allows_and_one_that_cannot_be_reached_forbids(
 ) -> None:
     web.answer = answer
     assert may_fetch(robots) == allowed
+
+
+def test_page_is_refused_with_its_robots_txt_and_rules_count_once_the_host_may_be_asked(
+    web: Web, robots: Robots
+) -> None:
+    async def both() -> list[Any]:
+        return await asyncio.gather(*[robots.robot_parser(PAGE) for _ in "ab"], return_exceptions=True)
+
+    web.refuses = "a.example"
+    assert [type(one) for one in asyncio.run(both())] == [RefusedAddressError] * 2
+    web.refuses, web.answer = "", (200, b"User-agent: *\nDisallow: /private/\n")
+    assert not may_fetch(robots)
+
+
+def test_robots_txt_that_leads_to_a_private_address_cannot_be_reached(web: Web, robots: Robots) -> None:
+    web.refuses = "elsewhere.example"
+    assert not may_fetch(robots)
+    assert not may_fetch(robots)
+    assert web.asked == 1
