@@ -26,6 +26,7 @@ from typer.models import CommandInfo
 
 from ipmicra.app.home import find_home
 from ipmicra.app.log import is_debugging, log_traceback, set_up_logging
+from ipmicra.app.memory_limit import prepare_for_limits
 from ipmicra.cli.examples import FIRST_STEPS, examples_of
 from ipmicra.cli.extras import missing_extra
 from ipmicra.cli.options import (
@@ -299,6 +300,7 @@ def run() -> None:
 def _run_to_the_end() -> None:
     """Run, and flush what was printed: a full disk must not pass for success."""
     try:
+        prepare_for_limits()
         app(prog_name="ipmicra")
     except SystemExit as done:
         sys.stdout.flush()

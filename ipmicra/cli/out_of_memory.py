@@ -9,7 +9,13 @@ NO_MEMORY = (
     "there is not enough memory for this, and nothing was left half-written: "
     "end other programs or raise the limit (`ulimit -v`), and run the same command again"
 )
-_WORDS = ("can't start new thread", "failed to map segment", "cannot allocate memory", "out of memory")
+_WORDS = (
+    "can't start new thread",
+    "failed to launch worker thread",
+    "failed to map segment",
+    "cannot allocate memory",
+    "out of memory",
+)
 """In messages of errors that have no type of their own; starting a thread needs memory for its stack."""
 _OF_SQLITE = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR_NOMEM, sqlite3.SQLITE_IOERR_SHMMAP}
 """It reports a mapping that fails as an error of the disk."""

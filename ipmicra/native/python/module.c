@@ -1,4 +1,5 @@
-/* The module `ipmicra.native.kernels`: its types and functions, and nothing global. */
+/* The module `ipmicra.native.kernels`: its types and functions, and nothing global but the
+   reserve of memory, of which a process has one. */
 
 #include "arrays.h"
 
@@ -23,7 +24,8 @@ static int module_exec(PyObject *module) {
     bool has_functions = PyModule_AddFunctions(module, hierarchy_functions) == 0 &&
                          PyModule_AddFunctions(module, text_functions) == 0 &&
                          PyModule_AddFunctions(module, assign_functions) == 0 &&
-                         PyModule_AddFunctions(module, delegate_functions) == 0;
+                         PyModule_AddFunctions(module, delegate_functions) == 0 &&
+                         PyModule_AddFunctions(module, reserve_functions) == 0;
     return has_functions ? 0 : -1;
 }
 
