@@ -1,14 +1,14 @@
-/* Fuzzing assignments: an auction of room, and vertices that move between parts.
+/* Fuzzing assignments: an auction of room, vertices that move between parts, and pieces that are bound to crawlers.
  *
  * Costs may be any number. No crawler gets more than it has room for, each site at most one crawler; loads of parts
- * are those of their vertices, and nothing moves into a part that is full. */
+ * are those of their vertices, and nothing moves into a part that is full; the best is one of those that there are. */
 
 #include <math.h>
 
 #include "../ipmicra/native/assign/balance.h"
 #include "input.h"
 
-enum { SITES = 12, CRAWLERS = 5, VERTICES = 8, PARTS = 4, EDGES = 12 };
+enum { SITES = 12, CRAWLERS = 5, VERTICES = 8, PARTS = 4, EDGES = 12, PIECES = 6, LIVES = 4 };
 
 static void check_auction(Input *input) {
     float cost[SITES * CRAWLERS];
@@ -92,10 +92,73 @@ static void check_moves(Input *input) {
             abort();
 }
 
+/* Any number, most of them small. */
+static double take_double(Input *input) {
+    uint64_t byte = take(input, 1);
+    static const double odd[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300};
+    return byte >= 250 ? odd[byte - 250] : (double)(int8_t)byte / 4;
+}
+
+static double *take_doubles(Input *input, double *out, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        out[i] = take_double(input);
+    return out;
+}
+
+static int64_t *take_integers(Input *input, int64_t *out, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int8_t)take(input, 1);
+    return out;
+}
+
+static bool is_among(int64_t number, const int64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+static void check_binding(Input *input) {
+    double since[CRAWLERS], expected_ms[CRAWLERS * SITES], slope[PIECES], offset[PIECES];
+    int64_t lives[LIVES], site[PIECES], pages[PIECES], last[PIECES], many[PIECES];
+    size_t sites = take(input, 1) % SITES, crawlers = 1 + take(input, 1) % CRAWLERS, pieces = 1 + take(input, 1) % PIECES;
+    Binding binding = {
+        .since = take_doubles(input, since, crawlers),
+        .lives = take_integers(input, lives, LIVES),
+        .expected_ms = take_doubles(input, expected_ms, crawlers * sites),
+        .site = take_integers(input, site, pieces),
+        .pages = take_integers(input, pages, pieces),
+        .slope = take_doubles(input, slope, pieces),
+        .offset = take_doubles(input, offset, pieces),
+        .last_crawler = take_integers(input, last, pieces),
+        .life_count = take(input, 1) % (LIVES + 1),
+        .crawlers = crawlers,
+        .sites = sites,
+        .pieces = pieces,
+        .stay = take_double(input),
+        .risk = take_double(input),
+        .fixed_ms = take_double(input),
+        .per_step = take_double(input),
+        .per_age = take_double(input),
+    };
+    double now = take_double(input);
+    int64_t crawler = (int64_t)(take(input, 1) % crawlers), piece = (int64_t)(take(input, 1) % pieces), best;
+    take_integers(input, many, PIECES);
+    best = best_piece(&binding, crawler, many, PIECES, now);
+    if (best != -1 && (best < 0 || best >= (int64_t)pieces || !is_among(best, many, PIECES)))
+        abort();
+    best = best_crawler(&binding, piece, many, PIECES, now);
+    if (best != -1 && (best < 0 || best >= (int64_t)crawlers || !is_among(best, many, PIECES)))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Input input = {data, size};
-    if (take(&input, 1) % 2)
+    uint64_t which = take(&input, 1) % 4;
+    if (which % 2)
         check_auction(&input);
+    else if (which)
+        check_binding(&input);
     else
         check_moves(&input);
     return 0;

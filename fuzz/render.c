@@ -1,7 +1,8 @@
 /* Fuzzing the lines of look-ups: sections of a hierarchy file that somebody else wrote, and a list of addresses.
  *
  * Whatever the sections say, nothing is read outside of them and nothing written beyond the room; what was noted of
- * rows before changes no line, and neither does the room that there is. */
+ * rows before changes no line, and neither does the room that there is. Columns of texts have the same texts, whether
+ * they are written at once or one by one. */
 
 #include "../ipmicra/native/hierarchy/render.h"
 #include "input.h"
@@ -83,6 +84,25 @@ static size_t render(const Registrations *from, const Targets *targets, LineForm
     return total;
 }
 
+typedef size_t WriteTexts(const Registrations *from, const uint32_t *rows, size_t count, size_t at, TextColumn out);
+
+/* Write a column at once and again text by text; what cannot be written is passed over. */
+static void check_column(WriteTexts *write, const Registrations *from, const uint32_t *rows, size_t room) {
+    int32_t edges[MOST_TARGETS + 1] = {0};
+    uint8_t *data = malloc(room), *alone = malloc(room);
+    size_t done = data == NULL || alone == NULL ? 0 : write(from, rows, MOST_TARGETS, 0, (TextColumn){data, room, edges});
+    if (done > MOST_TARGETS)
+        abort();
+    for (size_t i = 0; i < done; i++) {
+        int32_t own[2] = {0, 0}, size = edges[i + 1] - edges[i];
+        if (size < 0 || (size_t)edges[i + 1] > room || write(from, rows + i, 1, 0, (TextColumn){alone, room, own}) != 1 ||
+            own[1] != size || memcmp(alone, data + edges[i], (size_t)size) != 0)
+            abort();
+    }
+    free(data);
+    free(alone);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t plain[ROOM], noted[ROOM];
     void *blocks[18];
@@ -94,6 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t all = from.rows4 + from.rows6, at = 0, left, small = 1 + take(&input, 2) % ROOM;
     for (size_t i = 0; i < MOST_TARGETS; i++)
         rows[i] = (uint32_t)(take(&input, 1) % (all + 1));
+    check_column(write_labels, &from, rows, small);
+    check_column(write_names, &from, rows, small);
     left = input.size;
     uint8_t *text = take_block(&input, left), *notes = take_block(&input, all);
     size_t count = read_lines(span_of(text, text + left), &at, edges, words, MOST_TARGETS);

@@ -15,7 +15,6 @@ ODD: tuple[Any, ...] = (
 
 def mutated(data: bytes, most: int, seed: int) -> bytes | None:
     """Change a value of the document behind the first brace or bracket; None if there is none."""
-    chance = random.Random(seed)
     start = min((at for at in (data.find(b"{"), data.find(b"[")) if at >= 0), default=-1)
     try:
         document = json.loads(data[start:]) if start >= 0 else None
@@ -24,6 +23,7 @@ def mutated(data: bytes, most: int, seed: int) -> bytes | None:
     places = list(_places(document))
     if not places:
         return None
+    chance = random.Random(seed)
     for _ in range(chance.randint(1, 3)):
         holder, key = chance.choice(places)
         _change(holder, key, chance.choice([*ODD, *(h[k] for h, k in places if k in _keys(h))]), chance)

@@ -11,7 +11,7 @@ from tests.fuzz.json_mutation import mutated
 from tests.fuzz.target import CORPUS, TARGETS
 from tests.fuzz.targets import MODULE_OF
 
-COMPILED = {"assign", "hierarchy", "lookup", "overlay", "parse", "render"}
+COMPILED = {"assign", "hierarchy", "lookup", "overlay", "parse", "predict", "ranks", "render", "texts"}
 for _module in dict.fromkeys(MODULE_OF.values()):
     import_module(f"tests.fuzz.targets.{_module}")
 

@@ -35,6 +35,7 @@ LONGEST_TEXT = 1 << 30
 PLAIN_ENCODING = "utf-8-sig"
 """Of all files but those in UTF-16."""
 _SNIFFED = 1024
+_PIECE = 1 << 16
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _UTF16 = {b"\xff\xfe": "little", b"\xfe\xff": "big"}
@@ -153,10 +154,17 @@ def read_text(path: Path, most: int | None = None) -> str:
     """
     name = name_of(path)
     with open_bytes(path) as stream, decoded(stream, name) as text, translated(name):
-        content = text.read(LONGEST_TEXT + 1 if most is None else most)
+        content = "".join(_pieces(text, LONGEST_TEXT + 1 if most is None else most))
     if most is None and len(content) > LONGEST_TEXT:
         raise InputError(f"{name} has more than {LONGEST_TEXT:,} characters")
     return content
+
+
+def _pieces(text: io.TextIOWrapper, most: int) -> Iterator[str]:
+    """Read up to so many characters; asked for all at once, Python takes memory for as many bytes first."""
+    while most > 0 and (piece := text.read(min(most, _PIECE))):
+        yield piece
+        most -= len(piece)
 
 
 def guarded(items: Iterator[Item], name: str) -> Iterator[Item]:

@@ -52,7 +52,9 @@ _SCHEMES = {"", "http", "https"}
 _PLAIN_HOST = re.compile(r"(?!-)(?:[a-z0-9_-]{1,63}\.)*(?![0-9]+$)[a-z0-9_-]{1,63}")
 """The one grammar of host names: labels of up to 63 characters (RFC 1035), the last one not all digits; and
 none that looks like an option, which messages to agents do not carry."""
-_USERINFO = re.compile(r"(?<=//)[^/\s]*@")
+_USERINFO = re.compile(r"(?<=//)[^/]*@")
+_UNREAD = str.maketrans("", "", "\t\r\n")
+"""What `urlsplit` reads over wherever it stands: a password must not hide behind it."""
 _DIGITS = frozenset("0123456789")
 _SHARE = 0.6
 """Share of the cells looked at that must be seeds for a column without a name to be theirs."""
@@ -114,6 +116,7 @@ def parse_seed(text: str) -> Seed | UnresolvedSeed:
     found = _range_of(word)
     if found is not None:
         return Seed(text=word, host=str(found[0]), first=found[0], last=found[1])
+    word = word.translate(_UNREAD)
     # What follows the last `@` cannot be a password, however broken the URL is.
     no_seed = UnresolvedSeed(text=word.rpartition("@")[2][:LONGEST_SEED], reason=NO_SEED)
     try:
@@ -223,7 +226,7 @@ def read_runs(words: Sequence[str]) -> Iterator[str | Targets]:
 def _read(words: Sequence[str], read_file: Callable[[Path], Iterator[Piece]]) -> Iterator[str | Piece]:
     for word in words:
         _check(word)
-    read = (read_file(Path(word)) if _is_file(word) else iter((word,)) for word in words)
+    read = (read_file(Path(word)) if is_file(word) else iter((word,)) for word in words)
     pieces: Iterator[str | Piece] = itertools.chain.from_iterable(read)
     first = next(pieces, None)
     if first is None:
@@ -238,7 +241,7 @@ def count_seeds(words: Sequence[str]) -> int | None:
     """Count what `read_seeds` returns, roughly: lines of files; None for pipes, which are read only once."""
     count = 0
     for word in words:
-        if not _is_file(word):
+        if not is_file(word):
             count += 1
         elif word == STDIN or not Path(word).is_file():
             return None
@@ -248,7 +251,7 @@ def count_seeds(words: Sequence[str]) -> int | None:
     return count
 
 
-def _is_file(word: str) -> bool:
+def is_file(word: str) -> bool:
     """Return whether a word names something to read from: a file, a pipe, standard input."""
     try:
         return word == STDIN or ("://" not in word and Path(word).exists() and not Path(word).is_dir())
@@ -260,7 +263,7 @@ def _check(word: str) -> None:
     """Raise if a word is empty, or looks like a file that does not exist."""
     if not word.strip():  # from a variable of the shell that was never set
         raise InputError("a seed is empty: expected an address, a host name, a URL or a file of them")
-    if "://" in word or _is_file(word) or _range_of(word) is not None:
+    if "://" in word or is_file(word) or _range_of(word) is not None:
         return
     try:
         is_folder, is_inside = Path(word).is_dir(), Path(word).parent.is_dir()

@@ -3,7 +3,10 @@
 #include "../memory.h"
 #include "hierarchy.h"
 
-enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS, DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
+#ifndef DIGIT_BITS /* the fuzzer has few keys */
+#define DIGIT_BITS 11
+#endif
+enum { BUCKETS = 1 << DIGIT_BITS, DIGITS = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
 
 /* Write the key by which each range is sorted, first address and then the widest first, and its row number. */
 void range_keys(const uint32_t *first, const uint32_t *last, size_t count, uint64_t *keys, uint32_t *order) {

@@ -12,12 +12,13 @@
 #include "../memory.h"
 #include "hierarchy.h"
 
-enum { AHEAD = 32 }; /* rows whose numbers are asked for before their turn */
+enum { AHEAD = 32 };           /* rows whose numbers are asked for before their turn */
+enum { LONGEST = (1 << 21) - 1 }; /* bytes whose number fits the three that readers accept */
 
 /* Write one text with its length; return the place behind, or NULL where there is no room. */
 static uint8_t *put_text(uint8_t *out, const uint8_t *end, Span text) {
     size_t size = (size_t)span_size(text);
-    if (out == NULL || end - out < (ptrdiff_t)size + 3)
+    if (out == NULL || size > LONGEST || end - out < (ptrdiff_t)size + 3)
         return NULL;
     for (size_t rest = size;; rest >>= 7) {
         *out++ = (uint8_t)((rest & 0x7F) | (rest >= 0x80 ? 0x80 : 0));

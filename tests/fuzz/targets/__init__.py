@@ -3,6 +3,7 @@
 MODULE_OF = {
     name: module
     for module, names in {
+        "bindings": "bindings",
         "bodies": "bodies",
         "dumps": "dumps packed-dumps",
         "hierarchies": "hierarchies",

@@ -190,7 +190,7 @@ APP = make_app(cast("Coordinator", COORDINATOR), also=Pages(cast("Coordinator", 
 LOOP = asyncio.new_event_loop()
 
 
-@target("bodies")
+@target("bodies", longest=560)
 def ask(data: bytes) -> None:
     """No request is answered with `internal`: it is answered, or refused with a reason.
 

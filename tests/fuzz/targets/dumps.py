@@ -20,7 +20,7 @@ SLOW: dict[Dialect, Callable[[bytes, Registry], SlowDump]] = {
 }
 
 
-@target("dumps", DumpError, longest=600)
+@target("dumps", DumpError, longest=300)
 def read_dump(data: bytes) -> None:
     """A dump of any dialect is read as the slow twin reads it."""
     found = recognise(data)
@@ -29,7 +29,7 @@ def read_dump(data: bytes) -> None:
         assert spelled_out(columns) == in_order(SLOW.get(found[0], read_paragraphs)(data, found[1]))
 
 
-@target("packed-dumps", DumpError)
+@target("packed-dumps", DumpError, longest=512)
 def inspect_dump(data: bytes) -> None:
     """A packed dump is recognised, or refused with its name and the byte at which it is damaged."""
     inspect(held(data))

@@ -61,7 +61,7 @@ def sealed(content: bytearray) -> bytes:
     return bytes(content)
 
 
-@target("hierarchies", CorruptHierarchyError, longest=4096)
+@target("hierarchies", CorruptHierarchyError, longest=60)
 def open_and_ask(data: bytes) -> None:
     """A file is opened and answers, or is refused; a whole file is taken as it is."""
     content = data if data.startswith(MAGIC) else patched(data)

@@ -7,6 +7,7 @@ import math
 from ipaddress import IPv4Address
 from types import SimpleNamespace
 from typing import Any
+from zlib import crc32
 
 from dns.rdatatype import AAAA, LOC, PTR, A
 from google.protobuf.message import DecodeError
@@ -31,9 +32,12 @@ _OPT = 11
 """Bytes behind the question."""
 
 
-@target("dns-answers", longest=512)
+@target("dns-answers", longest=96)
 def read_dns(data: bytes) -> None:
-    """An answer is read or malformed, and by hand as dnspython reads it; a LOC record is a place on Earth."""
+    """An answer is read or malformed, and by hand as dnspython reads it; a LOC record is a place on Earth.
+
+    dnspython takes most of the time: it reads every fourth of the answers that are read without it.
+    """
     kind = KINDS[data[0] % len(KINDS) if data else 0]
     asked = ASKED[kind]
     answer = asked[:2] + data[1:3].ljust(2, b"\0") + asked[4:6] + data[3:9].ljust(6, b"\0")
@@ -41,7 +45,8 @@ def read_dns(data: bytes) -> None:
     if not is_answer_to(answer, asked):
         return
     reply, plain = read_reply(answer, kind), _read_plain(answer, kind)
-    if plain is not None and (twin := _read_any(answer, kind)) is not None:
+    is_chosen = plain is not None and crc32(answer) % 4 == 0
+    if plain is not None and is_chosen and (twin := _read_any(answer, kind)) is not None:
         assert set(plain.addresses) == set(twin.addresses)
         assert plain.status is twin.status
     if reply is not None and kind in {A, AAAA}:

@@ -13,7 +13,7 @@ GAZETTEER = load_gazetteer()
 WITHIN = IPv4Address("192.0.2.0"), IPv4Address("192.0.2.255")
 
 
-@target("geofeeds", longest=512)
+@target("geofeeds", longest=112)
 def read_feed(data: bytes) -> None:
     """What a feed says holds inside the range that names it, and nowhere else."""
     table = KnownTable()
@@ -21,7 +21,7 @@ def read_feed(data: bytes) -> None:
     assert table.of_address(IPv4Address("192.0.3.0")) is None
 
 
-@target("known-places", longest=512)
+@target("known-places", longest=112)
 def read_known(data: bytes) -> None:
     """Every place of a table is one on Earth."""
     table, text = KnownTable(), data.decode("utf-8", "replace")

@@ -132,6 +132,9 @@ def test_any_text_is_a_seed_or_none(text: str) -> None:
         ("https://user:secret@exa mple.org/", "exa mple.org/"),
         ("https://user:sec#ret@example.org", "example.org"),
         ("user:sec/ret@example.org", "example.org"),
+        ("https://user:secret\n@example.org", "https://example.org"),
+        ("https://user:my secret@example.org", "https://example.org"),
+        ("ht\ttps:/\n/user:secret@example.org", "https://example.org"),
     ],
 )
 def test_password_never_leaves_a_seed(text: str, shown: str) -> None:
