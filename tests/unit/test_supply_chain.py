@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -161,3 +162,18 @@ def test_signed_release_is_checked_and_a_changed_one_is_refused(tmp_path: Path) 
     assert not checks()
     sign("other")
     assert not checks()
+
+
+@pytest.mark.parametrize("script", ["wheel", "release"])
+def test_releases_install_by_pins_and_files_only(script: str) -> None:
+    """Whatever else asks the index would get packages, or tools that build them, without pins and hashes."""
+    text = (ROOT / "bin" / script).read_text("utf-8")
+    assert "bin/install-pins" in text
+    for line in text.splitlines():
+        assert not re.search(r"-m pip (install|wheel|download)\b", line) or "--no-index" in line, line
+
+
+def test_pins_go_only_into_an_environment_that_is_there(tmp_path: Path) -> None:
+    words = [str(ROOT / "bin" / "install-pins"), str(tmp_path / "none"), "--only", "build"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[0][:23]) == (2, "usage: bin/install-pins")
