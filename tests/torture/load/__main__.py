@@ -37,6 +37,8 @@ from tests.torture.soak.stub_agents import StubAgent
 
 MARKS = (5, 50, 95)
 """Per cent of the pages between which halves are measured: lanes begin, and end, with few pages at a time."""
+EVERY_S = 60.0
+"""Seconds between two lines that say how far it is."""
 CALLING = 8
 """Agents that call for the first time at a time."""
 LIMIT = 1.25
@@ -94,17 +96,25 @@ class LoadReport:
     def is_well(self) -> bool:
         return not self.problems and all(ratio <= LIMIT for ratio in self.ratios().values())
 
+    def add(self, part: Part) -> None:
+        """Note what a half cost, and say so."""
+        self.parts.append(part)
+        say(self._line(part), to=sys.stderr)
+
+    @staticmethod
+    def _line(part: Part) -> str:
+        return (
+            f"{part.count:>12,} {part.what:<6} {part.each_us:>8,.0f} µs each, {1e6 / part.each_us:>7,.0f} "
+            f"per s and core, {part.elapsed_s:>6,.0f} s by the clock, then {part.rss_mb:>6,.0f} MB"
+        )
+
     def text(self) -> str:
         config = self.config
         lines = [
             f"{config.agents:,} agents, {config.nodes} nodes, policy {config.policy}",
             f"while they wait: {100 * self.idle:.1f} % of a core, {self.start_mb:,.0f} MB",
         ]
-        lines += [
-            f"{part.count:>12,} {part.what:<6} {part.each_us:>8,.0f} µs each, {1e6 / part.each_us:>7,.0f} "
-            f"per s and core, {part.elapsed_s:>6,.0f} s by the clock, then {part.rss_mb:>6,.0f} MB"
-            for part in self.parts
-        ]
+        lines += [self._line(part) for part in self.parts]
         lines += [
             f"second half of the {what}: {ratio:.2f} × the first, {'' if ratio <= LIMIT else 'NOT '}linear"
             for what, ratio in self.ratios().items()
@@ -139,15 +149,25 @@ async def _load(coordinator: RunningCoordinator, config: LoadConfig, report: Loa
         report.start_mb = process_state(coordinator.pid)["rss_mb"]
         report.idle = await _idle(coordinator.pid)
         client = Client(coordinator.url, coordinator.token, http)
+        watching = asyncio.create_task(_watch(coordinator.pid, client))
         await ask_owners(client, 2 * config.sites, 2 * config.sites + 100)  # load what the first needs
         for half in range(2):
             meter = Meter(coordinator.pid)
             await ask_owners(client, half * config.sites, (half + 1) * config.sites)
-            report.parts.append(meter.part("sites", config.sites))
-            say(report.text().splitlines()[-1 - half], to=sys.stderr)
+            report.add(meter.part("sites", config.sites))
         await _crawl(coordinator.pid, client, config, report)
+        watching.cancel()
         for agent in agents:
             await agent.kill()
+
+
+async def _watch(pid: int, client: Client) -> None:
+    """Say from time to time how far it is."""
+    while True:
+        await asyncio.sleep(EVERY_S)
+        state = process_state(pid)
+        done = f"{client.named:,} sites, {client.fetched:,} pages"
+        say(f"{done}; {state['cpu_s']:,.0f} s of the processor, {state['rss_mb']:,.0f} MB", to=sys.stderr)
 
 
 class Meter:
@@ -219,11 +239,12 @@ async def _crawl(pid: int, client: Client, config: LoadConfig, report: LoadRepor
     marks, meters = [web.count * mark // 100 for mark in MARKS], [(Meter(pid), 0)]
 
     def look() -> None:
+        client.fetched = seen.count
         if marks and seen.count >= marks[0]:
             del marks[0]
             meter, before = meters[-1]
             if before:
-                report.parts.append(meter.part("links", seen.count - before))
+                report.add(meter.part("links", seen.count - before))
             meters.append((Meter(pid), seen.count))
 
     await asyncio.gather(*(node.crawl(look) for node in nodes))

@@ -22,7 +22,7 @@ from ipmicra.wire.links import (
 )
 from tests.torture.load.world import LoadedWeb, Seen, host_of
 
-LISTED, LISTS = 1_000, 4
+LISTED, LISTS = 2_000, 8
 """Sites of a list, and lists that are under way at a time."""
 CRAWL = "load"
 ATTEMPTS = 10
@@ -35,6 +35,10 @@ class Client:
     url: str
     token: str
     http: aiohttp.ClientSession
+    named: int = 0
+    """Sites whose owner was named."""
+    fetched: int = 0
+    """Pages that nodes fetched."""
 
     async def post(self, path: str, body: bytes, kind: str = "application/json") -> bytes:
         """Send a message, again if its connection was closed: whatever comes twice changes nothing."""
@@ -62,6 +66,7 @@ async def ask_owners(client: Client, first: int, last: int) -> int:
             while part:
                 body = await client.post("/v1/owners", "\n".join(part).encode(), "text/plain")
                 answers = [json.loads(line) for line in body.splitlines()]
+                client.named += sum("problem" not in one for one in answers)
                 part = [host for host, one in zip(part, answers, strict=True) if "problem" in one]
                 again += len(part)
 

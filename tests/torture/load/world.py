@@ -1,10 +1,10 @@
 """The world of a load campaign: agents that are members already, sites in subnets, pages in lanes.
 
-*Agents* and subnets have places, which the coordinator knows (`geoloc` of the registrations), and round trips
-follow from them: so a decision takes a probe or two, as it does in earnest. *Sites* are addresses, sixteen to
-a /24. *Pages*: each host has so many, all of them linked from its first; the last leads to the first page of
-the host that is `LANES` further. So as many hosts as there are lanes are crawled at a time, and a crawl does
-the same from its beginning to its end, only with more behind it.
+*Agents* have places, and subnets are in towns. The coordinator knows both (`geoloc` of the registrations),
+and round trips follow from them: so a decision takes a probe or two, as it does in earnest. *Sites* are
+addresses, sixteen to a /24. *Pages*: each host has so many, all of them linked from its first; the last leads
+to the first page of the host that is `LANES` further. So as many hosts as there are lanes are crawled at a
+time, and a crawl does the same from its beginning to its end, only with more behind it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from ipmicra.model.location import Location
 from ipmicra.model.token import Role, TokenRecord
 
 PER_SUBNET = 16
+TOWNS = 3_000
 LANES = 2_000
 _FIRST = int(IPv4Address("11.0.0.0"))
 
@@ -47,7 +48,7 @@ def agent_name(number: int) -> str:
 
 
 def place_of(name: str) -> Location:
-    """Return where something is, by its name: anywhere between the polar circles."""
+    """Return where an agent or a town is, by its name: anywhere between the polar circles."""
     north, east = (int.from_bytes(part, "big") for part in _halves(name))
     return Location(latitude=north / 2**32 * 120 - 60, longitude=east / 2**32 * 360 - 180, radius_km=20.0)
 
@@ -57,10 +58,15 @@ def _halves(name: str) -> tuple[bytes, bytes]:
     return found[:4], found[4:]
 
 
+def place_of_subnet(number: int) -> Location:
+    """Return where a subnet is: in one of the towns."""
+    return place_of(f"T{int.from_bytes(_halves(f'N{number}')[0], 'big') % TOWNS}")
+
+
 def trip_ms(agent: str, address: Address) -> float:
     """Return the round trip between an agent and an address: light in glass on a winding way."""
     subnet = (int(address) - _FIRST) // 256
-    return 0.5 + 1.4 * km_between(place_of(agent), place_of(f"N{subnet}")) / 100
+    return 0.5 + 1.4 * km_between(place_of(agent), place_of_subnet(subnet)) / 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +122,7 @@ def make_home(folder: Path, sites: int, agents: int) -> None:
     subnets = -(-sites // PER_SUBNET)
     with (folder / "dump.db").open("w") as file:
         for number in range(subnets):
-            first, place = IPv4Address(_FIRST + number * 256), place_of(f"N{number}")
+            first, place = IPv4Address(_FIRST + number * 256), place_of_subnet(number)
             file.write(
                 f"inetnum: {first} - {first + 255}\nnetname: N{number}\norg: ORG-L{number % 5000}-RIPE\n"
                 f"geoloc: {place.latitude:.4f} {place.longitude:.4f}\nsource: RIPE\n\n"

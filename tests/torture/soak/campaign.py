@@ -250,9 +250,14 @@ class Campaign:
                 if not node.is_running:
                     node.start(None)
             await asyncio.sleep(1.0)
-            while running := [node for node in self._nodes.values() if node.is_running]:
-                await asyncio.wait([node.task for node in running if node.task], timeout=1.0)
+            while not self._has_ended():  # noqa: ASYNC110 - killed nodes tell nobody
+                await asyncio.sleep(0.2)
             self.record.note("run_ended", run=self._run, pages=self.web.count)
+
+    def _has_ended(self) -> bool:
+        """Return whether all nodes stopped, and one of them by itself: all may be killed at the same time."""
+        nodes = list(self._nodes.values())
+        return not any(node.is_running for node in nodes) and any(node.task is not None for node in nodes)
 
     def _note(self, kind: str, **fields: object) -> None:
         """Note what a stub says; a node that joins says which run it is."""
