@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from ipmicra.edge.coordinator.access import hash_of, make_token
 from ipmicra.edge.store.store import Store
+from ipmicra.model.assignment import Assignment
+from ipmicra.model.crawler import Crawler
 from ipmicra.model.site import Site
 from ipmicra.model.token import Role, TokenRecord
 from ipmicra.wire.peers import PeerWish, encode_wishes
@@ -127,6 +130,21 @@ def test_question_of_a_coordinator_that_arrives_twice_moves_no_site(
         }
 
 
+def test_owner_that_joined_a_moment_ago_at_another_coordinator_is_not_taken_for_gone(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    """What others write is read every two seconds; an assignment may be newer than that."""
+    (seed,) = seeds_of(1, internet.port)
+    host = urlsplit(seed).hostname or ""
+    with Store.open(postgres_url) as store, store.transaction():
+        late = Crawler(name="late", address=ip_address("198.51.100.99"), agent_url="http://127.0.0.1:9")
+        enrol(store, [late])
+        store.assignments.put_many(
+            [Assignment(host=host, address=ip_address(host), crawler="late", reason="by hand", backend="-")]
+        )
+    assert [one.owner(seed)["crawler"] for one in pair] == ["late", "late"]
+
+
 def test_batch_of_a_killed_coordinator_goes_on_at_the_other(
     pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
 ) -> None:
@@ -166,6 +184,25 @@ def test_coordinator_that_was_stopped_beyond_its_lease_decides_nothing_twice(
     assert [one.get("crawler") for one in late] == expected, str(late)
     assert decided_again(postgres_url) == 0
     wait_until(lambda: sectors(postgres_url) == [32, 32], "the tree is dealt out anew")
+
+
+def test_site_that_moves_to_another_coordinator_while_it_is_decided_is_assigned_there(
+    pair: tuple[RunningCoordinator, RunningCoordinator], internet: InternetProcess, postgres_url: str
+) -> None:
+    stopped, _ = pair
+    seeds = seeds_of(SITES, internet.port)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(stopped.owners, seeds)
+        wait_until(lambda: bool(probed(postgres_url)), "it is deciding")
+        os.kill(stopped.pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: sectors(postgres_url) == [64], "the other takes over")
+        finally:
+            os.kill(stopped.pid, signal.SIGCONT)
+        late = asked.result()
+    assert {one.get("source") for one in late} == {"assignment"}, str(late)
+    with Store.open(postgres_url) as store:
+        assert len(store.assignments.all()) == SITES
 
 
 def test_agents_that_call_out_call_every_coordinator(

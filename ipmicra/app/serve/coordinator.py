@@ -33,10 +33,11 @@ from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.editions import EditionWatch
 from ipmicra.app.serve.looking import Looking
 from ipmicra.app.serve.membership import AgentDesk, Membership
-from ipmicra.app.serve.owners import Asked, Owners, OwnersConfig
+from ipmicra.app.serve.owners import Owners, OwnersConfig
 from ipmicra.app.serve.peers import Peers, PeerSettings
 from ipmicra.app.serve.reading import Reader
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.rendered import Asked
 from ipmicra.app.serve.shares import OwnerShares
 from ipmicra.edge.coordinator.access import Access
 from ipmicra.edge.coordinator.switchboard import Switchboard

@@ -360,15 +360,15 @@ class Deciding:
         one = self._waiting.pop(host, None)
         if one is not None and self.peers is not None:
             self.peers.end(one.site.address)
-        for future in one.futures if one is not None else ():
-            if future.done():
-                continue
+        asked = [] if one is None else [future for future in one.futures if not future.done()]
+        for future in asked:
             if isinstance(answer, Decision):
                 future.set_result(answer)
             else:
                 future.set_exception(answer)
                 future.exception()  # whoever asked may be gone: that is no error
-        self.on_end(host)
+        if not (asked and isinstance(answer, MovedError)):  # those who asked ask again, for the same
+            self.on_end(host)
 
 
 def _key_of(name: str) -> str:

@@ -33,11 +33,11 @@ from typing import NamedTuple, TypeVar
 
 from ipmicra.app.assign.incremental import IncrementalAssigner
 from ipmicra.app.delegate.session import Session
-from ipmicra.app.describe.owner import describe_owner
 from ipmicra.app.rules import SiteRules
 from ipmicra.app.serve.deciding import Deciding
 from ipmicra.app.serve.peers import MovedError, NotDecidedError
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.rendered import Asked, RenderedAnswers
 from ipmicra.delegate.actions import AnsweredMany
 from ipmicra.edge.dns.bulk import BulkResolver, NamesOnDemand
 from ipmicra.edge.files.seeds import Seed, UnresolvedSeed, parse_seed, plain_address
@@ -46,7 +46,6 @@ from ipmicra.errors import IpmicraError
 from ipmicra.model.assignment import Assignment
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.delegation import Decision
-from ipmicra.model.foreign_text import json_text
 from ipmicra.model.owner import Owner, owner_by_assignment, owner_by_delegation
 from ipmicra.model.site import Site
 from ipmicra.wire.peers import PeerAnswer, PeerWish
@@ -75,15 +74,6 @@ class OwnersConfig:
     """Parts of a list that are under way at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A host, URL or address, and the vantage from which it is seen."""
-
-    text: str
-    vantage: str | None = None
-    """None if it has only one."""
-
-
 Answer = Owner | RefusedError
 
 
@@ -103,11 +93,8 @@ class Owners:
         """Use the session of a coordinator."""
         self.config = config or OwnersConfig()
         self._deciding, self._assigner = deciding, assigner
-        self._assigned: dict[Asked, bytes] = {}
-        self._delegated: dict[Asked, bytes] = {}
-        self._by_query: dict[bytes, bytes] = {}
-        """Answers by the query of their request; emptied with the others."""
-        self._fresh_s = self._counted_s = time.monotonic()
+        self._rendered = RenderedAnswers(self.config.rendered)
+        self._counted_s = time.monotonic()
         self._to_assign: dict[str, Site] = {}
         self._present: frozenset[str] = frozenset()
         self._stack = AsyncExitStack()
@@ -147,38 +134,35 @@ class Owners:
 
     def forget(self) -> None:
         """Forget rendered answers, and see who is there."""
-        self._assigned, self._delegated, self._by_query = {}, {}, {}
-        self._fresh_s = time.monotonic()
+        self._rendered.forget()
+        self._look_who_is_there()
+
+    def _look_who_is_there(self) -> None:
         members = self._deciding.store.crawlers.all()
         self._present = frozenset(
             one.crawler.name for one in members if one.crawler.state is not CrawlerState.LEFT
         )
 
-    def rendered(self, asked: Asked) -> bytes | None:
-        """Return an answer that was given before, if it still holds."""
-        if time.monotonic() - self._fresh_s > self.config.rendered_s:
-            self.forget()
-        return self._assigned.get(asked) or self._delegated.get(asked)
+    def _held(self, hosts: list[str]) -> dict[str, list[Assignment]]:
+        """Return the assignments of hosts; whoever joined at another coordinator is known from then on."""
+        held = self._deciding.store.assignments.of_many(hosts)
+        if not self._present.issuperset(one.crawler for found in held.values() for one in found):
+            self._look_who_is_there()
+        return held
 
-    def _keep(self, asked: Asked, owner: Owner) -> bytes:
-        body = json_text(describe_owner(owner)).encode()
-        kept = self._assigned if owner.source.value == "assignment" else self._delegated
-        if len(kept) >= self.config.rendered:
-            kept.clear()
-        kept[asked] = body
-        return body
+    def _fresh(self) -> RenderedAnswers:
+        """Return what is kept, unless it is too old to hold."""
+        if self._rendered.age_s > self.config.rendered_s:
+            self.forget()
+        return self._rendered
 
     def kept(self, query: bytes) -> bytes | None:
         """Return the answer to a query that was asked before, if it still holds."""
-        if time.monotonic() - self._fresh_s > self.config.rendered_s:
-            self.forget()
-        return self._by_query.get(query)
+        return self._fresh().of_query(query)
 
     def keep_query(self, query: bytes, body: bytes) -> None:
         """Keep an answer by the query that asked for it."""
-        if len(self._by_query) >= self.config.rendered:
-            self._by_query = {}
-        self._by_query[query] = body
+        self._rendered.keep_query(query, body)
 
     # --- in the transaction that writes decisions
 
@@ -186,7 +170,7 @@ class Owners:
         def write(_now_s: float) -> None:
             writes = session.driver.writes
             if writes.ended:
-                self._delegated, self._by_query = {}, {}
+                self._rendered.forget_delegated()
             if self._to_assign:
                 self._assign(session, writes.decisions)
 
@@ -212,7 +196,7 @@ class Owners:
 
     async def owner(self, asked: Asked) -> bytes:
         """Return the owner of a host, as JSON; `RefusedError` if there is none."""
-        kept = self.rendered(asked)
+        kept = self._fresh().get(asked)
         if kept is not None:
             return kept
         (answer,) = await self._answers([asked])
@@ -270,7 +254,7 @@ class Owners:
         found: dict[Asked, bytes | RefusedError] = {}
         open_: dict[Asked, Seed] = {}
         for one in asked:
-            kept = self.rendered(one)
+            kept = self._fresh().get(one)
             if kept is not None:
                 found[one] = kept
                 continue
@@ -287,13 +271,12 @@ class Owners:
 
     def _answer_held(self, open_: dict[Asked, Seed], found: dict[Asked, bytes | RefusedError]) -> None:
         """Answer what is assigned."""
-        store = self._deciding.store
-        held = store.assignments.of_many([seed.host for seed in open_.values()])
-        latest = store.results.latest_many(list(held))
+        held = self._held([seed.host for seed in open_.values()])
+        latest = self._deciding.store.results.latest_many(list(held))
         for one, seed in list(open_.items()):
             answer = self._by_assignment(one, held.get(seed.host, []), latest.get(seed.host))
             if answer is not None:
-                found[one] = self._keep(one, answer) if isinstance(answer, Owner) else answer
+                found[one] = self._rendered.keep(one, answer) if isinstance(answer, Owner) else answer
                 del open_[one]
 
     async def _answer_new(self, open_: dict[Asked, Seed], found: dict[Asked, bytes | RefusedError]) -> None:
@@ -306,7 +289,7 @@ class Owners:
         answers = await asyncio.gather(*(self._in_time(one.text, decide) for one in open_))
         decided = dict(zip(open_, answers, strict=True))
         hosts = [one.decision.host for one in decided.values() if isinstance(one, _Decided)]
-        held, latest = store.assignments.of_many(hosts), store.results.latest_many(hosts)
+        held, latest = self._held(hosts), store.results.latest_many(hosts)
         for asked, one in decided.items():
             answer: Answer
             if isinstance(one, RefusedError):
@@ -314,7 +297,7 @@ class Owners:
             else:
                 host = one.decision.host
                 answer = self._answer(asked, one, held.get(host, []), latest.get(host))
-            found[asked] = self._keep(asked, answer) if isinstance(answer, Owner) else answer
+            found[asked] = self._rendered.keep(asked, answer) if isinstance(answer, Owner) else answer
 
     def _by_assignment(self, asked: Asked, held: list[Assignment], result: Decision | None) -> Answer | None:
         """Return the owner by the assignments of a host; None if it has none that holds."""

@@ -9,8 +9,9 @@ from ipmicra.app.assign.recrawl import note_crawled
 from ipmicra.app.crawl.feedback import Feedback
 from ipmicra.app.crawl.owners import block_of
 from ipmicra.app.serve.deciding import Deciding
-from ipmicra.app.serve.owners import Asked, Owners
+from ipmicra.app.serve.owners import Owners
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.rendered import Asked
 from ipmicra.edge.log import EventLog
 from ipmicra.model.address import read_address
 from ipmicra.model.assignment import Assignment

@@ -20,9 +20,9 @@ from ipmicra.app.forget import check_forgetting, find_forgotten
 from ipmicra.app.serve.api.app import RESOURCES, make_app
 from ipmicra.app.serve.coordinator import Coordinator
 from ipmicra.app.serve.membership import AgentDesk
-from ipmicra.app.serve.owners import Asked
 from ipmicra.app.serve.pages.routes import Pages
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.rendered import Asked
 from ipmicra.edge.coordinator.switchboard import Switchboard
 from ipmicra.edge.files.seeds import Seed, parse_seed
 from ipmicra.edge.store.store import Store

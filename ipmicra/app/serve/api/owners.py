@@ -10,8 +10,8 @@ from starlette.responses import Response
 from ipmicra.app.describe.delegation import describe_decision
 from ipmicra.app.serve.api.calls import Call, Resource
 from ipmicra.app.serve.api.problem import describe_problem
-from ipmicra.app.serve.owners import Asked
 from ipmicra.app.serve.refusals import RefusedError
+from ipmicra.app.serve.rendered import Asked
 from ipmicra.model.delegation import Decision
 from ipmicra.model.foreign_text import json_text
 from ipmicra.wire.fields import is_writable
