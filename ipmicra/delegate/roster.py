@@ -49,6 +49,9 @@ from ipmicra.model.location import Location
 from ipmicra.model.sample import ImplausibleSample
 from ipmicra.model.types import Floats
 
+MOST_PAIRS = 1 << 16
+"""Pairs of crawlers whose distance is remembered; some 0.2 kB each."""
+
 
 class Roster:
     """Crawlers by index, in the order in which they first joined; an index is never used again."""
@@ -148,13 +151,16 @@ class Roster:
 
     def _apart(self, one: int, other: int) -> float:
         """Return how far two crawlers are from each other at least, 0 if a place is unknown."""
-        found = self._apart_km.get((one, other))
+        pair = (one, other) if one < other else (other, one)
+        found = self._apart_km.get(pair)
         if found is None:
+            if len(self._apart_km) >= MOST_PAIRS:  # a thousand crawlers have half a million
+                self._apart_km.clear()
             here, there = self.crawlers[one].location, self.crawlers[other].location
             found = 0.0
             if here is not None and there is not None:
                 found = km_between(here, there) - here.radius_km - there.radius_km
-            self._apart_km[one, other] = found
+            self._apart_km[pair] = found
         return found
 
     # --- who is believed

@@ -219,8 +219,15 @@ class SampleTable:
         return self._connection.read(_SAMPLE, _sample_of, f"{rest} ORDER BY id", values)
 
     def latest(self, address: Address) -> dict[str, Sample]:
-        """Return the last sample of each crawler that probed an address."""
-        return {sample.crawler: sample for sample in self.of(address)}
+        """Return the last sample of each crawler that probed an address.
+
+        That an agent did not answer says nothing of the address: what it said before counts.
+        """
+        found: dict[str, Sample] = {}
+        for sample in self.of(address):
+            if sample.loss is not Loss.AGENT or sample.crawler not in found:
+                found[sample.crawler] = sample
+        return found
 
     def crawled(self, address: Address, count: int = 20) -> list[Sample]:
         """Return what nodes observed of an address while they downloaded, oldest first: the last so many."""

@@ -64,6 +64,16 @@ def test_two_circles_that_meet_prove_nothing() -> None:
     assert not roster.is_in_many_places({0: 2.0})
 
 
+def test_few_distances_of_a_large_fleet_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ipmicra.delegate.roster.MOST_PAIRS", 5)
+    roster = roster_of(*[LONDON, PARIS, SYDNEY] * 4)
+    for one in range(12):
+        for other in range(12):
+            is_apart = (one % 3 == 2) != (other % 3 == 2)
+            assert roster.is_in_many_places({one: 2.0, other: 3.0}) is is_apart
+            assert len(roster._apart_km) <= 5
+
+
 @pytest.mark.parametrize(
     ("hold", "step"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from ipmicra.edge.store.store import Store
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.crawler import TrackRecord
 from ipmicra.model.recrawl import Recrawl
-from ipmicra.model.sample import Sample
+from ipmicra.model.sample import Loss, Sample
 from ipmicra.model.site import Site
 from tests.patience import PATIENCE_S
 
@@ -174,6 +175,17 @@ def test_samples_that_cannot_be_kept_leave_none_behind() -> None:
         with pytest.raises(StoreError):
             store.samples.add_many([good, Sample(crawler=None, address=address, rtt_ms=1.0)])  # type: ignore[arg-type]
         assert store.samples.count() == 0
+
+
+def test_agent_that_did_not_answer_hides_nothing_it_said_before() -> None:
+    address = IPv4Address("192.0.2.1")
+    said = Sample(crawler="ath", address=address, rtt_ms=9.0, taken_s=1.0)
+    silent = Sample(crawler="ath", address=address, rtt_ms=None, loss=Loss.AGENT, taken_s=2.0)
+    with Store.open("sqlite://") as store:
+        store.samples.add_many([said, silent, replace(silent, crawler="ber")])
+        assert store.samples.latest(address) == {"ath": said, "ber": replace(silent, crawler="ber")}
+        store.samples.add_many([replace(silent, loss=Loss.TIMEOUT, taken_s=3.0)])
+        assert store.samples.latest(address)["ath"].loss is Loss.TIMEOUT
 
 
 def test_two_processes_never_grant_more_than_the_budget_together(tmp_path: Path) -> None:
