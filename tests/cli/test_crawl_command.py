@@ -140,12 +140,13 @@ def test_oddities_of_the_web_do_no_harm(tmp_path: Path) -> None:
 def test_hosts_of_one_address_block_share_the_polite_delay(tmp_path: Path) -> None:
     with loopback_web(tmp_path) as web:
         words = [word for word in web.words(0, 1, 2) if word not in {"--delay", "0", "--per-block", "8"}]
-        done = ran(*words, "--delay", "0.2", "--max-pages", "8", "--no-sitemaps")
+        done = ran(*words, "--delay", "0.4", "--max-pages", "8", "--no-sitemaps")
         assert done.returncode == 3, told(done)
         began = sorted(hit.began_s for hit in web.hits)
     assert len({hit.host for hit in web.hits}) == 3
     gaps = [later - before for before, later in itertools.pairwise(began)]
-    assert min(gaps) > 0.15, "robots.txt of one host and pages of another wait for each other"
+    # A busy machine takes the time of a request late, so that the gap behind it is shorter.
+    assert min(gaps) > 0.2, "robots.txt of one host and pages of another wait for each other"
 
 
 def test_node_of_a_crawler_leaves_other_sites_alone(tmp_path: Path) -> None:
