@@ -32,4 +32,23 @@ static inline void *take_block(Input *input, size_t size) {
     return block;
 }
 
+enum { MOST_KEPT = 64 };
+
+/* Blocks that live as long as an input. */
+typedef struct {
+    void *blocks[MOST_KEPT];
+    size_t used;
+} Kept;
+
+static inline void *keep_block(Kept *kept, void *block) {
+    if (kept->used == MOST_KEPT)
+        abort();
+    return kept->blocks[kept->used++] = block;
+}
+
+static inline void free_kept(Kept *kept) {
+    while (kept->used > 0)
+        free(kept->blocks[--kept->used]);
+}
+
 #endif

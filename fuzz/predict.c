@@ -8,20 +8,17 @@
 #include "../ipmicra/native/delegate/predict.h"
 #include "input.h"
 
-enum { MOST_NODES = 6, MOST_LEVELS = 3, MOST_TREES = 2, MOST_COMMON = 2, MOST_PLACES = 4, MOST_SAMPLES = 2, MOST_BLOCKS = 3, KEPT = 16 };
+enum { MOST_NODES = 6, MOST_LEVELS = 3, MOST_TREES = 2, MOST_COMMON = 2, MOST_PLACES = 4, MOST_SAMPLES = 2, MOST_BLOCKS = 3 };
 
 /* The input, whether its numbers are to be such as occur, and what must be freed. */
 typedef struct {
     Input input;
     bool is_usual;
-    void *kept[KEPT];
-    size_t used;
+    Kept kept;
 } Source;
 
 static void *keep(Source *source, size_t bytes) {
-    if (source->used == KEPT)
-        abort();
-    return source->kept[source->used++] = take_block(&(Input){NULL, 0}, bytes);
+    return keep_block(&source->kept, take_block(&(Input){NULL, 0}, bytes));
 }
 
 static double take_number(Source *source, double least, double most) {
@@ -167,7 +164,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_forest(&source);
     else
         check_belief(&source);
-    for (size_t i = 0; i < source.used; i++)
-        free(source.kept[i]);
+    free_kept(&source.kept);
     return 0;
 }

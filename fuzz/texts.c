@@ -7,18 +7,15 @@
 #include "../ipmicra/native/hierarchy/hierarchy.h"
 #include "input.h"
 
-enum { MOST_TEXTS = 5, MOST_BYTES = 48, MOST_ROWS = 5, MOST_PICKED = 8, BLOCKS = 64 };
+enum { MOST_TEXTS = 5, MOST_BYTES = 48, MOST_ROWS = 5, MOST_PICKED = 8 };
 
 typedef struct {
     Input input;
-    void *blocks[BLOCKS];
-    size_t used;
+    Kept kept;
 } Source;
 
 static void *keep(Source *source, size_t bytes) {
-    if (source->used == BLOCKS)
-        abort();
-    return source->blocks[source->used++] = take_block(&(Input){NULL, 0}, bytes);
+    return keep_block(&source->kept, take_block(&(Input){NULL, 0}, bytes));
 }
 
 static uint8_t *keep_bytes(Source *source, size_t count, unsigned limit) {
@@ -43,7 +40,7 @@ static Texts take_texts(Source *source) {
         uint64_t step = take(&source->input, 1);
         ends[i] = step < 250 ? ends[i - 1] + step % 16 : step < 253 ? step - 250 : UINT64_MAX - (step - 253);
     }
-    uint8_t *bytes = source->blocks[source->used++] = take_block(&source->input, size);
+    uint8_t *bytes = keep_block(&source->kept, take_block(&source->input, size));
     return (Texts){span_of(bytes, bytes + size), ends, count};
 }
 
@@ -184,7 +181,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_winners(&source, &tables[0], &texts);
     check_picked(&source, tables, &texts);
     check_holders(&source, tables, &known, &texts);
-    for (size_t i = 0; i < source.used; i++)
-        free(source.blocks[i]);
+    free_kept(&source.kept);
     return 0;
 }

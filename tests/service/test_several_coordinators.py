@@ -8,6 +8,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv4Address, ip_address
 from pathlib import Path
@@ -84,6 +85,18 @@ def probed(url: str) -> Counter[tuple[str, str]]:
     """Count the samples of each pair of crawler and address."""
     with Store.open(url) as store:
         return Counter((one.crawler, str(one.address)) for one in store.samples.newest(10_000))
+
+
+@contextmanager
+def stopped_while_it_decides(coordinator: RunningCoordinator, url: str) -> Iterator[None]:
+    """Stop a coordinator in the middle of its work; inside, another one has taken it over."""
+    wait_until(lambda: bool(probed(url)), "it is deciding")
+    os.kill(coordinator.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: sectors(url) == [64], "the other takes over")
+        yield
+    finally:
+        os.kill(coordinator.pid, signal.SIGCONT)
 
 
 def test_both_give_the_same_answers_and_each_pair_is_probed_once(
@@ -171,13 +184,8 @@ def test_coordinator_that_was_stopped_beyond_its_lease_decides_nothing_twice(
     seeds = seeds_of(SITES, internet.port)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(stopped.owners, seeds)
-        wait_until(lambda: bool(probed(postgres_url)), "it is deciding")
-        os.kill(stopped.pid, signal.SIGSTOP)
-        try:
-            wait_until(lambda: sectors(postgres_url) == [64], "the other takes over")
+        with stopped_while_it_decides(stopped, postgres_url):
             found = other.owners(seeds)
-        finally:
-            os.kill(stopped.pid, signal.SIGCONT)
         late = asked.result()
     expected = [nearest_of(i, CRAWLERS) for i in range(SITES)]
     assert [one.get("crawler") for one in found] == expected, str(found)
@@ -193,12 +201,8 @@ def test_site_that_moves_to_another_coordinator_while_it_is_decided_is_assigned_
     seeds = seeds_of(SITES, internet.port)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(stopped.owners, seeds)
-        wait_until(lambda: bool(probed(postgres_url)), "it is deciding")
-        os.kill(stopped.pid, signal.SIGSTOP)
-        try:
-            wait_until(lambda: sectors(postgres_url) == [64], "the other takes over")
-        finally:
-            os.kill(stopped.pid, signal.SIGCONT)
+        with stopped_while_it_decides(stopped, postgres_url):
+            pass
         late = asked.result()
     assert {one.get("source") for one in late} == {"assignment"}, str(late)
     with Store.open(postgres_url) as store:
