@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import sqlite3
 
+from ipmicra.edge.memory_limit import is_limited
+
 NO_MEMORY = (
     "there is not enough memory for this, and nothing was left half-written: "
     "end other programs or raise the limit (`ulimit -v`), and run the same command again"
@@ -29,6 +31,9 @@ def lacks_memory(error: BaseException) -> bool:
         if isinstance(cause, MemoryError) or getattr(cause, "errno", None) == errno.ENOMEM:
             return True
         if getattr(cause, "sqlite_errorcode", None) in _OF_SQLITE:
+            return True
+        # Some functions in C forget to say that they got no memory, and the interpreter says only that.
+        if isinstance(cause, SystemError) and is_limited():
             return True
         if any(word in str(cause).lower() for word in _WORDS):
             return True

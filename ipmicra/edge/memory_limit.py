@@ -5,7 +5,8 @@ Three things go wrong under a limit that no handler of MemoryError can repair, s
 - CPython turns in circles where not even a number fits. Some memory is kept back until then.
 - numpy crashes, or raises what says nothing of memory, when memory runs out while it is imported; OpenBLAS,
   the library under it, interrupts or ends the process, as those under pyarrow and scipy do. None of them is
-  imported where there is evidently no room.
+  imported where there is evidently no room. OpenBLAS wants its buffer when two matrices are first multiplied,
+  and ends the process if it does not get it, so that is done at once.
 - Libraries start threads for each processor, with memory of their own, and some do not survive it if that
   fails. Under a small limit each gets one.
 
@@ -21,10 +22,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 MB = 1 << 20
-ROOM_MB = {"numpy": 96, "pyarrow": 224, "scipy": 64, "scipy.linalg": 128, "scipy.optimize": 160}
+ROOM_MB = {"numpy": 128, "pyarrow": 224, "scipy": 64, "scipy.linalg": 128, "scipy.optimize": 160}
 """What packages take that do not survive it if memory runs out while they are imported, or while they start
 threads: libraries, stacks and first buffers included, rounded up."""
 NO_LIMIT = float("inf")
@@ -40,12 +42,25 @@ THRIFT = {
 
 
 class RoomFinder(MetaPathFinder):
-    """Finds no module, but refuses some of those for which there is no room."""
+    """Refuses some modules for which there is no room, and lets numpy take its buffer when it is imported."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:  # noqa: ARG002 - the interface has them
-        """Raise MemoryError if there is no room for a module; leave it to others otherwise."""
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raise MemoryError if there is no room for a module; leave all but numpy to others otherwise."""
         if name in ROOM_MB:
             make_sure_of(ROOM_MB[name] * MB)
+        spec = PathFinder.find_spec(name, path, target) if name == "numpy" else None
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def execute_and_multiply(module: ModuleType) -> None:
+            execute(module)
+            module.ones((8, 8)) @ module.ones((8, 8))
+
+        spec.loader.exec_module = execute_and_multiply  # type: ignore[method-assign]
+        return spec
 
 
 def make_sure_of(size: int) -> None:
@@ -58,8 +73,7 @@ def make_sure_of(size: int) -> None:
 
 def prepare_for_limits() -> None:
     """Get ready to run out of memory, if there is a limit; raise MemoryError if it is reached already."""
-    least = min(_limits())
-    if least == NO_LIMIT:
+    if not is_limited():
         return
     from ipmicra.native import kernels
 
@@ -67,10 +81,15 @@ def prepare_for_limits() -> None:
     # requests goes on without what it could not import, and complains of it before memory runs out elsewhere.
     warnings.filterwarnings("ignore", message="Unable to find acceptable character detection")
     sys.meta_path.insert(0, RoomFinder())
-    if least < SMALL:
+    if min(_limits()) < SMALL:
         kernels.share_heap()
         for name, value in THRIFT.items():
             os.environ.setdefault(name, value)
+
+
+def is_limited() -> bool:
+    """Return whether there is a limit to what this process may have."""
+    return min(_limits()) < NO_LIMIT
 
 
 def _limits() -> Iterator[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -83,12 +83,11 @@ addresses = st.sampled_from([IPv4Address(0), A, Z, IPv4Address(2**32 - 1), SIX, 
 def test_delegations_are_listed_by_address_the_wider_first(
     name: str, request: pytest.FixtureRequest, bounds: list[tuple[Address, Address]]
 ) -> None:
-    store = open_store(name, Path(), request)
-    whole = [(first, last) for first, last in bounds if first.version == last.version and first <= last]  # type: ignore[operator]
-    store.delegations.put_many(record(first, last) for first, last in whole)
-    listed = [(one.delegation.first, one.delegation.last) for one in store.delegations.all()]
-    assert listed == sorted(whole, key=lambda b: (b[0].version == 6, int(b[0]), -int(b[1])))
-    store.close()
+    with closing(open_store(name, Path(), request)) as store:
+        whole = [(first, last) for first, last in bounds if first.version == last.version and first <= last]  # type: ignore[operator]
+        store.delegations.put_many(record(first, last) for first, last in whole)
+        listed = [(one.delegation.first, one.delegation.last) for one in store.delegations.all()]
+        assert listed == sorted(whole, key=lambda b: (b[0].version == 6, int(b[0]), -int(b[1])))
 
 
 def test_replaced_delegation_goes_into_the_history(store: StorePort) -> None:

@@ -75,7 +75,6 @@ def test_page_takes_two_round_trips_the_wait_and_its_bytes(internet: LoopbackInt
             ends.append(end)
             seconds.append(again)
         assert min(firsts) >= 2 * rtt_s + 0.030 - 0.001
-        assert min(ends) - min(firsts) >= 0.018
         assert min(ends) >= 2 * rtt_s + 0.030 + 0.0199 - 0.001
         assert rtt_s + 0.030 - 0.001 <= min(seconds) < min(firsts), "the connection was open already"
 

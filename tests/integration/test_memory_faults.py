@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import re
+import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -65,10 +67,61 @@ except MemoryError:
 """An error is unwound to a place beyond the 256th of its code, for which Python makes a number."""
 
 
-def test_error_is_unwound_where_not_even_a_number_fits() -> None:
-    words = [sys.executable, "-c", FILLING]
+MULTIPLYING = """
+import mmap, resource
+from ipmicra.edge.memory_limit import prepare_for_limits
+
+resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+prepare_for_limits()
+import numpy as np
+
+kept = []
+try:
+    while True:
+        kept.append(mmap.mmap(-1, 8 << 20))
+except OSError:
+    print("full", (np.ones((9, 9)) @ np.ones((9, 9)))[0, 0])
+"""
+"""OpenBLAS would ask for a buffer when all memory is taken."""
+LOOKING = """
+import sqlite3, sys
+from ipmicra.cli.out_of_memory import lacks_memory
+from ipmicra.edge.store.store import Store
+from ipmicra.errors import StoreError
+
+sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 300000")
+try:
+    Store.open(sys.argv[1])
+except StoreError as error:
+    print(lacks_memory(error), "damaged" in str(error))
+"""
+"""SQLite gets pages for a while, and reports the first that it does not get like one that is broken."""
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [(FILLING, "unwound\n"), (MULTIPLYING, "full 9.0\n"), (LOOKING, "True False\n")],
+    ids=["filling", "multiplying", "looking"],
+)
+def test_memory_that_runs_out_ends_no_process_and_is_called_what_it_is(
+    tmp_path: Path, script: str, said: str
+) -> None:
+    store = shutil.copy(ROOT / "tests" / "data" / "0.1.0" / "state.db", tmp_path)
+    words = [sys.executable, "-c", script, store]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert (done.returncode, done.stdout) == (0, "unwound\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
+
+
+def test_error_without_a_word_is_lack_of_memory_only_under_a_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    error = SystemError("error return without exception set")
+    limits = {resource.RLIMIT_AS: 1 << 30}
+    none = resource.RLIM_INFINITY
+    monkeypatch.setattr(resource, "getrlimit", lambda name: (limits.get(name, none), none))
+    assert lacks_memory(error)
+    limits.clear()
+    assert not lacks_memory(error)
 
 
 def of_sqlite(code: int) -> StoreError:

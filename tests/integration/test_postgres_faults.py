@@ -8,7 +8,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext, suppress
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -332,6 +333,34 @@ def test_process_that_is_stopped_in_a_transaction_does_not_keep_others_from_writ
             second.meta.set("key", "went on")
             first.meta.set("key", "woke up")
         assert first.meta.get("key") == "went on"
+
+
+def test_process_that_is_stopped_while_three_of_its_threads_write_keeps_nobody_waiting_for_too_long(
+    url: str,
+) -> None:
+    """Times are a tenth of the usual ones."""
+    usual = ConnectionConfig()
+    config = ConnectionConfig(idle_s=usual.idle_s / 10, busy_s=usual.busy_s / 10)
+    goes_on, begun = threading.Event(), []
+
+    def write_and_stop(number: int) -> None:
+        begun.append(number)
+        with suppress(StoreError), Store.open(url, config) as store, store.transaction():
+            store.meta.set("key", f"stopped {number}")
+            goes_on.wait(PATIENCE_S)
+
+    with ThreadPoolExecutor(3) as pool:
+        for number in range(3):
+            pool.submit(write_and_stop, number)
+        wait_until(lambda: len(begun) == 3, "all of them want to write")
+        time.sleep(0.3)  # and the others wait for the first
+        try:
+            with Store.open(url, config) as other:
+                other.meta.set("key", "went on")
+        finally:
+            goes_on.set()
+    with Store.open(url) as store:
+        assert store.meta.get("key") == "went on"
 
 
 def test_transactions_that_block_each_other_are_repeated(url: str) -> None:

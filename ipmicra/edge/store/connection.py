@@ -44,7 +44,7 @@ OF_DAMAGE = (ValueError, TypeError, KeyError, IndexError, OverflowError, struct.
 class ConnectionConfig:
     """Settings of both databases. [1] SQLite on pragmas. [2] PostgreSQL 18, chapter 19."""
 
-    busy_s: float = 10.0
+    busy_s: float = 30.0
     """How long to wait for another process that writes; a batch of samples takes far less."""
     synchronous: str = "FULL"
     """A reservation of probes must survive a power cut, so each commit reaches the disk [1]; `OFF` is for
@@ -68,7 +68,8 @@ class ConnectionConfig:
     seconds, a failover somewhat more."""
     idle_s: float = 8.0
     """A transaction of a process that does nothing for so long is undone by the server [2]: one that was
-    stopped in the middle must not keep others from writing. Less than `busy_s`, or they would give up."""
+    stopped in the middle must not keep others from writing. Several connections of such a process may get
+    their turn one after the other, so three of these times are less than `busy_s`; else others give up."""
     fetched_rows: int = 2_000
     """Rows that a streamed answer brings at a time."""
 

@@ -18,6 +18,7 @@ opened.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,10 @@ from ipmicra.errors import StoreError
 T = TypeVar("T")
 MEMORY = ":memory:"
 _TYPES = {bytes: "BLOB", str: "TEXT", float: "FLOAT", int: "INTEGER"}
+_FAILED = re.compile(r"error code=(\d+)")
+"""In what the look for damage found."""
+_NO_DAMAGE = {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR}
+"""Why a page could not be had, though it may be sound."""
 
 
 class SqliteConnection(Connection):
@@ -65,6 +70,11 @@ class SqliteConnection(Connection):
         if self.path == MEMORY or Path(self.path).stat().st_size > most_bytes:
             return
         (found,) = self.raw.execute("PRAGMA quick_check(1)").fetchone()
+        failed = _FAILED.search(found)
+        if failed and int(failed[1]) & 0xFF in _NO_DAMAGE:
+            error = sqlite3.OperationalError(f"it could not be looked through ({found})")
+            error.sqlite_errorcode = int(failed[1])
+            raise error
         if found != "ok":
             raise StoreError(self.path, f"it is damaged ({found}): {DAMAGED}")
 

@@ -104,10 +104,12 @@ def test_polite_delay_holds_for_all_hosts_of_a_block(tmp_path: Path) -> None:
     write_assignments(tmp_path)
     starts = ["http://a1.example/2", "http://a2.example/2", "http://a1.example/3", "http://a2.example/3"]
     with loopback_web(linked) as web:
-        run(web, tmp_path, starts, DOWNLOAD_DELAY=0.3, DOWNLOAD_DELAY_JITTER=0.0)
+        run(web, tmp_path, starts, DOWNLOAD_DELAY=0.4, DOWNLOAD_DELAY_JITTER=0.0)
     times = [visit.at_s for visit in web.visits]
     assert len(times) == 4
-    assert min(after - before for before, after in itertools.pairwise(times)) > 0.28
+    # A busy machine may bring a request late, and the next one then comes sooner after it.
+    assert min(after - before for before, after in itertools.pairwise(times)) > 0.2
+    assert times[-1] - times[0] > 1.0
 
 
 def test_pieces_of_a_site_are_fetched_by_their_owners(tmp_path: Path) -> None:
