@@ -33,6 +33,8 @@ class Faults:
     longest_s: float = 2.0
     beyond_s: Mapping[str, float] = field(default_factory=dict)
     """Now and then a fault lasts so long, by the beginning of the wire's name: longer than a lease."""
+    beyond_share: float = 1 / 6
+    """How many of those that last."""
     log: list[Fault] = field(default_factory=list)
     _under_way: dict[str, tuple[float, int]] = field(default_factory=dict)
     """By wire: when its fault ends, and its place in the log."""
@@ -44,7 +46,8 @@ class Faults:
             return self._jump()
         free = [wire for name, wire in sorted(self.network.wires.items()) if name not in self._under_way]
         wire = self.rng.choice(free or sorted(self.network.wires.values(), key=lambda one: one.name))
-        kind = self.rng.choice([*LASTING, *AT_ONCE] if wire.is_http else [*LASTING, *AT_ONCE[:-1]])
+        lasting = LASTING if free else ()  # one that lasts is not replaced by another
+        kind = self.rng.choice([*lasting, *AT_ONCE] if wire.is_http else [*lasting, *AT_ONCE[:-1]])
         lasts_s = self._duration_s(wire) if kind in LASTING else 0.0
         self._begin(wire, kind)
         now_s = time.monotonic()
@@ -56,7 +59,7 @@ class Faults:
 
     def _duration_s(self, wire: Wire) -> float:
         beyond_s = next((s for start, s in self.beyond_s.items() if wire.name.startswith(start)), 0.0)
-        if beyond_s and self.rng.random() < 1 / 6:
+        if beyond_s and self.rng.random() < self.beyond_share:
             return self.rng.uniform(0.8, 1.2) * beyond_s
         return self.rng.uniform(0.1, self.longest_s)
 

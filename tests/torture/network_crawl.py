@@ -45,7 +45,11 @@ def run_crawl(
             crawl.doors[name] = network.add(f"of {name}", ("127.0.0.1", port)).url
             crawl.environments[name] = clocks[name].environment
             crawl.start(name)
-        drawn = Faults(network, list(clocks.values()), rng, beyond_s={"of": 3.0 * LEASE_S})
+        # A crawl is over in a minute, and a node counts as dead after two leases: with fewer or shorter ones
+        # sites would rarely move.
+        drawn = Faults(
+            network, list(clocks.values()), rng, beyond_s={"of": 5.0 * LEASE_S}, beyond_share=1 / 2
+        )
         history = _history(crawl, drawn)
         # A node that cannot join when it is started says so and ends.
         wait_until(lambda: all(crawl.web.urls(name) for name in CRAWLERS), "the crawl to begin")
