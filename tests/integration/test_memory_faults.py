@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import resource
 import shutil
@@ -83,6 +84,27 @@ except OSError:
     print("full", (np.ones((9, 9)) @ np.ones((9, 9)))[0, 0])
 """
 """OpenBLAS would ask for a buffer when all memory is taken."""
+UNPACKING = """
+import gzip, resource, sys
+from pathlib import Path
+from ipmicra.edge.dumps.reading import _plain
+
+packed = Path(sys.argv[1]).with_name("dump.gz")
+packed.write_bytes(gzip.compress(b"inetnum: 192.0.2.0"))
+resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+kept = []
+try:
+    while True:
+        kept.append(bytearray(1 << 19))
+except MemoryError:
+    pass
+with packed.open("rb") as raw:
+    try:
+        _plain(packed, raw)
+    except MemoryError:
+        print("refused")
+"""
+"""The reader of packed files would free what it did not get: whatever had lain in its memory before."""
 LOOKING = """
 import sqlite3, sys
 from ipmicra.cli.out_of_memory import lacks_memory
@@ -100,15 +122,25 @@ except StoreError as error:
 
 @pytest.mark.parametrize(
     ("script", "said"),
-    [(FILLING, "unwound\n"), (MULTIPLYING, "full 9.0\n"), (LOOKING, "True False\n")],
-    ids=["filling", "multiplying", "looking"],
+    [
+        (FILLING, "unwound\n"),
+        (MULTIPLYING, "full 9.0\n"),
+        (UNPACKING, "refused\n"),
+        (LOOKING, "True False\n"),
+    ],
+    ids=["filling", "multiplying", "unpacking", "looking"],
 )
 def test_memory_that_runs_out_ends_no_process_and_is_called_what_it_is(
     tmp_path: Path, script: str, said: str
 ) -> None:
     store = shutil.copy(ROOT / "tests" / "data" / "0.1.0" / "state.db", tmp_path)
     words = [sys.executable, "-c", script, store]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    environment = os.environ | {
+        "PYTHONMALLOC": "debug"
+    }  # fills what is allocated, so that reading it crashes
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert (done.returncode, done.stdout) == (0, said), done.stderr
 
 

@@ -45,6 +45,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from ipmicra.edge.hierarchy_file import shown
+from ipmicra.edge.memory_limit import make_sure_of
 from ipmicra.errors import DumpError, TruncatedDumpError, UnknownDialectError
 from ipmicra.model.registry import Registry
 from ipmicra.native import kernels
@@ -61,6 +62,8 @@ except ImportError:  # a platform without isal: the same, about eight times slow
     _GzipFile = gzip.GzipFile
     _ZLIB_ERRORS = (zlib.error,)
 
+_READER_BYTES = 1 << 20
+"""More than a reader of isal takes: a buffer of 512 KiB and tables."""
 _DAMAGE: tuple[type[Exception], ...] = (
     EOFError,
     OSError,
@@ -109,6 +112,11 @@ class DumpInfo:
 
 class _Unpacked(_GzipFile):  # type: ignore[misc,valid-type]
     """A gzip file that is decompressed into the reader's buffer, not into a new one that is then copied."""
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - as for a gzip file
+        """Open it if there is memory for that: isal 1.8 follows a null pointer where it gets none."""
+        make_sure_of(_READER_BYTES)
+        super().__init__(**given)
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - whatever has a buffer
         """Read as much as the buffer has room for; 0 at the end."""
