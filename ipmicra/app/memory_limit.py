@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ipmicra.edge.memory_limit import prepare_for_limits
+from ipmicra.edge.memory_limit import is_limited, prepare_for_limits
 
-__all__ = ["prepare_for_limits"]
+__all__ = ["is_limited", "prepare_for_limits"]

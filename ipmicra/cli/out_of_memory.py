@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sqlite3
 
-from ipmicra.edge.memory_limit import is_limited
+from ipmicra.app.memory_limit import is_limited
 
 NO_MEMORY = (
     "there is not enough memory for this, and nothing was left half-written: "
