@@ -26,7 +26,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 MB = 1 << 20
-ROOM_MB = {"numpy": 128, "pyarrow": 224, "scipy": 64, "scipy.linalg": 128, "scipy.optimize": 160}
+ROOM_MB = {
+    "hashlib": 8,  # goes on without what it could not import, and prints a traceback for each
+    "numpy": 128,
+    "pyarrow": 224,
+    "scipy": 64,
+    "scipy.linalg": 128,
+    "scipy.optimize": 160,
+}
 """What packages take that do not survive it if memory runs out while they are imported, or while they start
 threads: libraries, stacks and first buffers included, rounded up."""
 NO_LIMIT = float("inf")
