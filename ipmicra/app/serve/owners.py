@@ -68,6 +68,8 @@ class OwnersConfig:
     """Hosts that may wait for a decision; beyond that questions are refused."""
     deadline_s: float = 60.0
     """How long a question may wait for a decision."""
+    tries: int = 4
+    """How often a host is decided whose new owner leaves before anybody has heard of it."""
     part: int = 250
     """Hosts of a list that are looked up at a time."""
     parts: int = 8
@@ -280,24 +282,37 @@ class Owners:
                 del open_[one]
 
     async def _answer_new(self, open_: dict[Asked, Seed], found: dict[Asked, bytes | RefusedError]) -> None:
-        """Have the rest decided, and read at once what was written of it."""
+        """Have the rest decided, and read at once what was written of it.
+
+        A new owner may leave before anybody has heard of it: then there is another decision.
+        """
         store = self._deciding.store
-        hosts = [seed.host for seed in open_.values()]
-        assigned, known = store.assignments.of_many(hosts), store.results.latest_many(hosts)
-        assigns = frozenset(host for host in hosts if host in assigned or host not in known)
-        decide = partial(self._decided, assigns=assigns)
-        answers = await asyncio.gather(*(self._in_time(one.text, decide) for one in open_))
-        decided = dict(zip(open_, answers, strict=True))
-        hosts = [one.decision.host for one in decided.values() if isinstance(one, _Decided)]
-        held, latest = self._held(hosts), store.results.latest_many(hosts)
-        for asked, one in decided.items():
-            answer: Answer
-            if isinstance(one, RefusedError):
-                answer = one
-            else:
-                host = one.decision.host
-                answer = self._answer(asked, one, held.get(host, []), latest.get(host))
-            found[asked] = self._rendered.keep(asked, answer) if isinstance(answer, Owner) else answer
+        for tries_left in reversed(range(self.config.tries)):
+            hosts = [seed.host for seed in open_.values()]
+            assigned, known = store.assignments.of_many(hosts), store.results.latest_many(hosts)
+            assigns = frozenset(host for host in hosts if host in assigned or host not in known)
+            decide = partial(self._decided, assigns=assigns)
+            decided = await asyncio.gather(*(self._in_time(one.text, decide) for one in open_))
+            hosts = [one.decision.host for one in decided if isinstance(one, _Decided)]
+            held, latest = self._held(hosts), store.results.latest_many(hosts)
+            for asked, one in zip(list(open_), decided, strict=True):
+                answer: Answer
+                if isinstance(one, RefusedError):
+                    answer = one
+                else:
+                    host = one.decision.host
+                    if tries_left and self._has_left(one.decision, held.get(host, [])):
+                        continue
+                    answer = self._answer(asked, one, held.get(host, []), latest.get(host))
+                found[asked] = self._rendered.keep(asked, answer) if isinstance(answer, Owner) else answer
+                del open_[asked]
+            if not open_:
+                return
+
+    def _has_left(self, decision: Decision, held: list[Assignment]) -> bool:
+        """Return whether somebody who was to have a site has left."""
+        names = {one.crawler for one in held if one.crawler is not None} or {decision.crawler}
+        return not self._present.issuperset(names)
 
     def _by_assignment(self, asked: Asked, held: list[Assignment], result: Decision | None) -> Answer | None:
         """Return the owner by the assignments of a host; None if it has none that holds."""
