@@ -145,8 +145,8 @@ async def _serve(options: ServeOptions) -> None:
             server = CoordinatorServer(config, coordinator, ConnectionLimiter(settings.limits))
             async with anyio.create_task_group():
                 pass  # loads what the first streamed answer would wait for
-            gc.collect()
-            gc.freeze()  # what was loaded stays; looking through it again and again takes a tenth of the time
+            settle_memory()
+            coordinator.deciding.on_open.append(lambda _session: settle_memory())
             gc.set_threshold(YOUNG_OBJECTS)
             note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
             with _announced(options.home, url, settings):
@@ -155,6 +155,17 @@ async def _serve(options: ServeOptions) -> None:
         events.info("coordinator_stopped", "the coordinator has stopped")
         if server.is_interrupted:
             raise KeyboardInterrupt
+
+
+def settle_memory() -> None:
+    """Free the session before this one, a circle of objects, and have Python look no more at what stays.
+
+    To look through what was loaded again and again takes a tenth of the time. What is exempt from that is not
+    freed, though, however little it is used, so that each session must be settled anew.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _peer_settings(options: ServeOptions, url: str, port: int) -> PeerSettings | None:
