@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import grpc
 import grpc.aio
 import pytest
 
+from ipmicra.edge.frontier.holding import Holding
 from ipmicra.edge.frontier.messages import (
     FAIL,
     OK,
@@ -24,6 +26,7 @@ from ipmicra.edge.frontier.messages import (
     URLItem,
 )
 from ipmicra.edge.frontier.routes import netloc_of
+from ipmicra.errors import StoreError
 from tests.servers.frontier import FakeAsker, SmallFrontier, discovered, running_proxy, until
 
 
@@ -99,6 +102,46 @@ def test_held_urls_survive_a_kill_and_are_delivered_without_their_client(tmp_pat
             async with running_proxy(small.port, asker_of(new="nyc"), tmp_path / "h") as one:
                 assert one.holding.count == 0
             assert len(small.queues["nyc", "192.0.2.0/24"]) == 1
+
+    asyncio.run(scenario())
+
+
+async def held_after_restart(path: Path) -> list[bytes]:
+    holding = Holding(path)
+    try:
+        return [message for _, message in await holding.load()]
+    finally:
+        await holding.close()
+
+
+def test_held_url_is_written_although_whoever_waited_for_that_was_stopped(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        holding, is_free = Holding(tmp_path / "h"), threading.Event()
+        holding.hold(b"one")
+        busy = holding._run(is_free.wait)
+        waiting = asyncio.create_task(holding.flush())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        is_free.set()
+        await busy
+        await holding.close()
+        assert await held_after_restart(tmp_path / "h") == [b"one"]
+
+    asyncio.run(scenario())
+
+
+def test_held_url_is_written_once_the_disk_has_room_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        holding = Holding(tmp_path / "h")
+        message = bytes(100_000)
+        holding.hold(message)
+        await holding._run(lambda: holding._connection.execute("PRAGMA max_page_count = 4"))
+        with pytest.raises(StoreError, match="cannot be written"):
+            await holding.flush()
+        await holding._run(lambda: holding._connection.execute("PRAGMA max_page_count = 1000"))
+        await holding.close()
+        assert await held_after_restart(tmp_path / "h") == [message]
 
     asyncio.run(scenario())
 

@@ -37,7 +37,7 @@ from ipmicra.app.crawl.delivering import count_held, links_for
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.moving import begin_move, finish_move, moves_of_slot
 from ipmicra.app.crawl.running_crawl import Block, NodeState, RunningCrawl, shares_of_url
-from ipmicra.edge.crawls.ledger import CrawlRow, Ledger, NodeRow
+from ipmicra.edge.crawls.ledger import CrawlRow, Ledger, LinkState, NodeRow
 from ipmicra.edge.log import EventLog
 from ipmicra.errors import InputError, IpmicraError
 from ipmicra.model.link import Link, Share
@@ -72,8 +72,8 @@ class Mailboxes:
         """Go on with what the ledger has; `ticks` is monotonic, `clock` tells the time of day."""
         self._ledger, self._config = ledger, config or MailboxConfig()
         self._ticks, self._clock = ticks, clock
-        self.ended: list[str] = []
-        """Crawls that have ended since somebody looked."""
+        self.uncounted = ledger.uncounted()
+        """Crawls that have ended and whose pages were not handed on."""
         self.sights: list[tuple[str, tuple[Observed, ...]]] = []
         """What nodes observed since somebody looked, with their crawlers."""
         self._crawls = {row.name: self._restored(row) for row in ledger.crawls()}
@@ -129,7 +129,7 @@ class Mailboxes:
             (crawl, node)
             for crawl in self._crawls.values()
             for node in crawl.nodes.values()
-            if node.seen_s < latest_s
+            if node.seen_s < latest_s and not node.waiting
         ]
         for crawl, node in dead:
             events.warning(
@@ -250,9 +250,9 @@ class Mailboxes:
             and all(node.is_idle for node in crawl.nodes.values())
             and not self._ledger.has_unfinished(crawl.row.id)
         ):
-            self._ledger.end(crawl.row.id, self._clock())
+            self._ledger.end(crawl.row.id)
             crawl.row = replace(crawl.row, state=CrawlState.ENDED)
-            self.ended.append(crawl.row.name)
+            self.uncounted.append(crawl.row.name)
             events.info("crawl_ended", "crawl {crawl} has ended", crawl=crawl.row.name)
 
     # --- who holds what
@@ -366,17 +366,20 @@ class Mailboxes:
 
     # --- how it is
 
-    def pages(self, name: str) -> list[tuple[str, str, int]]:
-        """Count the pages that were fetched: host, vantage, pages."""
-        return self._ledger.pages(self._crawls[name].row.id)
-
-    def status(self, name: str) -> dict[str, Any] | None:
-        """Describe a crawl; None if there is none of that name."""
+    def row_of(self, name: str) -> CrawlRow | None:
+        """Return the row of a crawl; may be asked from any thread."""
         crawl = self._crawls.get(name)
-        if crawl is None:
-            return None
-        counts, seen = self._ledger.counts(crawl.row.id), self._ledger.seen(crawl.row.id)
-        return describe_crawl(crawl, counts, seen, self._ticks())
+        return crawl.row if crawl else None
+
+    def note_counted(self, row: CrawlRow) -> None:
+        """Note that the pages of a crawl were handed on."""
+        self._ledger.note_counted(row, self._clock())
+        self.uncounted.remove(row.name)
+
+    def status(self, name: str, counts: Mapping[LinkState, int]) -> dict[str, Any]:
+        """Describe a crawl whose links somebody counted."""
+        crawl = self._crawls[name]
+        return describe_crawl(crawl, counts, self._ledger.seen(crawl.row.id), self._ticks())
 
     def glimpse(self) -> list[dict[str, Any]]:
         """Describe all nodes by what is in memory; may be asked from any thread."""

@@ -33,7 +33,7 @@ from ipmicra.wire.observed import Observed
 
 T = TypeVar("T")
 BATCH = 500
-"""Hosts that are asked about at a time."""
+"""Hosts that are asked about, or handed on, at a time."""
 events = EventLog("crawl")
 
 
@@ -67,6 +67,9 @@ class Post:
         self._path, self._owners = path, owners
         self._config = config or MailboxConfig()
         self._thread = ThreadPoolExecutor(1, "mailboxes")
+        self._counting = ThreadPoolExecutor(1, "counting")
+        """Tens of millions of links take minutes to count, and exchanges must not wait for that."""
+        self._reporting: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
@@ -77,6 +80,7 @@ class Post:
     async def __aenter__(self) -> Self:
         """Open the file and start to look after the nodes."""
         self._ledger = await self._run(lambda: Ledger(self._path))
+        self._counted = await self._count(lambda: Ledger(self._path))
         self._boxes = await self._run(
             lambda: Mailboxes(self._ledger, self._config, ticks=time.monotonic, clock=time.time)
         )
@@ -85,11 +89,15 @@ class Post:
 
     async def __aexit__(self, *_error: object) -> None:
         """Answer those who wait, and close the file."""
-        for task in self._tasks:
+        tasks = [*self._tasks, self._reporting] if self._reporting else self._tasks
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._counted.interrupt()
+        await self._count(self._counted.close)
         await self._run(self._ledger.close)
         self._thread.shutdown()
+        self._counting.shutdown()
 
     def stop(self) -> None:
         """Answer those who wait."""
@@ -100,12 +108,21 @@ class Post:
         return asyncio.Semaphore(self._config.at_a_time)
 
     async def _exchanged(self, crawl: str, request: ExchangeRequest) -> ExchangeAnswer:
-        found = self._boxes.find(crawl, request.session)
-        async with self._turns[found[1].row.crawler if found else ""]:
-            return await self._run(lambda: self._boxes.exchange(crawl, request))
+        _, node = self._boxes.find(crawl, request.session) or (None, None)
+        if node is not None:
+            node.waiting += 1
+        try:
+            async with self._turns[node.row.crawler if node else ""]:
+                return await self._run(lambda: self._boxes.exchange(crawl, request))
+        finally:
+            if node is not None:
+                node.waiting -= 1
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def _count(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._counting, work)
 
     # --- what nodes ask
 
@@ -129,7 +146,7 @@ class Post:
         deadline_s = time.monotonic() + request.wait_s
         answer = await self._exchanged(crawl, request)
         if answer.state is CrawlState.ENDED:
-            await self._report_ended()
+            await asyncio.wait({self._report_ended()}, timeout=self._config.lease_s / 4)
         self._report_sights()
         # What a node finished or claimed concerns nobody else.
         is_news = len(request.links) > len(request.claimed) or request.released or request.is_leaving
@@ -152,7 +169,11 @@ class Post:
 
     async def status(self, crawl: str) -> dict[str, Any] | None:
         """Describe a crawl; None if there is none of that name."""
-        return await self._run(lambda: self._boxes.status(crawl))
+        row = self._boxes.row_of(crawl)
+        if row is None:
+            return None
+        counts = await self._count(lambda: self._counted.counts(row.id))
+        return await self._run(lambda: self._boxes.status(crawl, counts))
 
     def glimpse(self) -> list[dict[str, Any]]:
         """Describe the nodes of all crawls, without asking the disk."""
@@ -160,19 +181,26 @@ class Post:
 
     async def crawls(self) -> list[dict[str, Any]]:
         """Describe all crawls."""
-
-        def describe() -> list[dict[str, Any]]:
-            return [status for name in self._boxes.names() if (status := self._boxes.status(name))]
-
-        return await self._run(describe)
+        return [status for name in self._boxes.names() if (status := await self.status(name))]
 
     # --- what happens beside
 
-    async def _report_ended(self) -> None:
-        """Hand on how many pages sites have, once per crawl."""
-        while self._boxes.ended:
-            name = self._boxes.ended.pop()
-            self._owners.crawled(await self._run(lambda name=name: self._boxes.pages(name)))  # type: ignore[misc]
+    def _report_ended(self) -> asyncio.Task[None]:
+        """Begin to hand on how many pages sites have, once per crawl, or go on with it."""
+        if self._reporting is None or self._reporting.done():
+            self._reporting = asyncio.create_task(self._report_pages())
+        return self._reporting
+
+    async def _report_pages(self) -> None:
+        for row in filter(None, map(self._boxes.row_of, list(self._boxes.uncounted))):
+            try:
+                pages = await self._count(lambda row=row: self._counted.pages(row.id))  # type: ignore[misc]
+                for start in range(0, len(pages), BATCH):
+                    self._owners.crawled(pages[start : start + BATCH])
+                    await asyncio.sleep(0)
+                await self._run(lambda row=row: self._boxes.note_counted(row))  # type: ignore[misc]
+            except IpmicraError as error:  # the store is away: there is a next time
+                events.warning("pages_untold", "pages of {crawl}: {error}", crawl=row.name, error=error)
 
     def _report_sights(self) -> None:
         """Hand on what nodes observed."""
@@ -224,6 +252,7 @@ class Post:
             try:
                 if await self._run(self._boxes.bury):
                     self._wake()
+                self._report_ended()
                 reviewed_s = await self._review(reviewed_s)
             except IpmicraError as error:  # the store is away, or its disk is full: there is a next time
                 events.warning("crawls_unwatched", "nodes and owners wait: {error}", error=error)

@@ -24,6 +24,8 @@ class NodeState:
 
     row: NodeRow
     seen_s: float
+    waiting: int = 0
+    """Messages of it that arrived and wait to be taken: then the mailboxes are slow, not the node."""
     is_idle: bool = False
     delivery: int = 0
     held: Counter[str] = field(default_factory=Counter)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from ipmicra.errors import StoreError
+
+T = TypeVar("T")
 
 
 class Holding:
@@ -25,7 +29,6 @@ class Holding:
         self._connection = self._pool.submit(self._open).result()
         self._new: dict[int, bytes] = {}
         self._gone: list[int] = []
-        self._kept: set[int] = set()
         self._next = 1
         self.count = 0
         """Messages that are held, written or not."""
@@ -47,8 +50,7 @@ class Holding:
         """Return what was held when the proxy last stopped."""
         query = "SELECT id, message FROM held ORDER BY id"
         rows = await self._run(lambda: self._connection.execute(query).fetchall())
-        self._kept = {number for number, _ in rows}
-        self._next = max(self._kept, default=0) + 1
+        self._next = max((number for number, _ in rows), default=0) + 1
         self.count += len(rows)
         return [(number, bytes(message)) for number, message in rows]
 
@@ -76,14 +78,15 @@ class Holding:
             return
 
         def write() -> None:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO held VALUES (?, ?)", new.items())
-            self._connection.executemany("DELETE FROM held WHERE id = ?", [(one,) for one in gone])
-            self._connection.execute("COMMIT")
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.executemany("INSERT OR REPLACE INTO held VALUES (?, ?)", new.items())
+                self._connection.executemany("DELETE FROM held WHERE id = ?", [(one,) for one in gone])
 
         try:
-            await self._run(write)
+            await asyncio.shield(self._run(write))  # whoever stops waiting stops nothing
         except sqlite3.Error as error:
+            self._new, self._gone = {**new, **self._new}, [*gone, *self._gone]
             raise StoreError(str(self.path), f"held URLs cannot be written: {error}") from error
 
     async def run(self, every_s: float) -> None:
@@ -98,5 +101,5 @@ class Holding:
         await self._run(self._connection.close)
         self._pool.shutdown()
 
-    async def _run(self, function: object) -> list[tuple[int, bytes]]:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, function)  # type: ignore[arg-type]
+    def _run(self, function: Callable[[], T]) -> asyncio.Future[T]:
+        return asyncio.get_running_loop().run_in_executor(self._pool, function)

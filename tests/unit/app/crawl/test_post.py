@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+
+import pytest
 
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
+from ipmicra.edge.crawls.ledger import Ledger
 from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
-from ipmicra.wire.links import ExchangeRequest, JoinRequest
+from ipmicra.wire.links import CrawlState, ExchangeAnswer, ExchangeRequest, JoinRequest
 from ipmicra.wire.observed import Observed
 from tests.patience import PATIENCE_S
 
@@ -19,6 +24,7 @@ class OneOwner:
     """Gives every host to one crawler."""
 
     def __init__(self) -> None:
+        self.pages: list[tuple[str, str, int]] = []
         self.asked: list[str] = []
         self.changes: list[str] | None = []
 
@@ -29,7 +35,8 @@ class OneOwner:
         changed, self.changes = self.changes, []
         return changed
 
-    def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None: ...
+    def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
+        self.pages += pages
 
     def observed(self, crawler: str, sights: Sequence[Observed]) -> None: ...
 
@@ -98,3 +105,87 @@ def test_owners_of_what_changed_are_asked_for_again_and_no_others(tmp_path: Path
             assert sorted(owner.asked[before + 1 :]) == sorted(hosts)
 
     asyncio.run(asyncio.wait_for(change(), PATIENCE_S))
+
+
+async def fetched_all(post: Post, crawl: str) -> ExchangeAnswer:
+    """Fetch the only page of a crawl; return the answer to the node that says so."""
+    session = (await post.join(crawl, JoinRequest(node="n", crawler="fra"))).session
+    host = f"{crawl}.example"
+    links = (Link(url=f"http://{host}/", host=host, key=1),)
+    given = await post.exchange(
+        crawl, ExchangeRequest(session=session, links=links, room=10, wait_s=PATIENCE_S)
+    )
+    done = tuple(one.number for one in given.links)
+    request = ExchangeRequest(session=session, received=given.delivery, done=done, is_idle=True)
+    return await post.exchange(crawl, request)
+
+
+async def until(is_so: Callable[[], object]) -> None:
+    while not is_so():  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.01)
+
+
+def test_pages_of_a_crawl_that_ended_are_handed_on_once_whatever_happens_in_between(tmp_path: Path) -> None:
+    config = MailboxConfig(look_s=0.01)
+
+    class Away(OneOwner):
+        def crawled(self, pages: Sequence[tuple[str, str, int]]) -> None:
+            raise StoreError("postgresql://db/x", "the server is away")
+
+    async def crawl_and_restart() -> None:
+        async with Post(tmp_path / "crawls.db", Away(), config) as post:
+            assert (await fetched_all(post, "news")).state is CrawlState.ENDED
+        told, again = OneOwner(), OneOwner()
+        async with Post(tmp_path / "crawls.db", told, config):
+            await until(lambda: told.pages)
+        assert told.pages == [("news.example", "", 1)]
+        async with Post(tmp_path / "crawls.db", again, config) as post:
+            await until(lambda: post._reporting and post._reporting.done())
+        assert again.pages == []
+
+    asyncio.run(asyncio.wait_for(crawl_and_restart(), PATIENCE_S))
+
+
+def test_nodes_exchange_links_while_pages_of_a_large_crawl_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = MailboxConfig(look_s=0.01, lease_s=0.4)
+    is_counted = threading.Event()
+    pages = Ledger.pages
+
+    def slow_pages(self: Ledger, crawl: int) -> list[tuple[str, str, int]]:
+        is_counted.wait(PATIENCE_S)
+        return pages(self, crawl)
+
+    monkeypatch.setattr(Ledger, "pages", slow_pages)
+
+    async def crawl_meanwhile() -> None:
+        owner = OneOwner()
+        async with Post(tmp_path / "crawls.db", owner, config) as post:
+            assert (await fetched_all(post, "large")).state is CrawlState.ENDED
+            assert (await fetched_all(post, "small")).state is CrawlState.ENDED
+            assert owner.pages == []
+            is_counted.set()
+            await until(lambda: len(owner.pages) == 2)
+            assert sorted(owner.pages) == [("large.example", "", 1), ("small.example", "", 1)]
+
+    try:
+        asyncio.run(asyncio.wait_for(crawl_meanwhile(), PATIENCE_S))
+    finally:
+        is_counted.set()
+
+
+def test_node_whose_message_waits_for_its_turn_is_not_taken_for_dead(tmp_path: Path) -> None:
+    """The mailboxes may be busy for longer than a lease: with the links of a crawl that begins anew, say."""
+    config = MailboxConfig(look_s=0.01, lease_s=0.5)
+
+    async def wait_in_line() -> None:
+        async with Post(tmp_path / "crawls.db", OneOwner(), config) as post:
+            session = (await post.join("news", JoinRequest(node="n", crawler="fra"))).session
+            busy = asyncio.create_task(post._run(lambda: time.sleep(1.2)))
+            await asyncio.sleep(0.05)
+            answer = await post.exchange("news", ExchangeRequest(session=session))
+            await busy
+            assert answer.state is CrawlState.RUNNING
+
+    asyncio.run(asyncio.wait_for(wait_in_line(), PATIENCE_S))
