@@ -252,7 +252,7 @@ class Mailboxes:
         ):
             self._ledger.end(crawl.row.id)
             crawl.row = replace(crawl.row, state=CrawlState.ENDED)
-            self.uncounted.append(crawl.row.name)
+            self.uncounted.append(crawl.row)
             events.info("crawl_ended", "crawl {crawl} has ended", crawl=crawl.row.name)
 
     # --- who holds what
@@ -373,8 +373,8 @@ class Mailboxes:
 
     def note_counted(self, row: CrawlRow) -> None:
         """Note that the pages of a crawl were handed on."""
-        self._ledger.note_counted(row, self._clock())
-        self.uncounted.remove(row.name)
+        self._ledger.note_counted(row.id, self._clock())
+        self.uncounted.remove(row)
 
     def status(self, name: str, counts: Mapping[LinkState, int]) -> dict[str, Any]:
         """Describe a crawl whose links somebody counted."""

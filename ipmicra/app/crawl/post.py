@@ -34,6 +34,8 @@ from ipmicra.wire.observed import Observed
 T = TypeVar("T")
 BATCH = 500
 """Hosts that are asked about, or handed on, at a time."""
+SWEPT = 5_000
+"""Links that are looked at, to be removed, at a time."""
 events = EventLog("crawl")
 
 
@@ -70,6 +72,7 @@ class Post:
         self._counting = ThreadPoolExecutor(1, "counting")
         """Tens of millions of links take minutes to count, and exchanges must not wait for that."""
         self._reporting: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._tasks: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
@@ -89,7 +92,7 @@ class Post:
 
     async def __aexit__(self, *_error: object) -> None:
         """Answer those who wait, and close the file."""
-        tasks = [*self._tasks, self._reporting] if self._reporting else self._tasks
+        tasks = [*self._tasks, *filter(None, (self._reporting, self._sweeping))]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -192,7 +195,7 @@ class Post:
         return self._reporting
 
     async def _report_pages(self) -> None:
-        for row in filter(None, map(self._boxes.row_of, list(self._boxes.uncounted))):
+        for row in list(self._boxes.uncounted):
             try:
                 pages = await self._count(lambda row=row: self._counted.pages(row.id))  # type: ignore[misc]
                 for start in range(0, len(pages), BATCH):
@@ -201,6 +204,19 @@ class Post:
                 await self._run(lambda row=row: self._boxes.note_counted(row))  # type: ignore[misc]
             except IpmicraError as error:  # the store is away: there is a next time
                 events.warning("pages_untold", "pages of {crawl}: {error}", crawl=row.name, error=error)
+
+    async def _sweep(self) -> None:
+        """Remove the links of runs that others followed, while half of the time is left for exchanges."""
+        counting = {row.id for row in self._boxes.uncounted}
+        try:
+            for crawl in set(await self._run(self._ledger.runs_over)) - counting:
+                last: int | None = 0
+                while last is not None:
+                    began_s = time.monotonic()
+                    last = await self._run(partial(self._ledger.sweep, crawl, last, SWEPT))
+                    await asyncio.sleep(time.monotonic() - began_s)
+        except IpmicraError as error:  # its disk is full: there is a next time
+            events.warning("links_not_swept", "links of a run that is over stay: {error}", error=error)
 
     def _report_sights(self) -> None:
         """Hand on what nodes observed."""
@@ -253,6 +269,8 @@ class Post:
                 if await self._run(self._boxes.bury):
                     self._wake()
                 self._report_ended()
+                if self._sweeping is None or self._sweeping.done():
+                    self._sweeping = asyncio.create_task(self._sweep())
                 reviewed_s = await self._review(reviewed_s)
             except IpmicraError as error:  # the store is away, or its disk is full: there is a next time
                 events.warning("crawls_unwatched", "nodes and owners wait: {error}", error=error)

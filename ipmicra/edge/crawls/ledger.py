@@ -165,39 +165,54 @@ class Ledger:
 
     # --- crawls and nodes
 
-    def crawls(self) -> list[CrawlRow]:
-        """Return all crawls."""
-        rows = self._raw.execute("SELECT id, name, run, state FROM crawls ORDER BY name")
+    def crawls(self, where: str = "", *values: object) -> list[CrawlRow]:
+        """Return all crawls, or those of which something is so."""
+        rows = self._raw.execute(f"SELECT id, name, run, state FROM crawls {where} ORDER BY name", values)  # noqa: S608
         return [CrawlRow(id=row[0], name=row[1], run=row[2], state=CrawlState(row[3])) for row in rows]
 
     def begin(self, name: str, now_s: float) -> CrawlRow:
-        """Start a crawl, or the next run of one that has ended: its links are forgotten."""
+        """Start a crawl, or the next run of one that has ended; links of that are for `sweep`."""
         with self.transaction():
             self._raw.execute(
                 "INSERT INTO crawls (name, run, state, started_s) VALUES (?, 1, ?, ?) "
                 "ON CONFLICT (name) DO UPDATE SET run = run + 1, state = excluded.state, "
-                "started_s = excluded.started_s, ended_s = NULL",
+                "started_s = excluded.started_s, ended_s = NULL, id = (SELECT MAX(id) + 1 FROM crawls)",
                 (name, CrawlState.RUNNING, now_s),
             )
-            (crawl,) = [row for row in self.crawls() if row.name == name]
-            for table in ("links", "nodes", "blocks", "hosts", "sights"):
-                self._raw.execute(f"DELETE FROM {table} WHERE crawl = ?", (crawl.id,))  # noqa: S608
-        return crawl
+            for table in ("nodes", "blocks", "hosts", "sights"):
+                self._raw.execute(f"DELETE FROM {table} WHERE crawl NOT IN (SELECT id FROM crawls)")  # noqa: S608
+        return self.crawls("WHERE name = ?", name)[0]
+
+    def runs_over(self) -> list[int]:
+        """Return the numbers of runs that another followed, and that have links still."""
+        known, found, crawl = {row.id for row in self.crawls()}, [], -1
+        sql = "SELECT MIN(crawl) FROM links WHERE crawl > ?"
+        while (crawl := self._raw.execute(sql, (crawl,)).fetchone()[0]) is not None:
+            if crawl not in known:
+                found.append(crawl)
+        return found
+
+    def sweep(self, crawl: int, after: int, most: int) -> int | None:
+        """Remove a run's links among the next so many of the file; return the last number, None if none."""
+        sql = "SELECT MAX(number) FROM (SELECT number FROM links WHERE number > ? ORDER BY number LIMIT ?)"
+        last: int | None = self._raw.execute(sql, (after, most)).fetchone()[0]
+        if last is not None:
+            sql = "DELETE FROM links NOT INDEXED WHERE number > ? AND number <= ? AND crawl = ?"
+            self._connection.execute(sql, (after, last, crawl))
+        return last
 
     def end(self, crawl: int) -> None:
         """Note that all of a crawl is fetched; its pages are still to be counted."""
         sql = "UPDATE crawls SET state = ?, ended_s = NULL WHERE id = ?"
         self._connection.execute(sql, (CrawlState.ENDED, crawl))
 
-    def note_counted(self, crawl: CrawlRow, now_s: float) -> None:
+    def note_counted(self, crawl: int, now_s: float) -> None:
         """Note that the pages of a crawl that has ended were counted and handed on."""
-        sql = "UPDATE crawls SET ended_s = ? WHERE id = ? AND run = ? AND state = ?"
-        self._connection.execute(sql, (now_s, crawl.id, crawl.run, CrawlState.ENDED))
+        self._connection.execute("UPDATE crawls SET ended_s = ? WHERE id = ?", (now_s, crawl))
 
-    def uncounted(self) -> list[str]:
+    def uncounted(self) -> list[CrawlRow]:
         """Return the crawls that have ended and whose pages were not handed on."""
-        sql = "SELECT name FROM crawls WHERE state = ? AND ended_s IS NULL ORDER BY name"
-        return [row[0] for row in self._raw.execute(sql, (CrawlState.ENDED,))]
+        return self.crawls("WHERE state = ? AND ended_s IS NULL", CrawlState.ENDED)
 
     def nodes(self, crawl: int) -> list[NodeRow]:
         """Return the nodes of a crawl."""
@@ -329,10 +344,8 @@ class Ledger:
 
     def pages(self, crawl: int) -> list[tuple[str, str, int]]:
         """Count the pages that were fetched: host, vantage, pages."""
-        sql = (
-            "SELECT host, vantage, COUNT(*) FROM links NOT INDEXED WHERE crawl = ? AND state = 2 "
-            "GROUP BY host, vantage"
-        )
+        links = "links NOT INDEXED WHERE crawl = ? AND state = 2"
+        sql = f"SELECT host, vantage, COUNT(*) FROM {links} GROUP BY host, vantage"  # noqa: S608
         return self._raw.execute(sql, (crawl,)).fetchall()
 
     # --- owners

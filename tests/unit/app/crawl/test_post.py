@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.post import Post
-from ipmicra.edge.crawls.ledger import Ledger
+from ipmicra.edge.crawls.ledger import Ledger, LinkState
 from ipmicra.errors import StoreError
 from ipmicra.model.link import Link, Share
 from ipmicra.wire.links import CrawlState, ExchangeAnswer, ExchangeRequest, JoinRequest
@@ -173,6 +175,49 @@ def test_nodes_exchange_links_while_pages_of_a_large_crawl_are_counted(
         asyncio.run(asyncio.wait_for(crawl_meanwhile(), PATIENCE_S))
     finally:
         is_counted.set()
+
+
+def test_links_of_a_run_that_another_followed_are_swept_away_and_no_others(tmp_path: Path) -> None:
+    path, config = tmp_path / "crawls.db", MailboxConfig(look_s=0.01)
+
+    def links() -> list[tuple[str, int]]:
+        with closing(sqlite3.connect(path)) as file:
+            query = "SELECT host, COUNT(*) FROM links GROUP BY host ORDER BY host"
+            return file.execute(query).fetchall()
+
+    async def crawl_again() -> None:
+        owner = OneOwner()
+        async with Post(path, owner, config) as post:
+            await fetched_all(post, "news")
+            await fetched_all(post, "blogs")
+            await until(lambda: len(owner.pages) == 2)
+        with closing(Ledger(path)) as ledger:
+            ledger.begin("news", 1e9)  # and then it is killed
+            assert links() == [("blogs.example", 1), ("news.example", 1)]
+        async with Post(path, owner, config) as post:
+            await until(lambda: links() == [("blogs.example", 1)])
+            assert (await fetched_all(post, "news")).state is CrawlState.ENDED
+            await until(lambda: len(owner.pages) == 3)
+            assert links() == [("blogs.example", 1), ("news.example", 1)]
+
+    asyncio.run(asyncio.wait_for(crawl_again(), PATIENCE_S))
+
+
+def test_sweeping_removes_what_it_is_told_whatever_lies_between(tmp_path: Path) -> None:
+    with closing(Ledger(tmp_path / "crawls.db")) as ledger:
+        crawls = [ledger.begin(name, 1e9).id for name in ("a", "b")]
+        for key in range(10):
+            for crawl in crawls:
+                one = Link(url=f"http://{crawl}.example/{key}", host=f"{crawl}.example", key=key)
+                ledger.claim(crawl, "n", [(one, Share(crawler="fra", slot="1"))])
+        old, kept = crawls
+        ledger.begin("a", 1e9)
+        assert ledger.runs_over() == [old]
+        last: int | None = 0
+        while last is not None:
+            last = ledger.sweep(old, last, 3)
+        assert ledger.runs_over() == []
+        assert ledger.counts(kept) == {LinkState.HELD: 10}
 
 
 def test_node_whose_message_waits_for_its_turn_is_not_taken_for_dead(tmp_path: Path) -> None:
