@@ -207,9 +207,10 @@ class Post:
 
     async def _sweep(self) -> None:
         """Remove the links of runs that others followed, while half of the time is left for exchanges."""
-        counting = {row.id for row in self._boxes.uncounted}
         try:
-            for crawl in set(await self._run(self._ledger.runs_over)) - counting:
+            over = await self._run(self._ledger.runs_over)
+            counting = {row.id for row in self._boxes.uncounted}
+            for crawl in (one for one in over if one not in counting):
                 last: int | None = 0
                 while last is not None:
                     began_s = time.monotonic()
