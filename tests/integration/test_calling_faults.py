@@ -22,6 +22,7 @@ from ipmicra.edge.agent.identity import AgentIdentity
 from ipmicra.edge.agent.link import CoordinatorLink, NotNowError, call_session
 from ipmicra.edge.coordinator.access import hash_of, make_token
 from ipmicra.edge.coordinator.agent_client import ClientConfig
+from ipmicra.edge.coordinator.avoiding import AvoidingConfig
 from ipmicra.edge.store.store import Store
 from ipmicra.model.crawler import CrawlerState
 from ipmicra.model.probe import Probe
@@ -240,6 +241,29 @@ def test_agent_that_never_polls_gets_nothing_and_costs_nothing(store: Store) -> 
     async def scenario(board: Board, _agent: HandMade) -> None:
         samples = await asked(board, probes(3))
         assert {sample.loss for sample in samples} == {Loss.AGENT}
+        assert store.budget.state("probes").spent == 0
+
+    with_agent(store, scenario)
+
+
+def test_agent_that_polls_and_fetches_nothing_holds_up_orders_once(store: Store) -> None:
+    """It says that it has no room, however long it is asked: then it is avoided, and others decide."""
+
+    async def scenario(board: Board, agent: HandMade) -> None:
+        async def keep_polling() -> None:
+            while True:
+                await agent.poll(capacity=0, wait_s=0.1)
+
+        polling = asyncio.create_task(keep_polling())
+        async with board.desk(avoiding=AvoidingConfig(first_s=PATIENCE_S)) as desk:
+            first = [sample async for sample in desk.probe(probes(1))]
+            began_s = time.monotonic()
+            later = [sample async for sample in desk.probe(probes(3))]
+            assert time.monotonic() - began_s < QUICK.pickup_s
+        polling.cancel()
+        await asyncio.gather(polling, return_exceptions=True)
+        assert "does not fetch orders" in first[0].detail
+        assert {sample.detail for sample in later} == {"it failed a moment ago and is not asked for a while"}
         assert store.budget.state("probes").spent == 0
 
     with_agent(store, scenario)

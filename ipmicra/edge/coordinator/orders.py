@@ -216,6 +216,8 @@ class OrderDesk:
             except NotSentError as error:
                 trouble = trouble or str(error)
                 has_agent = not isinstance(error, NoAgentError)
+                if has_agent:  # its health may be good all the same: then this would happen again and again
+                    self._avoided.note_failure(batch[0].crawler)
                 if not is_repeat:
                     self._store.budget.release(batch[0].budget, waiting)
                     break
