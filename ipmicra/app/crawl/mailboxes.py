@@ -193,7 +193,7 @@ class Mailboxes:
                 holder, slot = crawl.held.get(number, ("", ""))
                 if holder == node.row.node:
                     del crawl.held[number]
-                    node.held[slot] -= 1
+                    node.let_go(slot)
             self._release(crawl, node, request.released)
             node.is_idle = request.is_idle and not request.links
             if request.is_leaving:
@@ -341,8 +341,8 @@ class Mailboxes:
                     if set(known) != set(answer) and begin_move(crawl, host, answer):
                         self._move(crawl, host)
                     continue
-                crawl.shares[host] = answer
-                crawl.fresh.add(host)
+                crawl.share_out(host, answer)
+                crawl.fresh[host] = host
                 self._ledger.put_shares(crawl.row.id, host, answer)
                 self._add(crawl, self._ledger.take_unrouted(crawl.row.id, host))
         self._end_if_done(crawl)

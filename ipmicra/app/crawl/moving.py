@@ -38,7 +38,7 @@ def finish_move(ledger: Ledger, crawl: RunningCrawl, host: str) -> list[Block]:
     A vantage that a site had and has no more keeps its owner until the crawl is over.
     """
     shares = crawl.moves.pop(host)
-    crawl.shares[host] = shares
+    crawl.share_out(host, shares)
     crawl.close_host(host)
     ledger.put_shares(crawl.row.id, host, shares)
     for share in shares:

@@ -42,6 +42,10 @@ class NodeState:
     """Links that it reported, and others had before."""
     lately: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=LATELY))
     """When it was heard of, and how many pages it had finished then."""
+    lost: dict[str, None] = field(default_factory=dict)
+    """Slots that it is told to give up."""
+    ready: dict[Block, None] = field(default_factory=dict)
+    """Its blocks in which links may wait, the one served longest ago first."""
 
     def hear(self, now_s: float, finished: int) -> None:
         """Note a message."""
@@ -56,10 +60,11 @@ class NodeState:
             return 0.0
         return (self.pages - self.lately[0][1]) / (now_s - self.lately[0][0])
 
-    lost: dict[str, None] = field(default_factory=dict)
-    """Slots that it is told to give up."""
-    ready: dict[Block, None] = field(default_factory=dict)
-    """Its blocks in which links may wait, the one served longest ago first."""
+    def let_go(self, slot: str) -> None:
+        """Note that it has finished a link of a slot."""
+        self.held[slot] -= 1
+        if not self.held[slot]:
+            del self.held[slot]
 
 
 @dataclass(slots=True)
@@ -85,14 +90,16 @@ class RunningCrawl:
     """New shares of sites that are to move."""
     held: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Node and slot of links that were delivered and are held, by number."""
-    fresh: set[str] = field(default_factory=set)
-    """Hosts of which nothing was delivered yet."""
+    fresh: dict[str, str] = field(default_factory=dict)
+    """Hosts of which nothing was delivered yet, each by itself: so `openings` and `shares` keep one text."""
     given_up: set[str] = field(default_factory=set)
     """Slots that a node has given up: others may fetch from their hosts."""
     owners: set[str] = field(default_factory=set)
     """Crawlers that have blocks with a holder."""
     openings: dict[str, str] = field(default_factory=dict)
     """The session that has been alone with a host from its first link on, by host."""
+    _same: dict[tuple[Share, ...], tuple[Share, ...]] = field(default_factory=dict)
+    """Shares that some host has, each by itself."""
 
     @property
     def is_running(self) -> bool:
@@ -106,16 +113,19 @@ class RunningCrawl:
         a slot that was given up.
         """
         shares = self.shares.get(host, ())
-        if host in self.fresh:
-            self.fresh.discard(host)
-            if _is_undivided(shares):
-                self.openings[host] = session
+        own = self.fresh.pop(host, None)
+        if own is not None and _is_undivided(shares):
+            self.openings[own] = session
         return self.openings.get(host) == session and shares[0].slot not in self.given_up
 
     def close_host(self, host: str) -> None:
         """Note that others may fetch from a host from now on."""
-        self.fresh.discard(host)
+        self.fresh.pop(host, None)
         self.openings.pop(host, None)
+
+    def share_out(self, host: str, shares: tuple[Share, ...]) -> None:
+        """Set the shares of a host. Hosts of one block have equal ones, of which one copy is kept."""
+        self.shares[host] = self._same.setdefault(shares, shares)
 
     def claimed_share(self, host: str, node: str) -> Share | None:
         """Return the share of a host if a node may claim links of it: it holds its block."""
@@ -135,6 +145,8 @@ class RunningCrawl:
     def __post_init__(self) -> None:
         """Look who has blocks."""
         self.owners = {crawler for crawler, _ in self.holders}
+        for host, shares in self.shares.items():
+            self.share_out(host, shares)
 
     def hold(self, block: Block, node: str) -> None:
         """Let a node hold a block."""
