@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.crawl_faults import World
+from tests.loopback_crawl import World
 from tests.servers.postgres import PostgresServer
 from tests.torture.crawl_history import crawl_violations
 from tests.torture.history import violations

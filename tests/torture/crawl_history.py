@@ -1,4 +1,4 @@
-"""What happened in a crawl whose network misbehaved, and what must never have happened."""
+"""What happened in a crawl whose processes or network failed, and what must never have happened."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class Fetched:
     host: str
     block: int
     """Hosts of one address block, which share polite delays."""
+    process: int = 0
+    """How often its node had been killed before."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,9 @@ class CrawlHistory:
     delay_s: float
     """Between two requests to a block."""
     settle_s: float
-    """How long after a fault a node may be at work for others, or unable to say what it did."""
+    """How long around a fault a node may be unable to say what it did, or others may stand in for it."""
+    has_stand_ins: bool = True
+    """Whether faults may last until others stand in for a node."""
     fetched: list[Fetched] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     restarts: list[str] = field(default_factory=list)
@@ -85,17 +89,21 @@ def misplaced(history: CrawlHistory) -> Iterable[str]:
         f"{one.url} of {history.owner[one.host]} was fetched by {one.node}"
         for one in history.fetched
         if one.node != history.owner.get(one.host, one.node)
-        and not history.was_disturbed(history.owner[one.host], one.at_s)
+        and not (history.has_stand_ins and history.was_disturbed(history.owner[one.host], one.at_s))
     ]
 
 
 def two_holders(history: CrawlHistory) -> Iterable[str]:
-    """A block has one holder at a time: between two nodes there is at least one polite delay."""
+    """A block has one holder at a time: between two processes there is at least one polite delay.
+
+    Within a process Scrapy sees to that, and what the web hears of it varies with the machine's load.
+    """
     found = []
     last: dict[int, Fetched] = {}
     for one in sorted(history.fetched, key=lambda visit: visit.at_s):
         before = last.get(one.block, one)
-        if before.node != one.node and one.at_s - before.at_s <= history.delay_s:
+        is_other = (before.node, before.process) != (one.node, one.process)
+        if is_other and one.at_s - before.at_s <= history.delay_s:
             found.append(
                 f"block {one.block} was fetched by {before.node} and {one.node} within "
                 f"{one.at_s - before.at_s:.3f} s"

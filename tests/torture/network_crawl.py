@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 from urllib.parse import urlsplit
 
-from tests.crawl_faults import CRAWLERS, Crawl, World, crawl_of
+from tests.loopback_crawl import CRAWLERS, Crawl, World, crawl_of
 from tests.patience import PATIENCE_S, wait_until
 from tests.torture.clocks import Clock, clock_library
-from tests.torture.crawl_history import CrawlHistory, Fetched
+from tests.torture.crawl_history import CrawlHistory
 from tests.torture.faults import Faults
 from tests.torture.lossy import LossyNetwork
 
@@ -50,13 +50,13 @@ def run_crawl(
         drawn = Faults(
             network, list(clocks.values()), rng, beyond_s={"of": 5.0 * LEASE_S}, beyond_share=1 / 2
         )
-        history = _history(crawl, drawn)
+        restarts: list[str] = []
         # A node that cannot join when it is started says so and ends.
         wait_until(lambda: all(crawl.web.urls(name) for name in CRAWLERS), "the crawl to begin")
         for _ in range(faults):
             time.sleep(rng.uniform(0.2, 1.8))
             drawn.strike()
-            _supervise(crawl, history)
+            _supervise(crawl, restarts)
             if all(node.process.poll() == 0 for node in crawl.nodes.values()):
                 break
         drawn.relieve(everything=True)
@@ -65,32 +65,18 @@ def run_crawl(
         deadline_s = time.monotonic() + 5 * PATIENCE_S
         while any(node.process.poll() != 0 for node in crawl.nodes.values()):
             assert time.monotonic() < deadline_s, crawl.report()
-            _supervise(crawl, history)
+            _supervise(crawl, restarts)
             time.sleep(0.1)
-        history.fetched += [
-            Fetched(one.at_s, one.who, one.url, one.host, world.block(one.host))
-            for one in crawl.web.visits
-            if one.path != "/robots.txt"
-        ]
+        history = crawl.history(SETTLE_S)
+    history.faults, history.restarts, history.has_stand_ins = drawn.log, restarts, True
     return history
 
 
-def _history(crawl: Crawl, drawn: Faults) -> CrawlHistory:
-    world = crawl.world
-    return CrawlHistory(
-        pages=world.reachable(crawl.starts),
-        owner={name: world.owner(name) for name in world.names},
-        delay_s=crawl.settings["DOWNLOAD_DELAY"],
-        settle_s=SETTLE_S,
-        faults=drawn.log,
-    )
-
-
-def _supervise(crawl: Crawl, history: CrawlHistory) -> None:
+def _supervise(crawl: Crawl, restarts: list[str]) -> None:
     """Start nodes again that ended with an error, and note that they did."""
     for node in list(crawl.nodes.values()):
         if node.process.poll() not in {None, 0}:
-            history.restarts.append(f"{node.name}: {node.text[-1500:]}")
+            restarts.append(f"{node.name}: {node.text[-1500:]}")
             crawl.start(node.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_sound_crawl_has_no_violations() -> None:
             ),
             "block 0 was fetched by nyc and fra within 0.400 s",
         ),
+        (
+            lambda one: (
+                one.pages.add("http://b.example/2")
+                or one.fetched.append(replace(fetched(40.4, "nyc", "http://b.example/2"), process=1))
+            ),
+            "block 1 was fetched by nyc and nyc within 0.400 s",
+        ),
+        (lambda one: setattr(one, "has_stand_ins", False), "http://a.example/1 of fra was fetched by nyc"),
         (lambda one: one.restarts.append("fra: Traceback"), "ended by itself: fra"),
     ],
 )

@@ -1,14 +1,10 @@
-"""A crawl of a loopback web by real processes that are killed at random, and what must hold at its end.
-
-Used by the short version in `bin/test` and by `bin/torture crawl`.
-"""
+"""A crawl of a loopback web by real processes: nodes, their coordinator, and what the web was asked for."""
 
 from __future__ import annotations
 
-import random
 import socket
 import time
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +22,8 @@ from tests.patience import PATIENCE_S
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, Page, Visit, Web, loopback_web
 from tests.servers.node_process import NodeProcess
+from tests.torture.crawl_history import CrawlHistory, Fetched, crawl_violations
+from tests.torture.history import Fault
 
 CRAWLERS = ("fra", "nyc")
 IN_FLIGHT_S = 2.0
@@ -152,45 +150,31 @@ class Crawl:
 
     # --- what must hold
 
+    def history(self, settle_s: float = IN_FLIGHT_S) -> CrawlHistory:
+        """Return what the web was asked for; nodes that were killed are faults."""
+        world = self.world
+        return CrawlHistory(
+            pages=world.reachable(self.starts),
+            owner={name: world.owner(name) for name in world.names},
+            delay_s=self.settings.get("DOWNLOAD_DELAY", 0.0),
+            settle_s=settle_s,
+            has_stand_ins=False,
+            fetched=[
+                Fetched(one.at_s, one.who, one.url, one.host, world.block(one.host), self._process_of(one))
+                for one in self.web.visits
+                if one.path != "/robots.txt"
+            ],
+            faults=[Fault(f"of {name}", "kill", at_s, at_s) for at_s, name in self.kills],
+        )
+
     def check(self) -> None:
         """Check that every page was fetched, hardly one twice, each by its owner, and politely."""
-        truth = self.world.reachable(self.starts)
-        visited = Counter(self.web.urls())
-        assert visited.keys() == truth, f"{len(truth - visited.keys())} pages missed\n{self.report()}"
-        self.check_twice()
-        foreign = [visit for visit in self.web.visits if self.world.owner(visit.host) != visit.who]
-        assert foreign == []
-        self.check_delays()
+        found = crawl_violations(self.history())
+        assert not found, "\n".join([*found[:20], self.report()])
 
-    def check_twice(self) -> None:
-        """Check that only what was in flight when its node was killed was fetched twice."""
-        by_url: dict[str, list[Visit]] = defaultdict(list)
-        for visit in self.web.visits:
-            by_url[visit.url].append(visit)
-        for url, visits in by_url.items():
-            for first in visits[:-1]:
-                assert any(
-                    first.who == name and abs(at_s - first.at_s) < IN_FLIGHT_S for at_s, name in self.kills
-                ), f"{url} was fetched twice without need: {visits}, {self.kills}"
-
-    def check_delays(self) -> None:
-        """Check that a block that goes from one process to another keeps its delay.
-
-        Within a process Scrapy sees to that; and what the web hears of it varies with the machine's load.
-        """
-        delay_s = self.settings.get("DOWNLOAD_DELAY", 0.0)
-        last: dict[int, Visit] = {}
-        for visit in self.web.visits:
-            block = self.world.block(visit.host)
-            before = last.get(block, visit)
-            if self._process_of(before) != self._process_of(visit):
-                gap_s = visit.at_s - before.at_s
-                assert gap_s > delay_s, f"{gap_s:.3f} s between {before} and {visit}"
-            last[block] = visit
-
-    def _process_of(self, visit: Visit) -> tuple[str, int]:
-        """Return the name of the node, and how often it had been killed."""
-        return visit.who, sum(name == visit.who and at_s < visit.at_s for at_s, name in self.kills)
+    def _process_of(self, visit: Visit) -> int:
+        """Return how often the node had been killed."""
+        return sum(name == visit.who and at_s < visit.at_s for at_s, name in self.kills)
 
 
 @contextmanager
@@ -222,27 +206,3 @@ def crawl_of(
         finally:
             for node in crawl.nodes.values():
                 node.kill()
-
-
-def torture(crawl: Crawl, seed: int, kills: int, pause_s: float) -> None:
-    """Kill nodes, the coordinator, or both, at seeded random points, and start them again."""
-    rng = random.Random(seed)
-    for name in CRAWLERS:
-        crawl.start(name)
-    for _ in range(kills):
-        until_s = time.monotonic() + rng.uniform(0.5, 1.5) * pause_s
-        while time.monotonic() < until_s:
-            crawl.supervise()
-            time.sleep(0.1)
-        victims = rng.choice([["fra"], ["nyc"], ["box"], ["fra", "nyc"], ["fra", "box"], ["nyc", "box"]])
-        victims = [name for name in victims if name == "box" or crawl.nodes[name].process.poll() is None]
-        for name in victims:
-            crawl.box.kill() if name == "box" else crawl.kill(name)
-        time.sleep(rng.uniform(0.0, 0.5))
-        if "box" in victims:
-            crawl.box.start()
-        for name in victims:
-            if name != "box":
-                crawl.start(name)
-    crawl.wait(5 * PATIENCE_S)
-    crawl.check()
