@@ -6,10 +6,10 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from ipmicra.wire.links import ExchangeRequest, decode_exchange, encode_exchange
-from tests.torture.load.__main__ import LoadConfig, LoadReport, Part
+from tests.torture.load.__main__ import NOISE_MB, LoadConfig, LoadReport, Part
 from tests.torture.load.world import LANES, PER_SUBNET, LoadedWeb, Seen, host_of, trip_ms
 
-PART = Part(what="links", count=1_000, cpu_s=0.05, elapsed_s=1.0, rss_mb=100.0)
+PART = Part(what="links", count=1_000, sites=100, cpu_s=0.05, elapsed_s=1.0, rss_mb=100.0)
 
 
 def report(*parts: Part) -> LoadReport:
@@ -26,6 +26,14 @@ def test_second_half_may_cost_a_quarter_more_and_no_more() -> None:
 
 def test_halves_of_different_sizes_are_compared_by_what_one_costs() -> None:
     assert report(PART, replace(PART, count=2_000, cpu_s=0.1)).ratios() == {"links": 1.0}
+
+
+def test_memory_may_grow_by_so_much_for_each_site_and_no_more() -> None:
+    full = replace(PART, sites=1_000_000)
+    assert report(full, replace(full, rss_mb=100.0 + NOISE_MB + 499.0)).is_well
+    worse = report(full, replace(full, rss_mb=100.0 + NOISE_MB + 501.0))
+    assert not worse.is_well
+    assert "501 bytes for each site beyond 64 MB, NOT within 500" in worse.text()
 
 
 def test_lost_page_is_a_problem_however_cheap() -> None:

@@ -7,8 +7,9 @@ they are crawled. Each half of either is measured for itself, by the processor t
 it does for the second half, with all of the first behind it, must cost as much as the first did. Waiting, and
 whatever else the machine does, does not count.
 
-Memory is measured where a half ends. What is kept for each site is by design (answers, delegations, blocks of
-the crawl); it may not grow faster than their number, and links are not kept in memory at all.
+Memory is measured where a half ends. The first half fills caches. Beyond it a coordinator may keep so much
+for each further site (`KEPT_BYTES`): answers and delegations, then who crawls it. Links are not kept in
+memory.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ CALLING = 8
 """Agents that call for the first time at a time."""
 LIMIT = 1.25
 """How much more the second half may cost."""
+KEPT_BYTES, NOISE_MB = 500, 64
+"""What may be kept in memory for each site of the second half, and what malloc may keep beside."""
 WORDS = ("--location", "locate", "--samples", "1")
 
 
@@ -63,6 +66,8 @@ class Part:
 
     what: str
     count: int
+    sites: int
+    """Sites that are new in this half: asked for, or crawled."""
     cpu_s: float
     elapsed_s: float
     rss_mb: float
@@ -87,14 +92,25 @@ class LoadReport:
 
     def ratios(self) -> dict[str, float]:
         """Return what the second half of each kind cost, × the first."""
+        return {what: second.each_us / first.each_us for what, (first, second) in self._halves().items()}
+
+    def kept_bytes(self) -> dict[str, float]:
+        """Return by how much memory grew for each site of a second half, beyond what malloc may keep."""
+        return {
+            what: max(0.0, second.rss_mb - first.rss_mb - NOISE_MB) * 1e6 / second.sites
+            for what, (first, second) in self._halves().items()
+        }
+
+    def _halves(self) -> dict[str, tuple[Part, Part]]:
         kinds: dict[str, list[Part]] = {}
         for part in self.parts:
             kinds.setdefault(part.what, []).append(part)
-        return {what: parts[1].each_us / parts[0].each_us for what, parts in kinds.items() if len(parts) > 1}
+        return {what: (parts[0], parts[1]) for what, parts in kinds.items() if len(parts) > 1}
 
     @property
     def is_well(self) -> bool:
-        return not self.problems and all(ratio <= LIMIT for ratio in self.ratios().values())
+        is_linear = all(ratio <= LIMIT for ratio in self.ratios().values())
+        return not self.problems and is_linear and max(self.kept_bytes().values(), default=0.0) <= KEPT_BYTES
 
     def add(self, part: Part) -> None:
         """Note what a half cost, and say so."""
@@ -119,6 +135,11 @@ class LoadReport:
             f"second half of the {what}: {ratio:.2f} × the first, {'' if ratio <= LIMIT else 'NOT '}linear"
             for what, ratio in self.ratios().items()
         ]
+        lines += [
+            f"memory by the second half of the {what}: {kept:,.0f} bytes for each site beyond {NOISE_MB} MB, "
+            f"{'' if kept <= KEPT_BYTES else 'NOT '}within {KEPT_BYTES}"
+            for what, kept in self.kept_bytes().items()
+        ]
         return "\n".join([*lines, *self.problems])
 
     def described(self) -> dict[str, object]:
@@ -126,6 +147,7 @@ class LoadReport:
             **asdict(self.config),
             "parts": [{**asdict(part), "each_us": round(part.each_us, 2)} for part in self.parts],
             "ratios": self.ratios(),
+            "kept_bytes": self.kept_bytes(),
             "idle": self.idle,
             "problems": self.problems,
             "is_well": self.is_well,
@@ -154,7 +176,7 @@ async def _load(coordinator: RunningCoordinator, config: LoadConfig, report: Loa
         for half in range(2):
             meter = Meter(coordinator.pid)
             await ask_owners(client, half * config.sites, (half + 1) * config.sites)
-            report.add(meter.part("sites", config.sites))
+            report.add(meter.part("sites", config.sites, config.sites))
         await _crawl(coordinator.pid, client, config, report)
         watching.cancel()
         for agent in agents:
@@ -177,11 +199,12 @@ class Meter:
         self._pid = pid
         self._cpu_s, self._began_s = process_state(pid)["cpu_s"], time.monotonic()
 
-    def part(self, what: str, count: int) -> Part:
+    def part(self, what: str, count: int, sites: int) -> Part:
         state = process_state(self._pid)
         return Part(
             what=what,
             count=count,
+            sites=sites,
             cpu_s=max(state["cpu_s"] - self._cpu_s, 1e-3),
             elapsed_s=time.monotonic() - self._began_s,
             rss_mb=state["rss_mb"],
@@ -244,7 +267,8 @@ async def _crawl(pid: int, client: Client, config: LoadConfig, report: LoadRepor
             del marks[0]
             meter, before = meters[-1]
             if before:
-                report.add(meter.part("links", seen.count - before))
+                pages = seen.count - before
+                report.add(meter.part("links", pages, max(1, pages // web.pages)))
             meters.append((Meter(pid), seen.count))
 
     await asyncio.gather(*(node.crawl(look) for node in nodes))
