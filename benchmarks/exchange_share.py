@@ -20,7 +20,7 @@ from benchmarks.bench import Bench
 from benchmarks.node import CHILD, coordinator_of
 from benchmarks.results import Row, Target
 from ipmicra.app.serve.place import OPERATOR_TOKEN
-from tests.crawl_faults import CRAWLERS, World
+from tests.loopback_crawl import CRAWLERS, World
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, loopback_web
 

@@ -24,7 +24,7 @@ from ipmicra.app.serve.place import OPERATOR_TOKEN
 from ipmicra.edge.crawls.ledger import _ADD, Ledger
 from ipmicra.model.link import Link
 from ipmicra.wire.links import ExchangeRequest, JoinRequest, decode_joined, encode_exchange, encode_join
-from tests.crawl_faults import World
+from tests.loopback_crawl import World
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, loopback_web
 
