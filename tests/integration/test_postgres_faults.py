@@ -107,6 +107,21 @@ def test_write_waits_for_a_server_that_is_away_for_a_while(server: PostgresServe
         assert store.samples.count() == 2
 
 
+def test_long_read_waits_for_a_server_that_is_away_for_a_while(server: PostgresServer, url: str) -> None:
+    """Those have connections of their own, of which none or several may be left from before."""
+    for left in (0, 2):
+        with Store.open(url, PATIENT) as store:
+            store.results.add_many(1, [decision(1), decision(2)])
+            readings = [store.results.all(1) for _ in range(left)]
+            assert [next(one).host for one in readings] == [decision(1).host] * left
+            assert [len(list(one)) for one in readings] == [1] * left
+            server.kill()
+            back = threading.Timer(1.0, server.start)
+            back.start()
+            assert [one.host for one in store.results.all(1)] == [decision(1).host, decision(2).host]
+            back.join()
+
+
 def test_server_that_stays_away_is_an_error_that_says_what_to_do(server: PostgresServer, url: str) -> None:
     with Store.open(url, HASTY) as store:
         server.stop()

@@ -271,20 +271,35 @@ class PostgresConnection(Connection):
         return iter(self.rows(sql, values)) if self._depth else self._fetched(sql, values)
 
     def _fetched(self, sql: str, values: Sequence[Any]) -> Iterator[Row]:
-        """Read through a connection of its own, a part at a time."""
-        reader = self._readers.pop() if self._readers else self._link.connect()
-        if reader.closed:
-            reader = self._link.connect()
-        is_done = False
-        try:
-            with reader.transaction():
-                yield from self._cursor_rows(reader, sql, values)
-            is_done = True
-        finally:
+        """Read through a connection of its own, a part at a time.
+
+        If that breaks before the first row, because the server was restarted since it was last used, another
+        one is made; after that somebody has used rows, and whoever reads must begin again.
+        """
+        for is_last in (False, True):
+            reader = self._readers.pop() if self._readers else self._link.another()
+            is_begun = is_done = False
+            try:
+                with reader.transaction():
+                    rows = self._cursor_rows(reader, sql, values)
+                    first = next(rows, None)
+                    if first is not None:
+                        is_begun = True
+                        yield first
+                        yield from rows
+                is_done = True
+            except psycopg.OperationalError:
+                if is_begun or is_last or not reader.closed:
+                    raise
+                while self._readers:  # they broke with it
+                    self._readers.pop().close()
+            finally:
+                if is_done:
+                    self._readers.append(reader)
+                else:
+                    reader.close()
             if is_done:
-                self._readers.append(reader)
-            else:
-                reader.close()
+                return
 
     def _cursor_rows(self, raw: Raw, sql: str, values: Sequence[Any]) -> Iterator[Row]:
         with psycopg.RawServerCursor(raw, "rows") as cursor:

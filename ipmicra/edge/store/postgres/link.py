@@ -49,16 +49,18 @@ class Link:
 
     def renewed(self) -> Raw:
         """Return the connection; if it broke, a new one, as soon as the server is back."""
-        if not self.raw.closed:
-            return self.raw
+        if self.raw.closed:
+            self.raw = self.another()
+        return self.raw
+
+    def another(self) -> Raw:
+        """Make a connection, as soon as the server is back if it is away."""
         until_s, pause_s = time.monotonic() + self._config.reconnect_s, PAUSE_S
         while True:
             try:
-                self.raw = self.connect()
+                return self.connect()
             except psycopg.OperationalError:
                 if time.monotonic() + pause_s > until_s:
                     raise
                 time.sleep(pause_s)
                 pause_s = min(2 * pause_s, 1.0)
-            else:
-                return self.raw
