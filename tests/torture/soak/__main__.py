@@ -58,9 +58,8 @@ async def _timed(campaign: Campaign, sampler: Sampler, minutes: float) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, campaign.is_over.set)
-    loop.call_later(60 * minutes, campaign.is_over.set)
-    sample_s = min(SAMPLE_S, 60 * minutes / 6)
-    await campaign.run(lambda: sampler.sample(campaign.record), sample_s)
+    life_s = 60 * minutes
+    await campaign.run(lambda: sampler.sample(campaign.record), min(SAMPLE_S, life_s / 6), life_s)
 
 
 @contextmanager

@@ -116,8 +116,8 @@ class Campaign:
 
     # --- the whole
 
-    async def run(self, sample: Callable[[], None], sample_s: float) -> None:
-        """Live until `is_over` is set, then see that every site is answered."""
+    async def run(self, sample: Callable[[], None], sample_s: float, life_s: float) -> None:
+        """Live for so long once all have joined, or until `is_over` is set; then see that all is answered."""
         timeout = aiohttp.ClientTimeout(total=120)
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as http:
@@ -127,6 +127,7 @@ class Campaign:
                 await self._join_crawler()
             for name in self.fleet.agents:
                 self._add_node(name)
+            asyncio.get_running_loop().call_later(life_s, self.is_over.set)
             works = [self._asks(), self._grow(), self._live(), self._crawl(), self._sample(sample, sample_s)]
             tasks = [asyncio.create_task(work) for work in works]
             over = asyncio.create_task(self.is_over.wait())
