@@ -66,6 +66,7 @@ from ipmicra.edge.rdap import RdapSource, RegistrationSource
 from ipmicra.edge.store.ports import BatchRecord, StorePort
 from ipmicra.edge.store.probes import budget_name
 from ipmicra.errors import IpmicraError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.delegation import Decision
 from ipmicra.model.membership import Change, next_state
@@ -102,6 +103,9 @@ class Session:
     """Whether to wait for crawlers and agents that are not there, rather than to refuse."""
     fence: Callable[[WriteQueue], object] = lambda _writes: None
     """Called first in each transaction that decides: see `WriteQueue.fence`."""
+    fence_orders: Callable[[Sequence[Address]], object] = lambda _addresses: None
+    """Called first in each transaction that pays for probes of sites; not where agents resolve names, since
+    what they find may be anywhere."""
     batch: BatchRecord = field(init=False)
     driver: Driver = field(init=False)
     tree: SubnetTree = field(init=False)
@@ -228,7 +232,10 @@ class Session:
                 clock=self.clock,
             )
         )
-        self.scattered = self._make_scattered() if self.options.resolve_at == AGENTS else None
+        if self.options.resolve_at == AGENTS:
+            self.scattered = self._make_scattered()
+        else:
+            desk.fence = self.fence_orders
         on_sample = self.driver.sampled if self.scattered is None else self.scattered.sampled
         self.driver.probes = ProbeQueue(
             desk, self.store, self.options.driving, on_sample, self.driver.fail, clock=self.clock

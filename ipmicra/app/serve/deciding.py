@@ -180,7 +180,7 @@ class Deciding:
             is_patient=True,
         )
         if self.peers is not None:
-            session.fence = self.peers.fence
+            session.fence, session.fence_orders = self.peers.fence, self.peers.fence_orders
             self.peers.expect(sectors)
         await session.__aenter__()
         session.driver.writes.beside += [make(session) for make in self.beside]

@@ -8,7 +8,8 @@ becomes two rules:
 1. A site of a sector that is ours is decided here; any other one is decided by the coordinator that holds its
    sector, which is asked over HTTP. That one writes the decision, and we read it from the database. While a
    sector changes hands, nobody decides there, and whoever wants to know asks again in a moment.
-2. Nothing is written for a sector without checking its lease in the same transaction (`fence`). What a
+2. Nothing is written for a sector, and no probe there is paid for, without checking its lease in the same
+   transaction (`fence`, `fence_orders`): whoever takes over reads once what was ordered before. What a
    session wants to write about subnets of other sectors, as when a holder turns out to be spread, is dropped:
    their own coordinator finds out by the same samples. A *decision* for another sector cannot be dropped: it
    raises, the session ends, and whoever waits is sent to the right place.
@@ -254,16 +255,24 @@ class Peers:
         """Refuse decisions for sectors that are not ours, and drop what else concerns other sectors."""
         if self._store.meta.get(EDITION) not in {None, self._tree.content_hash}:
             raise IpmicraError("the other coordinators use another edition of the hierarchy by now")
-        decided = {sector_of(self._tree, address) for address in _decided(writes)}
-        held = self._dealt.ours
-        for sector in decided:
-            if sector not in self._active or sector not in held:
-                raise LeaseLostError(f"sector {sector}")
-        self._store.leases.check(*(held[sector] for sector in decided))
+        decided = self._checked(_decided(writes))
         for kept in (writes.ended, writes.renewed, writes.delegations):
             for bounds in list(kept):
                 if sector_of(self._tree, bounds[0]) not in self._active | decided:
                     del kept[bounds]
+
+    def fence_orders(self, addresses: Iterable[Address]) -> None:
+        """Refuse probes in sectors that are not ours: whoever took over does not know what they measure."""
+        self._checked(addresses)
+
+    def _checked(self, addresses: Iterable[Address]) -> set[int]:
+        """Return the sectors of addresses; `LeaseLostError` if one of them is not ours any more."""
+        sectors, held = {sector_of(self._tree, address) for address in addresses}, self._dealt.ours
+        for sector in sectors:
+            if sector not in self._active or sector not in held:
+                raise LeaseLostError(f"sector {sector}")
+        self._store.leases.check(*(held[sector] for sector in sectors))
+        return sectors
 
     def check_edition(self) -> None:
         """See that this coordinator may use its edition; `IpmicraError` says what to do if not."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from types import TracebackType
@@ -52,6 +52,7 @@ from ipmicra.edge.log import EventLog
 from ipmicra.edge.store.ports import OrderRecord, StorePort
 from ipmicra.edge.store.together import Together
 from ipmicra.errors import AgentError
+from ipmicra.model.address import Address
 from ipmicra.model.crawler import Crawler, CrawlerState
 from ipmicra.model.probe import Probe
 from ipmicra.model.sample import Loss, Rung, Sample
@@ -118,6 +119,8 @@ class OrderDesk:
         self._access = access
         self._config = config or DeskConfig()
         self._on_state = on_state
+        self.fence: Callable[[Sequence[Address]], object] = lambda _addresses: None
+        """Called in each transaction that pays for probes: what it raises keeps them from being sent."""
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
         self._avoided = Avoided(self._config.avoiding)
@@ -159,11 +162,15 @@ class OrderDesk:
             if not is_admitted:
                 yield self._lost(one, Loss.RATE_LIMITED, CAPPED)
         records = [OrderRecord(id=s.order.id, crawler=s.crawler, address=s.order.address) for s in sent]
-        granted = self._store.budget.reserve(payer, records, self._clock())
+        granted = self._store.repeated(lambda: self._reserved(payer, records))
         for one in sent[granted:]:
             yield self._lost(one, Loss.BUDGET, "the probe budget is spent")
         async for sample in self._gathered(sent[:granted], only_repeat=False):
             yield sample
+
+    def _reserved(self, payer: str, records: list[OrderRecord]) -> int:
+        self.fence([one.address for one in records if one.address is not None])
+        return self._store.budget.reserve(payer, records, self._clock())
 
     async def recover(self, budget: str | None = None) -> AsyncIterator[Sample]:
         """Ask again for answers that a crash or a broken line swallowed; nothing is probed anew."""
