@@ -27,6 +27,48 @@ from tests.crawl_worlds import QUICK, LoopbackWeb, loopback_web
 from tests.loopback_worlds import address_of
 from tests.patience import PATIENCE_S, wait_until
 
+DISK_TROUBLES = {
+    "a commit fails once": """
+def fail(node):
+    raise StoreError("pages.open", os.strerror(errno.ENOSPC))
+
+fail_at(3, Outputs, "commit", fail)
+""",
+    "pages cannot be written": """
+def fail(node):
+    for one in node._outputs._files.values():
+        os.dup2(os.open("/dev/full", os.O_WRONLY), one._file.fileno())
+        one.write(bytes(1_000_000))  # more than a buffer holds
+
+fail_at(3, _Node, "_commit", fail)
+""",
+    "the status cannot be written": """
+def fail(status, folder):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "status.json")
+
+fail_at(2, NodeStatus, "write", fail)
+""",
+}
+TROUBLED = """
+import errno, os
+from ipmicra.app.crawl.run import _Node
+from ipmicra.cli.main import run
+from ipmicra.edge.crawl_node.outputs import Outputs
+from ipmicra.edge.crawl_node.status import NodeStatus
+from ipmicra.errors import StoreError
+
+def fail_at(count, where, name, fail):
+    done, calls = getattr(where, name), []
+
+    def called(*words):
+        calls.append(words)
+        if len(calls) == count:
+            fail(*words)
+        return done(*words)
+
+    setattr(where, name, called)
+"""
+
 
 def crawled(web: LoopbackWeb, *words: str, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
     done = ran(*web.words(*seeds), *words)
@@ -220,6 +262,25 @@ def test_interrupted_crawl_says_how_to_go_on_and_status_tells(tmp_path: Path) ->
         crawled(web, seeds=(0,))
         assert max(Counter(web.pages).values()) == 1, "what was in flight was finished first"
         assert len(web.pages) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trouble", DISK_TROUBLES)
+def test_node_that_cannot_write_ends_with_the_reason_and_the_next_run_goes_on(
+    tmp_path: Path, trouble: str
+) -> None:
+    plan = replace(QUICK, pages={"s0.example": 150}, wait_ms=100.0)
+    script = f"{TROUBLED}{DISK_TROUBLES[trouble]}\nrun()"
+    with loopback_web(tmp_path, plan) as web:
+        words = [sys.executable, "-c", script, *web.words(0)]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=PATIENCE_S, check=False)
+        assert (done.returncode, done.stdout) == (1, b""), told(done)
+        assert "No space left on device" in told(done)
+        assert len(set(web.pages)) < 150, "it stopped at once"
+        assert crawled(web, seeds=(0,))["state"] == "finished"
+        assert len(set(web.pages)) == 150
+    recorded = Counter(urls_in_warcs(tmp_path / "home" / "crawl" / "node"))
+    assert sum(not url.endswith(("robots.txt", "sitemap.xml")) for url in recorded) == 150
 
 
 @pytest.mark.parametrize(

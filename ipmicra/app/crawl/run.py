@@ -163,7 +163,7 @@ class _Node:
         self._load = 0, 0, 0
         """Bytes, queued requests and duplicates when the scheduler was last seen."""
         self._last: NodeStatus | None = None
-        self._trouble: StoreError | None = None
+        self._trouble: StoreError | OSError | None = None
         """Why nothing can be written any more."""
         self._stopping: asyncio.Future[None] | None = None
         self._loop = create_looping_call(self._tick)
@@ -285,11 +285,13 @@ class _Node:
     def _tick(self) -> None:
         try:
             self._commit()
-        except StoreError as error:  # what is not committed yet is fetched again by the next run
+            self._tell()
+        except (StoreError, OSError) as error:  # what is not committed yet is fetched again by the next run
             self._trouble = error
             self._loop.stop()
             self._stopping = asyncio.ensure_future(self._process.stop())
-            return
+
+    def _tell(self) -> None:
         now_s = time.monotonic()
         if self._last is None or now_s - self._told_s >= STATUS_S:
             self._told_s = now_s

@@ -46,7 +46,7 @@ class GrowingFile:
             self._file.write(data)
         except OSError as error:
             self._trouble = error
-            raise
+            raise self._said(error) from error
         self.length += len(data)
         return begin
 
@@ -62,8 +62,7 @@ class GrowingFile:
             except OSError as error:
                 self._trouble = error
         if self._trouble is not None:
-            reason = self._trouble.strerror or str(self._trouble)
-            raise StoreError(str(self._growing), f"{reason}: see to the disk, then start the node again")
+            raise self._said(self._trouble)
         self._is_synced = True
 
     def complete(self) -> None:
@@ -77,6 +76,10 @@ class GrowingFile:
     def close(self) -> None:
         """Close, to be continued."""
         self._file.close()
+
+    def _said(self, error: OSError) -> StoreError:
+        reason = error.strerror or str(error)
+        return StoreError(str(self._growing), f"{reason}: see to the disk, then start the node again")
 
 
 class Outputs:

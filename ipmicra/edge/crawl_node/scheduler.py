@@ -20,6 +20,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ from ipmicra.edge.crawl_node.frontier import Waiting
 from ipmicra.edge.crawl_node.parts import parts_of
 from ipmicra.edge.scrapy.attached import node_of
 from ipmicra.edge.scrapy.ports import Node
-from ipmicra.errors import InputError
+from ipmicra.errors import InputError, StoreError
 
 ROW, SLOT = "ipmicra_row", "download_slot"
 COMMIT_S = 0.2
@@ -97,7 +98,8 @@ class DurableScheduler:
     def close(self, reason: str) -> None:
         """Settle what is finished."""
         del reason
-        self.settle()
+        with suppress(StoreError):  # the last commit meets it, too, and says so
+            self.settle()
 
     def __len__(self) -> int:
         """Count the requests that wait."""
