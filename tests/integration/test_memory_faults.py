@@ -138,6 +138,22 @@ except StoreError as error:
 """
 """SQLite gets pages for a while, and reports the first that it does not get like one that is broken."""
 
+THREADING = """
+import resource, sys, threading
+from ipmicra.app.home import Home
+from ipmicra.cli.main import run
+
+def open_hierarchy(home):
+    threading.stack_size(2 << 30)
+    threading.Thread(target=print).start()
+
+Home.open_hierarchy = open_hierarchy
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+sys.argv = ["ipmicra", "--home", sys.argv[1], "info"]
+run()
+"""
+"""There is no room for the stack of a thread, and Python says only that it cannot start one."""
+
 
 @pytest.mark.parametrize(
     ("script", "said"),
@@ -162,6 +178,12 @@ def test_memory_that_runs_out_ends_no_process_and_is_called_what_it_is(
         words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+
+
+def test_command_that_can_start_no_thread_says_that_memory_is_lacking(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", THREADING, str(tmp_path)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"ipmicra: {NO_MEMORY}\n")
 
 
 def test_error_without_a_word_is_lack_of_memory_only_under_a_limit(

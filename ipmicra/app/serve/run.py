@@ -145,9 +145,7 @@ async def _serve(options: ServeOptions) -> None:
             server = CoordinatorServer(config, coordinator, ConnectionLimiter(settings.limits))
             async with anyio.create_task_group():
                 pass  # loads what the first streamed answer would wait for
-            settle_memory()
-            coordinator.deciding.on_open.append(lambda _session: settle_memory())
-            gc.set_threshold(YOUNG_OBJECTS)
+            tend_memory(coordinator)
             note_coordinator(coordinator.deciding.store, options.public_url or url, settings.certificate)
             with _announced(options.home, url, settings):
                 await server.serve(sockets=[made])
@@ -155,6 +153,13 @@ async def _serve(options: ServeOptions) -> None:
         events.info("coordinator_stopped", "the coordinator has stopped")
         if server.is_interrupted:
             raise KeyboardInterrupt
+
+
+def tend_memory(coordinator: Coordinator) -> None:
+    """Have Python look for circles of objects less often from now on, and settle each session."""
+    settle_memory()
+    coordinator.deciding.on_open.append(lambda _session: settle_memory())
+    gc.set_threshold(YOUNG_OBJECTS)
 
 
 def settle_memory() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipmicra.delegate.attempt import Stage, StageStep, next_stage
+from ipmicra.delegate.attempt import Attempt, Stage, StageStep, next_stage
 from ipmicra.delegate.config import PredictConfig
 from ipmicra.delegate.ledger import Held, Hold, HoldStep, Ledger, next_hold
 from ipmicra.delegate.policies.predict.prior import Geography
@@ -176,3 +176,28 @@ def test_samples_that_were_compared_before_are_compared_with_new_ones_only() -> 
     assert roster.is_in_many_places({0: 1.0, 1: 1.0}, compared={0: 1.0, 1: 200.0})
     assert not roster.is_in_many_places({0: 1.0, 1: 1.0, 2: 200.0}, compared={0: 1.0, 1: 1.0})
     assert not roster.is_in_many_places({0: 1.0, 1: 1.0}, compared={0: 1.0, 1: 1.0})
+
+
+def test_attempt_that_is_asked_about_again_is_searched_for_what_came_since() -> None:
+    compared: list[tuple[int, int]] = []
+
+    class Watched(Roster):
+        def _apart(self, one: int, other: int) -> float:
+            compared.append((one, other))
+            return super()._apart(one, other)
+
+    roster = Watched()
+    for i, one in enumerate((LONDON, PARIS, SYDNEY)):
+        roster.join(crawler(f"c{i}", f"192.0.2.{i + 1}", one))
+    attempt = Attempt(0, 1, 1, IPv4Address("10.0.0.1"), None, samples={0: 2.0, 1: 3.0})
+    assert not roster.finds_two_places(attempt)
+    assert set(compared) == {(0, 1), (1, 0)}
+    compared.clear()
+    assert not roster.finds_two_places(attempt)
+    assert compared == []
+    attempt.samples[2] = 3.0
+    assert roster.finds_two_places(attempt)
+    assert {one for one, _other in compared} == {2}
+    compared.clear()
+    assert not roster.finds_two_places(attempt), "whoever asked knows"
+    assert compared == []
