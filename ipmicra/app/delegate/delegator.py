@@ -140,13 +140,14 @@ class Delegator:
     async def delegate_many(self, seeds: Iterable[str]) -> list[Decision]:
         """Return the decisions for several seeds, in order."""
         waiting: list[asyncio.Future[Decision]] = []
-        async for found in self._session.sites(seeds):
-            if isinstance(found, UnresolvedSeed):
-                raise InputError(f"{found.text}: {found.reason}")
-            future = asyncio.get_running_loop().create_future()
-            self._waiting.setdefault(found.host, []).append(future)
-            waiting.append(future)
-            await self._arrive(found)
+        async for part in self._session.parts(seeds):
+            for found in part:
+                if isinstance(found, UnresolvedSeed):
+                    raise InputError(f"{found.text}: {found.reason}")
+                future = asyncio.get_running_loop().create_future()
+                self._waiting.setdefault(found.host, []).append(future)
+                waiting.append(future)
+                await self._arrive(found)
         self._session.driver.flush()
         return list(await asyncio.gather(*waiting))
 

@@ -381,14 +381,8 @@ class Session:
 
     # --- sites
 
-    async def sites(self, texts: Iterable[str]) -> AsyncIterator[Site | UnresolvedSeed]:
-        """Resolve seeds; a host keeps the address it was once given."""
-        async for part in self.parts(texts):
-            for found in part:
-                yield found
-
     def parts(self, texts: Iterable[str]) -> AsyncIterator[list[Site | UnresolvedSeed]]:
-        """Resolve seeds as `sites` does, as many at a time as are ready."""
+        """Resolve seeds, as many at a time as are ready; a host keeps the address it was once given."""
         if self.scattered is not None:
             return self.scattered.parts(texts)
         resolver = BulkResolver(self._names, self.store.names, self.store.sites, clock=self.clock)
