@@ -1,4 +1,19 @@
-"""A running crawl as the mailboxes see it: its nodes, who holds which block, whose links wait."""
+"""A running crawl as the mailboxes see it: its nodes, who holds which block, whose links wait.
+
+Theory of operation
+-------------------
+What matters here follows from the ledger and is rebuilt from it when the coordinator starts; what is not
+(`openings`, rates) only makes a crawl faster. It is kept in memory because each message needs it, and it
+grows with hosts and nodes, never with links; the one exception, `held`, is bounded by the room of nodes.
+
+*A host* is first `unrouted`, until its owner is known. Then it has `shares`, one for each vantage or piece.
+It is `fresh` until its first link is delivered. If nobody else may fetch from it, the session that gets that
+link then has the host to itself (`openings`), and may fetch further links of it at once and report them as
+claimed. That ends for good when the site moves or its slot is given up.
+
+*A block* (crawler and slot) has a holder, or is `homeless` as long as there is no node that may hold it.
+`sessions` remembers who was last given links of it: another one waits for a polite delay first.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +84,7 @@ class NodeState:
 
 @dataclass(slots=True)
 class RunningCrawl:
-    """What is kept in memory of a crawl; all of it follows from the ledger."""
+    """What is kept in memory of a crawl."""
 
     row: CrawlRow
     nodes: dict[str, NodeState] = field(default_factory=dict)

@@ -45,8 +45,8 @@ from ipmicra.model.token import Role
 
 events = EventLog("coordinator")
 YOUNG_OBJECTS = 20_000
-"""New objects after which Python looks for circles among them. Its own 700 are few where thousands of hosts
-are under way, whose objects it would look through again and again."""
+"""Allocations after which Python collects its youngest generation. The default of 700 is too low where
+thousands of hosts are in progress: the collector would traverse their objects again and again."""
 LIMITS = ConnectionLimits(
     connections=3_000, unauthenticated=200, keep_alive_s=75.0, body_s=30.0, head_bytes=65_536
 )
@@ -156,17 +156,17 @@ async def _serve(options: ServeOptions) -> None:
 
 
 def tend_memory(coordinator: Coordinator) -> None:
-    """Have Python look for circles of objects less often from now on, and settle each session."""
+    """Collect garbage less often from now on, and exempt each session that is opened."""
     settle_memory()
     coordinator.deciding.on_open.append(lambda _session: settle_memory())
     gc.set_threshold(YOUNG_OBJECTS)
 
 
 def settle_memory() -> None:
-    """Free the session before this one, a circle of objects, and have Python look no more at what stays.
+    """Free the previous session, a reference cycle, and exempt everything that is left from collection.
 
-    To look through what was loaded again and again takes a tenth of the time. What is exempt from that is not
-    freed, though, however little it is used, so that each session must be settled anew.
+    Otherwise the collector spends a tenth of the processor time on objects that stay. Exempt objects are not
+    freed when they become garbage, so this is called again whenever a session replaces another.
     """
     gc.unfreeze()
     gc.collect()
