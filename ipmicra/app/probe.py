@@ -77,7 +77,7 @@ class ProbeOptions:
     landmarks: int = 20
     """How many crawlers `landmarks` stands for at most."""
     announce: Callable[[str], None] = lambda _message: None
-    """Is told what the probes cost before they are sent."""
+    """Called with what the probes cost, before they are sent."""
     dns: DnsConfig = field(default_factory=DnsConfig)
 
 

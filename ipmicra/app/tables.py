@@ -63,7 +63,7 @@ class CountingExtension(Protocol):
 
 
 Watch = Callable[[int, int], None]
-"""Is told the rows done, and all."""
+"""Called with the number of rows done, and of all rows."""
 
 
 def request_of(words: Sequence[str], target: Path, column: str | None, prefix: str) -> TableRequest:

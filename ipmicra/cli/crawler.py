@@ -209,7 +209,7 @@ def drain(
     output_format: FormatOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give crawlers nothing new; they keep what they hold.
+    """Assign nothing new to crawlers; they keep what they hold.
 
     `ipmicra crawler add NAME ADDRESS --replace` takes that back, `ipmicra crawler remove` lets them go.
     """

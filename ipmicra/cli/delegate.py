@@ -291,7 +291,7 @@ def _run_remotely(connection: Connection, seeds: list[str], budget: int | None, 
             show(text, one["sites"] + one["missing"] + one["doubles"], one["seeds"])
 
         def started(number: int) -> None:
-            say(f"batch {number}: it goes on in the coordinator, even without this command")
+            say(f"batch {number}: it runs in the coordinator, even without this command")
 
         one = run.run(stream.add, progress, started)
     for example in one["examples"]:

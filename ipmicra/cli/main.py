@@ -51,7 +51,7 @@ HALF_DONE = {
     "build": "the hierarchy that was there stays; run the same command again",
     "delegate": "what was found is kept; the same command resumes where this one stopped",
     "demo": "nothing is left running",
-    "serve": "the coordinator has stopped; start it again, and batches go on where they were",
+    "serve": "the coordinator has stopped; start it again, and batches resume where they stopped",
     "frontier": "the proxy has stopped; what it holds is kept, and taken up by the next start",
     "fetch": "what was received is kept; run the same command to resume",
     "agent": "the agent has stopped; probes in progress were finished",

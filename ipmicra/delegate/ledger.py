@@ -151,7 +151,7 @@ class Ledger:
         self._put(key, held, organisation)
 
     def give(self, key: int, held: Held, organisation: int) -> None:
-        """Give a subnet without an attempt: a crawler's own, or one carried over."""
+        """Hold a subnet without an attempt: a crawler's own, or one carried over."""
         next_hold(self.hold_of(key), HoldStep.OWN_SUBNET)
         self._put(key, held, organisation)
 

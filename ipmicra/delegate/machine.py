@@ -352,7 +352,7 @@ class DelegationMachine:
         return []
 
     def _give_own(self, crawler: int, now_s: float) -> list[Action]:
-        """Give a crawler the subnet that it stands in; if that is being decided, when that ends."""
+        """Delegate to a crawler the subnet that it stands in; if that is being decided, when that ends."""
         key = self._units.own_of(self.roster.crawlers[crawler].address)
         attempt = self._open_by_key.get(key)
         if attempt is None:

@@ -132,7 +132,7 @@ def test_commands_ask_a_coordinator_that_is_named(
     assert located[0]["target"] == "203.0.112.1"
     budgeted = ran(*remote, "delegate", *seeds_of(6, internet.port), "--probe-budget", "3", "--json")
     assert len(said(budgeted)) == 6
-    assert b"it goes on in the coordinator" in budgeted.stderr
+    assert b"it runs in the coordinator" in budgeted.stderr
 
 
 def test_file_of_a_coordinator_that_was_killed_misleads_nobody(

@@ -254,15 +254,15 @@ def _source_findings(stand: SitesInSpace, fleet: FleetSpace) -> list[str]:
         Source.NEAREST: "at the nearest of the few crawlers that measured them",
         Source.PLACE: "by their place",
     }
-    told = [f"{counts[source]} {text}" for source, text in words.items() if counts[source]]
+    indirect = [f"{counts[source]} {text}" for source, text in words.items() if counts[source]]
     findings = []
     probe = (
         f"`ipmicra probe SEEDS --from landmarks` takes the samples of {fleet.needed} crawlers that fix one"
     )
-    if told and not counts[Source.UNKNOWN]:
-        findings.append(f"coordinates not by samples of their own: {', '.join(told)}; {probe}")
+    if indirect and not counts[Source.UNKNOWN]:
+        findings.append(f"coordinates not by samples of their own: {', '.join(indirect)}; {probe}")
     elif counts[Source.UNKNOWN]:
-        rest = f" ({', '.join(told)})" if told else ""
+        rest = f" ({', '.join(indirect)})" if indirect else ""
         findings.append(
             f"{counts[Source.UNKNOWN]} of {len(stand.sources)} are nowhere: no sample, no delegation and no "
             f"place, so they go where load is least{rest}; {probe}"

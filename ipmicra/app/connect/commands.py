@@ -161,7 +161,7 @@ def remove_crawler(connection: Connection, name: str, *, is_now: bool = False) -
 
 
 def drain_crawler(connection: Connection, name: str) -> dict[str, Any]:
-    """Give a crawler of a coordinator nothing new."""
+    """Assign nothing new to a crawler of a coordinator."""
     return connection.ask("POST", f"/v1/crawlers/{quote(name, safe='')}/drain")
 
 

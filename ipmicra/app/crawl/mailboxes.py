@@ -266,7 +266,7 @@ class Mailboxes:
             holder.ready[block] = None
 
     def _settle(self, crawl: RunningCrawl) -> None:
-        """Give homeless blocks a holder, and have those given up that another node should hold."""
+        """Find holders for homeless blocks, and have those given up that another node should hold."""
         with self._ledger.transaction():
             for block in list(crawl.homeless):
                 self._settle_block(crawl, block)

@@ -194,7 +194,7 @@ def _named_urls(words: Sequence[str], left_out: LeftOut) -> dict[str, list[str]]
 
 
 def _starting_at(rows: SiteRows, urls: list[str]) -> SiteRows:
-    """Give each URL to the piece that has its directory."""
+    """Sort URLs into the pieces that have their directories."""
     if not urls:
         return rows
     found = []

@@ -145,7 +145,7 @@ class Fleet(AbstractContextManager["Fleet"]):
         return self.get(name)
 
     def drain(self, name: str) -> Member:
-        """Give a crawler nothing new; it keeps what it holds until it is removed or joins again."""
+        """Assign nothing new to a crawler; it keeps what it holds until it is removed or joins again."""
         if self.get(name).crawler.state is CrawlerState.LEFT:
             raise InputError(f"{name} has left the fleet: there is nothing to drain")
         self._change(name, Change.DRAIN)

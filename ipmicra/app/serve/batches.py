@@ -128,7 +128,7 @@ class Batches:
     def resume(self) -> None:
         """Go on with them."""
         for one in self._batches.values():
-            events.info("batch_resumed", "batch {batch} goes on", batch=one.record.id)
+            events.info("batch_resumed", "batch {batch} resumes", batch=one.record.id)
             self._begin(one)
 
     def take_over(self, names: Collection[str]) -> None:
@@ -143,11 +143,11 @@ class Batches:
             if saved is not None and "seeds" in saved and saved.get("runner") in names:
                 self._save(record.id, {**saved, "runner": self._name})
                 one = self._batches[record.id] = RunningBatch(record, saved["seeds"], saved["budget"])
-                events.info("batch_taken_over", "batch {batch} goes on here", batch=record.id)
+                events.info("batch_taken_over", "batch {batch} resumes here", batch=record.id)
                 self._begin(one)
 
     async def close(self) -> None:
-        """Stop; what is unfinished goes on at the next start."""
+        """Stop; what is unfinished resumes at the next start."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

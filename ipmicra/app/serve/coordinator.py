@@ -319,7 +319,7 @@ class Coordinator:
         return describe_member(member)
 
     def drain_crawler(self, name: str) -> dict[str, Any]:
-        """Give a crawler nothing new; it keeps what it holds."""
+        """Assign nothing new to a crawler; it keeps what it holds."""
         if self.deciding.store.crawlers.get(name) is None:
             raise RefusedError("not-found", f"there is no crawler named {name[:64]!r}")
         member = self.fleet().drain(name)

@@ -133,7 +133,7 @@ class Dealing:
             time.sleep(self.config.renew_s / 4)
 
     def stop(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join()
@@ -199,7 +199,7 @@ class Dealing:
             )
 
     def _give_and_take(self, leases: LeaseTable, fair: int, is_idle: Callable[[int], bool]) -> None:
-        """Give back what was announced and is idle, announce what is too much, take what is free."""
+        """Release what was announced and is idle, announce what is too much, take what is free."""
         for sector in self._leaving & self._sectors.keys():
             if is_idle(sector):
                 leases.release(self._sectors.pop(sector))

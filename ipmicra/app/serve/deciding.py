@@ -11,7 +11,7 @@ opened on the same batch. What a session does not know is who is waiting; that i
                           ▲                  └▶ given up ────────────▶ every future of the host
                           └── a new session: all that wait arrive again
 
-So a reopened session goes on where the last one stopped, as a batch does after a crash: orders that were paid
+So a reopened session resumes where the last one stopped, as a batch does after a crash: orders that were paid
 are asked for again (`only_repeat`), never sent twice.
 
 Hosts that wait are few (callers limit them), each with the batches that want it (`Payers`) and the futures of
@@ -142,7 +142,7 @@ class Deciding:
             await self.peers.open()
 
     async def close(self) -> None:
-        """Write what is left and let go of everything; whoever still waits hears that."""
+        """Write what is left and release everything; whoever still waits gets an error."""
         if self.peers is not None:
             await self.peers.close()
         if self._watch is not None:

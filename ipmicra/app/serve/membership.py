@@ -79,7 +79,7 @@ class Membership:
     paused: Callable[[], AbstractAsyncContextManager[None]] = _at_once
     """Keeps others from deciding while a crawler joins: its own subnet changes hands."""
     on_state: Callable[[str, CrawlerState], object] = lambda _name, _state: None
-    """Is told when an agent falls silent or is back."""
+    """Called when an agent falls silent or is back."""
     config: MembershipConfig = field(default_factory=MembershipConfig)
     clock: Callable[[], float] = time.time
     is_shared: bool = False

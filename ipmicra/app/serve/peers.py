@@ -174,7 +174,7 @@ class Peers:
             await self._http.close()
 
     def release(self) -> None:
-        """Give everything back."""
+        """Release everything."""
         self._dealing.stop()
 
     def _make_token(self) -> str:

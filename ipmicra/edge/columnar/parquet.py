@@ -90,7 +90,7 @@ class ExtendedTable:
 
 
 Watch = Callable[[int], None]
-"""Is told the number of rows done."""
+"""Called with the number of rows done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -255,7 +255,7 @@ class Mailbox:
         self._fail(GONE)
 
     def close(self, reason: str) -> None:
-        """Fail what waits, and let go of a poll that is held."""
+        """Fail what waits, and release a poll that is held."""
         self._unexpect()
         self.is_present = False
         self._fail(reason)

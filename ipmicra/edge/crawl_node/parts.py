@@ -37,7 +37,7 @@ _parts: WeakKeyDictionary[ScrapyCrawler, Parts] = WeakKeyDictionary()
 
 
 def attach_parts(crawler: ScrapyCrawler, parts: Parts) -> None:
-    """Give a Scrapy crawler its parts; settings cannot hold them, because Scrapy copies settings."""
+    """Attach parts to a Scrapy crawler; settings cannot hold them, because Scrapy copies settings."""
     _parts[crawler] = parts
 
 

@@ -167,7 +167,7 @@ def read_records(
 
 
 def _renamed(names: list[str], aliases: Mapping[str, str] | None) -> list[str]:
-    """Give columns their usual names, unless a file has a column of that name too."""
+    """Rename columns to their usual names, unless a file has a column of that name too."""
     if not aliases:
         return names
     return [usual if (usual := aliases.get(name, name)) not in names else name for name in names]

@@ -20,7 +20,7 @@ from ipmicra.edge.frontier.routes import Route, Routes
 from ipmicra.edge.log import EventLog
 
 events = EventLog("frontier")
-Told = Callable[[int], object]
+OnStatus = Callable[[int], object]
 """Called with the status of a URL that was held."""
 
 
@@ -30,7 +30,7 @@ class Delivery:
     def __init__(self, channel: Any, routes: Routes, holding: Holding, pause_s: float = 0.5) -> None:  # noqa: ANN401 - grpc has no types
         """Use a channel to the service."""
         self._channel, self._routes, self._holding, self._pause_s = channel, routes, holding, pause_s
-        self._told: dict[int, tuple[Told, object]] = {}
+        self._callers: dict[int, tuple[OnStatus, object]] = {}
         self._open: dict[str, bytes] = {}
         """Copies that the service has not acknowledged, by identifier."""
         self._copies: dict[int, list[int]] = {}
@@ -44,19 +44,19 @@ class Delivery:
             self._wait(number, URLItem.FromString(message))
         return len(rows)
 
-    def hold(self, item: Any, told: Told, whose: object) -> bool:  # noqa: ANN401 - made by protobuf
-        """Hold a URL, and tell when it was delivered; return False if there are too many."""
+    def hold(self, item: Any, on_status: OnStatus, whose: object) -> bool:  # noqa: ANN401 - made by protobuf
+        """Hold a URL, and call back when it was delivered; return False if there are too many."""
         number = self._holding.hold(item.SerializeToString())
         if number is None:
             return False
-        self._told[number] = told, whose
+        self._callers[number] = on_status, whose
         self._wait(number, item)
         return True
 
     def leave(self, whose: object) -> None:
-        """Tell a client nothing any more: it is gone, and its URLs are delivered all the same."""
-        for number in [number for number, (_, one) in self._told.items() if one is whose]:
-            del self._told[number]
+        """Call a client back no more: it has disconnected. Its URLs are delivered all the same."""
+        for number in [number for number, (_, one) in self._callers.items() if one is whose]:
+            del self._callers[number]
 
     def _wait(self, number: int, item: Any) -> None:  # noqa: ANN401 - made by protobuf
         url = item.discovered.info.url
@@ -92,9 +92,10 @@ class Delivery:
 
     def _done(self, number: int, status: int) -> None:
         self._holding.release(number)
-        told = self._told.pop(number, None)
-        if told is not None:
-            told[0](status)
+        caller = self._callers.pop(number, None)
+        if caller is not None:
+            on_status, _ = caller
+            on_status(status)
 
     async def run(self) -> None:
         """Deliver, until cancelled; begin again when the stream breaks."""

@@ -10,7 +10,7 @@ crawl that they were fetched for, under the key that came with them. All other c
                             └─ not known ───▶ held; delivered when it is decided; then acknowledged
     anything else ──────────────────────────▶ as it is
 
-A stream goes on while URLs of it are held, and ends when the last of them is acknowledged. A client that
+A stream stays open while URLs of it are held, and ends when the last of them is acknowledged. A client that
 leaves before that loses nothing: what is held is delivered without it. Only URLs beyond the limit of what may
 be held are refused, with FAIL, for which clients send them again.
 """
@@ -136,12 +136,12 @@ class ClientStream:
                 async with self._writing:
                     await self._context.write(answer)
 
-    def hold(self, item: Any, told: Callable[[int], object]) -> None:  # noqa: ANN401 - made by protobuf
+    def hold(self, item: Any, on_status: Callable[[int], object]) -> None:  # noqa: ANN401 - made by protobuf
         """Hold a URL until its host is decided; one too many is refused."""
 
         def done(status: int) -> None:
             self._held -= 1
-            told(status)
+            on_status(status)
             self._outgoing.put_nowait(None)  # it may have been the last
 
         self._held += 1
@@ -155,7 +155,7 @@ class ClientStream:
         self._outgoing.put_nowait(message.SerializeToString())
 
     def rewritten(self, data: bytes) -> bytes | None:
-        """Return a message as it goes on; None if nothing of it does yet."""
+        """Return a message as it is forwarded; None if nothing of it is yet."""
         raise NotImplementedError
 
     def answered(self, data: bytes) -> bytes | None:
@@ -167,7 +167,7 @@ class UrlStream(ClientStream):
     """PutURLs: one URL in a message."""
 
     def rewritten(self, data: bytes) -> bytes | None:
-        """Give a URL the queue of its owner."""
+        """Set the queue of a URL to that of its owner."""
         self._proxy.routes.tidy()
         item = URLItem.FromString(data)
         if item.HasField("known"):
@@ -233,7 +233,7 @@ class BatchStream(ClientStream):
         self._mixed: dict[str, MixedBatch] = {}
 
     def rewritten(self, data: bytes) -> bytes | None:
-        """Give the URLs of a batch the queues of their owners."""
+        """Set the queues of the URLs of a batch to those of their owners."""
         batch = DiscoveredBatch.FromString(data)
         self._proxy.routes.tidy()
         direct = self._proxy.routes.direct
@@ -272,19 +272,19 @@ class BatchStream(ClientStream):
                 mixed.left += 1
                 item = URLItem()
                 item.discovered.info.CopyFrom(info)
-                self.hold(item, self._teller(mixed, place))
+                self.hold(item, self._status_of(mixed, place))
         if mixed.direct:
             mixed.left += 1
             self._mixed[going.ID] = mixed
         self._one_less(mixed)
         return bytes(going.SerializeToString()) if mixed.direct else None
 
-    def _teller(self, mixed: MixedBatch, place: int) -> Callable[[int], object]:
-        def told(status: int) -> None:
+    def _status_of(self, mixed: MixedBatch, place: int) -> Callable[[int], object]:
+        def on_status(status: int) -> None:
             mixed.statuses[place] = status
             self._one_less(mixed)
 
-        return told
+        return on_status
 
     def _one_less(self, mixed: MixedBatch) -> None:
         mixed.left -= 1

@@ -286,7 +286,7 @@ class ExchangingNode:
             repeated=self._repeated,
             is_idle=is_idle,
             wait_s=self._config.wait_s if is_idle and not released else 0.0,
-            observed=self._observer.told(is_last=is_idle or self._is_closing),
+            observed=self._observer.due(is_last=is_idle or self._is_closing),
         )
 
     def _to_release(self) -> tuple[str, ...]:

@@ -189,7 +189,7 @@ class HeldLinks:
             )
 
     def _keep(self, numbers: Collection[int]) -> None:
-        """Let go of all other links; claims of finished ones stay, for their end is still to be told."""
+        """Drop all other links; claims of finished ones stay, because their end is still to be reported."""
         dropped = {number for number in self._links if number not in numbers}
         self._links = {number: held for number, held in self._links.items() if number not in dropped}
         self._claims = {key: number for key, number in self._claims.items() if number not in dropped}

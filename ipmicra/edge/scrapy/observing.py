@@ -1,4 +1,4 @@
-"""What a node observes of hosts while it downloads, to be told to the coordinator now and then."""
+"""What a node observes of hosts while it downloads, reported to the coordinator now and then."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipmicra.edge.scrapy.requests import host_of
 from ipmicra.wire.observed import Observed
 
 EVERY_S = 5.0
-"""How often what was observed is told."""
+"""How often observations are reported."""
 MOST = 500
 """Hosts in one message."""
 REFUSALS = (429, 503)
@@ -38,7 +38,7 @@ class Observer:
     def __init__(self) -> None:
         """Start empty."""
         self._sights: dict[str, _Sight] = {}
-        self._told_s = time.monotonic()
+        self._reported_s = time.monotonic()
 
     def connect(self, manager: SignalManager) -> None:
         """Listen to what is downloaded."""
@@ -67,11 +67,11 @@ class Observer:
         if host is not None:
             self._sights.setdefault(host, _Sight()).failures += 1
 
-    def told(self, *, is_last: bool = False) -> tuple[Observed, ...]:
-        """Return what is to be told now, and forget it; nothing if it was told a moment ago."""
-        if not is_last and time.monotonic() - self._told_s < EVERY_S:
+    def due(self, *, is_last: bool = False) -> tuple[Observed, ...]:
+        """Return what is to be reported now, and forget it; nothing within `EVERY_S` of the last report."""
+        if not is_last and time.monotonic() - self._reported_s < EVERY_S:
             return ()
-        self._told_s = time.monotonic()
+        self._reported_s = time.monotonic()
         hosts = list(self._sights)[:MOST]
         return tuple([_observed(host, self._sights.pop(host)) for host in hosts])
 

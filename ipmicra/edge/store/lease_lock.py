@@ -67,7 +67,7 @@ class LeaseLock(HeldLock):
         store.connection.guards.append(lambda: own.check(self.lease))
 
     def release(self, *, is_failed: bool) -> None:
-        """Give the lease back; what was noted stays if something failed or is unsettled."""
+        """Release the lease; what was noted stays if something failed or is unsettled."""
         self._leases.release(self.lease, keeps_note=is_failed or self._unsettled is not None)
 
 

@@ -144,7 +144,7 @@ class LeaseTable:
                 raise LeaseLostError(lease.name)
 
     def release(self, lease: Lease, *, keeps_note: bool = False) -> bool:
-        """Give a lease back and wipe its note unless told otherwise; return whether it was still ours."""
+        """Release a lease, and wipe its note unless `keeps_note`; return whether it was still ours."""
         sql = _RELEASE if keeps_note else _RELEASE_WIPED
         with self._connection.transaction(is_exclusive=False):
             return self._connection.execute(sql, (FREE, lease.name, lease.number, lease.holder)) > 0

@@ -133,7 +133,7 @@ def _row(drawing: _Drawing, boxes: list[Box], start: int, depth: int) -> None:
 
 
 def _placed(boxes: list[Box], start: int, depth: int) -> Iterator[tuple[int, int, int, Box]]:
-    """Give each of some neighbours its first site."""
+    """Assign each of some neighbours its first site."""
     for box in boxes:
         if box.sites:
             yield -box.sites, start, depth, box

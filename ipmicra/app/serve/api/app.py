@@ -155,7 +155,7 @@ class Gate:
             Role.AGENT: RequestPace(limits.agent_pace),
             Role.CRAWLER: RequestPace(limits.crawler_pace),
         }
-        self._strangers = RequestPace(limits.strangers_pace)
+        self._unauthenticated = RequestPace(limits.unauthenticated_pace)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, answer it, or hand it on."""
@@ -181,7 +181,7 @@ class Gate:
             await problem(RefusedError("long-headers", reason), Connection="close")(scope, receive, send)
             return
         if not await self._is_in_time(identity, scope):
-            who = "strangers send" if identity is None else f"the token {identity.name!r} sends"
+            who = "unauthenticated clients send" if identity is None else f"the token {identity.name!r} sends"
             reason = f"{who} more than is read"
             await problem(RefusedError("too-many", reason))(scope, receive, send)
             return
@@ -192,7 +192,7 @@ class Gate:
         """Let a request wait until its token may send so much; return whether that is soon enough."""
         if scope["method"] in {"GET", "HEAD"} or not scope["path"].startswith(_API):
             return True
-        pace = self._strangers if identity is None else self._paces.get(identity.role)
+        pace = self._unauthenticated if identity is None else self._paces.get(identity.role)
         if pace is None:
             return True
         wait_s = pace.wait_s(identity.name if identity else "", body_bytes(scope))

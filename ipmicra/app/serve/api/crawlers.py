@@ -49,7 +49,7 @@ async def remove_crawler(call: Call) -> Response:
 
 
 async def drain_crawler(call: Call) -> Response:
-    """Give a crawler nothing new."""
+    """Assign nothing new to a crawler."""
     return call.answer(call.coordinator.drain_crawler(call.request.path_params["name"]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipmicra.edge.web.request_pace import PaceConfig
 
 _AGENT_PACE = PaceConfig(bytes_per_s=1e6, burst_bytes=2e6, request_bytes=3_000)
-_STRANGERS_PACE = PaceConfig(bytes_per_s=1e6, burst_bytes=2e6, request_bytes=10_000)
+_UNAUTHENTICATED_PACE = PaceConfig(bytes_per_s=1e6, burst_bytes=2e6, request_bytes=10_000)
 _CRAWLER_PACE = PaceConfig(bytes_per_s=4e6, burst_bytes=32e6)
 
 
@@ -42,8 +42,8 @@ class ApiLimits:
     """Of polls and results of one agent: 330 requests per second, or 3,000 answers."""
     crawler_pace: PaceConfig = _CRAWLER_PACE
     """Of bodies of one crawler's token: 25,000 links per second, about what mailboxes can take."""
-    strangers_pace: PaceConfig = _STRANGERS_PACE
-    """Of bodies of all who show no token that works: 100 requests per second, which are refused anyway."""
+    unauthenticated_pace: PaceConfig = _UNAUTHENTICATED_PACE
+    """Of bodies of all clients without a valid token: 100 requests per second, which are refused anyway."""
     refusal_s: float = 1.0
     """How long the refusal of what is too much is held, so that asking again at once gains nothing."""
     head_bytes: int = 16_384
