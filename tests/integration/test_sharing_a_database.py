@@ -96,10 +96,10 @@ def test_site_that_went_to_another_coordinator_is_not_probed_by_the_one_that_doe
         async def scenario() -> None:
             async with Coordinator(home, options, peer=PEER) as coordinator:
                 await coordinator.deciding.ask(Site("before.example", site_address(PER_SUBNET)))
-                store = coordinator.deciding.store
                 agent.requests.clear()
-                store.connection.execute(TAKE_OVER, (store.leases.now_s() + 1.0,))
-                measured(store, "two", address, is_ended=True)
+                with Store.open(str(home.named_store)) as theirs:
+                    theirs.connection.execute(TAKE_OVER, (theirs.leases.now_s() + 1.0,))
+                    measured(theirs, "two", address, is_ended=True)
                 decision = await coordinator.deciding.ask(Site("site.example", address))
                 assert decision.rtt_ms == THEIRS_MS
 
