@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import Bench
-from benchmarks.node import CHILD, coordinator_of
+from benchmarks.node import CHILD
 from benchmarks.results import Row, Target
 from ipmicra.app.serve.place import OPERATOR_TOKEN
-from tests.loopback_crawl import CRAWLERS, World
+from tests.loopback_crawl import CRAWLERS, World, crawl_coordinator
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, loopback_web
 
@@ -34,7 +34,7 @@ def measure_share(bench: Bench) -> list[Row]:
     rows = []
     with tempfile.TemporaryDirectory() as place, loopback_web(world.page) as web:
         folder = Path(place)
-        with coordinator_of(world, folder) as box:
+        with crawl_coordinator(world, folder) as box:
             before_s = spent_s(box.pid)
             time.sleep(IDLE_S)
             idle = (spent_s(box.pid) - before_s) / IDLE_S

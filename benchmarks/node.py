@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
-import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,7 +22,7 @@ from ipmicra.app.serve.place import OPERATOR_TOKEN
 from ipmicra.edge.crawls.ledger import _ADD, Ledger
 from ipmicra.model.link import Link
 from ipmicra.wire.links import ExchangeRequest, JoinRequest, decode_joined, encode_exchange, encode_join
-from tests.loopback_crawl import World
+from tests.loopback_crawl import World, crawl_coordinator
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, loopback_web
 
@@ -48,7 +46,7 @@ def measure_node(bench: Bench) -> list[Row]:
     told: dict[str, list[dict[str, float]]] = {"plain": [], "file": [], "coordinator": []}
     with tempfile.TemporaryDirectory() as place, loopback_web(world.page) as web:
         folder = Path(place)
-        with coordinator_of(world, folder) as box:
+        with crawl_coordinator(world, folder) as box:
             write_assignments(world, folder / "assignments.csv")
             for number in range(3):
                 for name, settings in settings_of(folder, box, number).items():
@@ -118,7 +116,7 @@ def measure_exchange(bench: Bench) -> list[Row]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         ledger = Ledger(folder / "bare.db")
-        with coordinator_of(world, folder) as box, requests.Session() as line:
+        with crawl_coordinator(world, folder) as box, requests.Session() as line:
             line.trust_env = False
             post = poster(line, box)
             for number in range(ROUNDS + 1):
@@ -187,19 +185,6 @@ def timed(action: Callable[[tuple[Link, ...]], object], batches: list[tuple[Link
 
 
 # --- the coordinator
-
-
-@contextmanager
-def coordinator_of(world: World, folder: Path) -> Iterator[RunningCoordinator]:
-    home = folder / "home"
-    home.mkdir()
-    world.write_home(home)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = ("--listen", f"127.0.0.1:{port}", "--location", "none")
-    with RunningCoordinator(home, *words, token="0123456789abcdef") as box:
-        yield box
 
 
 def write_assignments(world: World, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from tests.patience import PATIENCE_S
 from tests.servers.coordinator import RunningCoordinator
 from tests.servers.loopback_web import LoopbackWeb, Page, Visit, Web, loopback_web
 from tests.servers.node_process import NodeProcess
+from tests.servers.refusing import free_port
 from tests.torture.crawl_history import CrawlHistory, Fetched, crawl_violations
 from tests.torture.history import Fault
 
@@ -178,6 +178,19 @@ class Crawl:
 
 
 @contextmanager
+def crawl_coordinator(
+    world: World, folder: Path, *words: str, **environment: str
+) -> Iterator[RunningCoordinator]:
+    """Start a coordinator that knows who owns the hosts of a world; it keeps its port when it restarts."""
+    home = folder / "home"
+    home.mkdir()
+    world.write_home(home)
+    words = ("--listen", f"127.0.0.1:{free_port()}", "--location", "none", *words)
+    with RunningCoordinator(home, *words, token="0123456789abcdef", **environment) as box:
+        yield box
+
+
+@contextmanager
 def crawl_of(
     world: World,
     folder: Path,
@@ -187,19 +200,12 @@ def crawl_of(
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[Crawl]:
     """Start a web and a coordinator, with further variables; end whatever runs at the end."""
-    home = folder / "home"
-    home.mkdir()
-    world.write_home(home)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = ("--listen", f"127.0.0.1:{port}", "--node-lease", str(lease_s), "--location", "none")
     with (
         loopback_web(web or world.page) as site,
-        RunningCoordinator(home, *words, token="0123456789abcdef", **(environment or {})) as box,
+        crawl_coordinator(world, folder, "--node-lease", str(lease_s), **(environment or {})) as box,
     ):
         starts = ["http://h0.example/", "http://h2.example/"]
-        given = {"IPMICRA_TOKEN_FILE": str(home / OPERATOR_TOKEN)} | (settings or {})
+        given = {"IPMICRA_TOKEN_FILE": str(box.home / OPERATOR_TOKEN)} | (settings or {})
         crawl = Crawl(world, folder, site, box, given, starts)
         try:
             yield crawl

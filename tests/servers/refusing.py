@@ -1,4 +1,4 @@
-"""A port where nobody listens, and nobody else can come to listen meanwhile."""
+"""Ports where nobody listens."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def refusing_port(host: str = "127.0.0.1") -> Iterator[int]:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
         held.bind((host, 0))
         yield held.getsockname()[1]
+
+
+def free_port() -> int:
+    """Return a port for a server that has to be restarted at the same place; others may take it first."""
+    with refusing_port() as port:
+        return port

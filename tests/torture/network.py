@@ -22,6 +22,7 @@ from pathlib import Path
 from random import Random
 
 from tests.servers.postgres import HOW, PostgresServer, binaries, postgres_server
+from tests.servers.refusing import free_port
 from tests.torture.clocks import Clock, clock_library
 from tests.torture.coordinator import say
 from tests.torture.crawl_history import crawl_violations
@@ -35,13 +36,6 @@ from tests.torture.network_fleet import LEASE_S, NAMES, Plan, describe, networke
 FULL = 300
 AGENTS = 3
 SOCKET = ".s.PGSQL.5432"
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def run_fleet(folder: Path, server: PostgresServer, seed: int, faults: int, agents: int = AGENTS) -> History:
