@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urljoin
 
 from ipmicra.app.serve.place import OPERATOR_TOKEN
@@ -105,7 +105,7 @@ class Crawl:
     web: LoopbackWeb
     box: RunningCoordinator
     settings: dict[str, Any]
-    starts: Sequence[str]
+    starts: Sequence[str] = ("http://h0.example/", "http://h2.example/")
     nodes: dict[str, NodeProcess] = field(default_factory=dict)
     kills: list[tuple[float, str]] = field(default_factory=list)
     """When which node was killed."""
@@ -113,6 +113,15 @@ class Crawl:
     """URLs at which nodes reach the coordinator, if not at its own."""
     environments: dict[str, dict[str, str]] = field(default_factory=dict)
     """Further variables of nodes."""
+    prefixes: dict[str, list[str]] = field(default_factory=dict)
+    """What starts nodes, if not the system does."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node in self.nodes.values():
+            node.kill()
 
     def start(self, name: str, crawler: str | None = None) -> None:
         given = {
@@ -123,8 +132,8 @@ class Crawl:
             **self.settings,
         }
         log = self.folder / f"{name}.log"
-        more = self.environments.get(name)
-        self.nodes[name] = NodeProcess(self.web, name, given, self.starts, log, more)
+        more, prefix = self.environments.get(name), self.prefixes.get(name, ())
+        self.nodes[name] = NodeProcess(self.web, name, given, self.starts, log, more, prefix)
 
     def kill(self, name: str) -> None:
         self.nodes[name].kill()
@@ -177,17 +186,18 @@ class Crawl:
         return sum(name == visit.who and at_s < visit.at_s for at_s, name in self.kills)
 
 
-@contextmanager
-def crawl_coordinator(
-    world: World, folder: Path, *words: str, **environment: str
-) -> Iterator[RunningCoordinator]:
-    """Start a coordinator that knows who owns the hosts of a world; it keeps its port when it restarts."""
+def crawl_coordinator(world: World, folder: Path, *words: str, **environment: str) -> RunningCoordinator:
+    """Return a coordinator that knows who owns the hosts of a world; it keeps its port when it restarts."""
     home = folder / "home"
     home.mkdir()
     world.write_home(home)
     words = ("--listen", f"127.0.0.1:{free_port()}", "--location", "none", *words)
-    with RunningCoordinator(home, *words, token="0123456789abcdef", **environment) as box:
-        yield box
+    return RunningCoordinator(home, *words, token="0123456789abcdef", **environment)
+
+
+def node_settings(box: RunningCoordinator, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the settings of nodes, with the token of a coordinator that is running."""
+    return {"IPMICRA_TOKEN_FILE": str(box.home / OPERATOR_TOKEN), **(settings or {})}
 
 
 @contextmanager
@@ -203,12 +213,6 @@ def crawl_of(
     with (
         loopback_web(web or world.page) as site,
         crawl_coordinator(world, folder, "--node-lease", str(lease_s), **(environment or {})) as box,
+        Crawl(world, folder, site, box, node_settings(box, settings)) as crawl,
     ):
-        starts = ["http://h0.example/", "http://h2.example/"]
-        given = {"IPMICRA_TOKEN_FILE": str(box.home / OPERATOR_TOKEN)} | (settings or {})
-        crawl = Crawl(world, folder, site, box, given, starts)
-        try:
-            yield crawl
-        finally:
-            for node in crawl.nodes.values():
-                node.kill()
+        yield crawl

@@ -27,8 +27,9 @@ class NodeProcess:
         starts: Sequence[str],
         log: Path,
         more: Mapping[str, str] | None = None,
+        prefix: Sequence[str] = (),
     ) -> None:
-        """Start it; `more` are further variables."""
+        """Start it; `more` are further variables, `prefix` is what starts it, if not the system does."""
         self.name = name
         self.log = log
         given = {"settings": {"USER_AGENT": name, **settings}, "starts": list(starts)}
@@ -39,7 +40,10 @@ class NodeProcess:
         environment = os.environ | web.environment | own
         with log.open("ab") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.servers.spider"], env=environment, stderr=file, stdout=file
+                [*prefix, sys.executable, "-m", "tests.servers.spider"],
+                env=environment,
+                stderr=file,
+                stdout=file,
             )
 
     def wait(self) -> int:

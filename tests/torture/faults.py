@@ -17,6 +17,7 @@ LASTING: Mapping[str, Mapping[str, object]] = {
     "partition": {"there": Passing.LOSE, "back": Passing.LOSE},
     "lose requests": {"there": Passing.LOSE},
     "lose answers": {"back": Passing.LOSE},
+    "hold answers": {"back": Passing.HOLD},
     "refuse": {"is_refusing": True},
 }
 AT_ONCE = ("cut", "cut mid-message", "half-close", "replay")

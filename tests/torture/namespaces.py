@@ -18,8 +18,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from tests.cli.command_line import ROOT
 
@@ -52,36 +54,49 @@ def ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True)
 
 
+def _join(name: str, number: int) -> None:
+    """Make a namespace, and join it to this one."""
+    near, far = f"v{number}", f"w{number}"
+    ip("netns", "add", name)
+    ip("link", "add", near, "type", "veth", "peer", "name", far, "netns", name)
+    ip("address", "add", f"10.77.{number}.1/30", "dev", near)
+    ip("link", "set", near, "up")
+    within = ("-n", name)
+    ip(*within, "link", "set", "lo", "up")
+    ip(*within, "address", "add", f"10.77.{number}.2/30", "dev", far)
+    ip(*within, "link", "set", far, "up")
+    ip(*within, "route", "add", "default", "via", f"10.77.{number}.1")
+
+
 @dataclass
 class Router:
-    """The namespace that all others are joined to; call it from inside `run_inside`."""
+    """The namespace that all others are joined to; use it inside `run_inside`, as a context."""
 
-    names: list[str] = field(default_factory=list)
+    names: Sequence[str]
+    """Of the other namespaces."""
     _rules: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __enter__(self) -> Self:
         ip("link", "set", "lo", "up")
-        ip("route", "add", "local", SITES, "dev", "lo")
+        ip("route", "replace", "local", SITES, "dev", "lo")
         Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+        for number, name in enumerate(self.names, 1):
+            _join(name, number)
+        return self
 
-    def add(self, name: str) -> str:
-        """Make the namespace of a process; return its address."""
-        self.names.append(name)
-        number = len(self.names)
-        near, far = f"v{number}", f"w{number}"
-        ip("netns", "add", name)
-        ip("link", "add", near, "type", "veth", "peer", "name", far, "netns", name)
-        ip("address", "add", f"10.77.{number}.1/30", "dev", near)
-        ip("link", "set", near, "up")
-        within = ("-n", name)
-        ip(*within, "link", "set", "lo", "up")
-        ip(*within, "address", "add", f"10.77.{number}.2/30", "dev", far)
-        ip(*within, "link", "set", far, "up")
-        ip(*within, "route", "add", "default", "via", f"10.77.{number}.1")
-        return self.address(name)
+    def __exit__(self, *_: object) -> None:
+        """Remove all of it, so that another router may take the same names."""
+        for source, target in list(self._rules):
+            self.restore(source, target)
+        for name in self.names:
+            ip("netns", "delete", name)
 
     def address(self, name: str) -> str:
         return f"10.77.{self.names.index(name) + 1}.2"
+
+    def gateway(self, name: str) -> str:
+        """Return the router's own address as a namespace sees it."""
+        return f"10.77.{self.names.index(name) + 1}.1"
 
     def prefix(self, name: str) -> list[str]:
         """Return the words that run a command in a namespace."""

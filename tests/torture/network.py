@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -25,17 +26,19 @@ from tests.servers.postgres import HOW, PostgresServer, binaries, postgres_serve
 from tests.servers.refusing import free_port
 from tests.torture.clocks import Clock, clock_library
 from tests.torture.coordinator import say
-from tests.torture.crawl_history import crawl_violations
 from tests.torture.faults import Faults
 from tests.torture.history import History, violations
 from tests.torture.lossy import LossyNetwork
 from tests.torture.namespaces import run_inside, why_not
-from tests.torture.network_crawl import PER_CRAWL, describe_crawl, run_crawl
+from tests.torture.network_crawl import run_crawl, run_crawls
 from tests.torture.network_fleet import LEASE_S, NAMES, Plan, describe, networked_fleet, run_faults
 
 FULL = 300
 AGENTS = 3
 SOCKET = ".s.PGSQL.5432"
+NAMESPACES = ("namespaces", "crawl-namespaces")
+Part = Callable[[Path, int, int], tuple[str, list[str]]]
+"""Takes a folder, a seed and how many faults; returns figures, and what was wrong."""
 
 
 def run_fleet(folder: Path, server: PostgresServer, seed: int, faults: int, agents: int = AGENTS) -> History:
@@ -70,17 +73,19 @@ def run_fleet(folder: Path, server: PostgresServer, seed: int, faults: int, agen
 
 
 def run_part(name: str, seed: int, faults: int) -> bool:
-    """Run one part, and say what came of it; return whether all is well.
-
-    The folder of a part that failed is kept, with the logs of all its processes.
-    """
+    """Run one part, and say what came of it; return whether all is well."""
     say(f"replay with: bin/torture network --only {name} --seed {seed} --faults {faults}")
     folder = Path(tempfile.mkdtemp(prefix=f"ipmicra-{name}-"))
     folder.chmod(0o755)  # PostgreSQL runs as nobody, and goes by a clock in here
+    if name in NAMESPACES:
+        return run_inside("tests.torture.network_namespaces", name, str(folder), str(seed), str(faults)) == 0
+    return judged(name, PARTS[name], folder, seed, faults)
+
+
+def judged(name: str, part: Part, folder: Path, seed: int, faults: int) -> bool:
+    """Run a part in a folder, which is kept if something is wrong; return whether all is well."""
     began_s = time.monotonic()
-    if name == "namespaces":
-        return run_inside("tests.torture.network_namespaces", str(folder), str(seed), str(faults)) == 0
-    figures, found = PARTS[name](folder, seed, faults)
+    figures, found = part(folder, seed, faults)
     say(f"{name}: {figures} in {time.monotonic() - began_s:.0f} s, {len(found)} violations")
     for one in found[:50]:
         say(one)
@@ -97,26 +102,7 @@ def fleet_part(folder: Path, seed: int, faults: int) -> tuple[str, list[str]]:
     return f"{len(history.faults)} faults, {describe(history)}", violations(history)
 
 
-def crawl_part(folder: Path, seed: int, faults: int) -> tuple[str, list[str]]:
-    """Run as many crawls as the faults need, each with a seed of its own."""
-    found: list[str] = []
-    done = pages = again = 0
-    crawls = -(-faults // PER_CRAWL)
-    for number in range(crawls):
-        own = folder / str(number)
-        own.mkdir()
-        history = run_crawl(own, seed + number, min(PER_CRAWL, faults - number * PER_CRAWL))
-        say(f"seed {seed + number}: {len(history.faults)} faults, {describe_crawl(history)}")
-        found += [f"seed {seed + number}: {one}" for one in crawl_violations(history)]
-        done, urls = done + len(history.faults), {one.url for one in history.fetched}
-        pages, again = pages + len(urls), again + len(history.fetched) - len(urls)
-    return f"{done} faults, {crawls} crawls, {pages} pages, {again} fetched twice", found
-
-
-PARTS: dict[str, Callable[[Path, int, int], tuple[str, list[str]]]] = {
-    "fleet": fleet_part,
-    "crawl": crawl_part,
-}
+PARTS: dict[str, Part] = {"fleet": fleet_part, "crawl": partial(run_crawls, run_crawl)}
 
 
 def main() -> int:
@@ -124,16 +110,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bin/torture network", description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=FULL, help="of each part")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", choices=[*PARTS, "namespaces"], nargs="+")
+    parser.add_argument("--only", choices=[*PARTS, *NAMESPACES], nargs="+")
     chosen = parser.parse_args()
-    chosen.only = chosen.only or [*PARTS, "namespaces"]
+    chosen.only = chosen.only or [*PARTS, *NAMESPACES]
     if binaries() is None:
         say(HOW)
         return 1
     reason = why_not()
-    if reason is not None and "namespaces" in chosen.only:
+    if reason is not None and not {*NAMESPACES}.isdisjoint(chosen.only):
         say(f"namespaces are left out: {reason}")
-        chosen.only.remove("namespaces")
+        chosen.only = [name for name in chosen.only if name not in NAMESPACES]
     outcomes = [run_part(name, chosen.seed, chosen.faults) for name in chosen.only]
     return not all(outcomes)
 

@@ -1,91 +1,54 @@
-"""The fleet of `network_fleet.py` in network namespaces: what is lost is lost without a word.
+"""The fleet and the crawl of this campaign in network namespaces: packets are dropped silently.
 
 A fault cuts the path between two processes, in one direction or in both, for a while: an agent and a
-coordinator, the two coordinators, a coordinator and the database. Clocks jump as well, that of the database's
-server too. Runs inside `namespaces.run_inside`.
+coordinator, the two coordinators, a coordinator and the database; or a node of a crawl and its coordinator.
+Clocks jump as well, that of the database's server too. Runs inside `namespaces.run_inside`.
 """
 
 from __future__ import annotations
 
-import shutil
 import socket
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 
 import trustme
 
+from tests.loopback_crawl import CRAWLERS, Crawl, crawl_coordinator, node_settings
+from tests.servers.loopback_web import loopback_web
 from tests.servers.postgres import PostgresServer
-from tests.torture.clocks import JUMPS_S, Clock, clock_library
-from tests.torture.faults import JUMP
-from tests.torture.history import Fault, History, violations
+from tests.torture import network_crawl
+from tests.torture.clocks import Clock, clock_library
+from tests.torture.crawl_history import CrawlHistory
+from tests.torture.cuts import Cuts
+from tests.torture.history import History, violations
 from tests.torture.namespaces import Router
+from tests.torture.network import Part, judged
+from tests.torture.network_crawl import WORLD, crawl_through, run_crawls
 from tests.torture.network_fleet import LEASE_S, NAMES, Plan, describe, networked_fleet, run_faults
 
 PORT, DATABASE_PORT = 8460, 5432
 DATABASE = "db"
-LONGEST_S, BEYOND_S = 2.0, {"db": 2.5 * LEASE_S, "agent": 18.0}
-"""Now and then a cut lasts beyond a lease, or beyond the time that an agent may stay away."""
+BOX = "box"
+"""The coordinator of a crawl."""
 
 
-@dataclass
-class Cuts:
-    """Cuts paths between namespaces, several at a time, and lets clocks jump."""
-
-    router: Router
-    clocks: Sequence[Clock]
-    rng: Random
-    _under_way: list[tuple[float, str, str]] = field(default_factory=list)
-
-    def strike(self) -> Fault:
-        """Begin a fault, and end those that are due."""
-        self.relieve()
-        now_s = time.monotonic()
-        if self.rng.random() < 1 / 6:
-            clock, ahead_s = self.rng.choice(self.clocks), self.rng.choice([0.0, *JUMPS_S])
-            clock.set(ahead_s)
-            return Fault(clock.file.name, f"{JUMP} to {ahead_s:+g} s", now_s, now_s)
-        one, other = self._pair()
-        lasts_s = self._duration_s(one, other)
-        for source, target in self.rng.choice([[(one, other)], [(other, one)], [(one, other), (other, one)]]):
-            self.router.drop(source, target)
-            self._under_way.append((now_s + lasts_s, source, target))
-        return Fault(f"{one} and {other}", "partition", now_s, now_s + lasts_s)
-
-    def _pair(self) -> tuple[str, str]:
-        agents = [name for name in self.router.names if name not in {*NAMES, DATABASE}]
-        pairs = [
-            *((agent, name) for agent in agents for name in NAMES),
-            *((name, DATABASE) for name in NAMES for _ in agents),
-            NAMES,
-        ]
-        return self.rng.choice(pairs)
-
-    def _duration_s(self, one: str, other: str) -> float:
-        if self.rng.random() < 1 / 10:
-            return BEYOND_S["db" if DATABASE in {one, other} else "agent"]
-        return self.rng.uniform(0.1, LONGEST_S)
-
-    def relieve(self, *, everything: bool = False) -> None:
-        """End cuts that are due, or all of them."""
-        for until_s, source, target in list(self._under_way):
-            if everything or until_s <= time.monotonic():
-                self._under_way.remove((until_s, source, target))
-                if not any((source, target) == (a, b) for _, a, b in self._under_way):
-                    self.router.restore(source, target)
+def beyond_s(one: str, other: str) -> float:
+    """Return a time beyond a lease, or beyond the time that an agent may stay away."""
+    return 2.5 * LEASE_S if DATABASE in {one, other} else 18.0
 
 
-def run_namespaces(folder: Path, seed: int, faults: int, agents: int = 3) -> History:
-    """Let cuts and jumps hit a fleet in namespaces."""
-    rng, router = Random(seed), Router()
-    library, signer = clock_library(folder), trustme.CA()
-    signer.cert_pem.write_to_path(folder / "ca.pem")
-    for name in (DATABASE, *NAMES, *(f"c{number}" for number in range(agents))):
-        router.add(name)
-    clocks = {name: Clock(folder / f"clock of {name}", library) for name in router.names}
+def run_fleet(folder: Path, seed: int, faults: int, agents: int = 3) -> History:
+    """Let cuts and jumps hit a fleet."""
+    with Router((DATABASE, *NAMES, *(f"c{number}" for number in range(agents)))) as router:
+        return _faulted(folder, router, seed, faults, agents)
+
+
+def _faulted(folder: Path, router: Router, seed: int, faults: int, agents: int) -> History:
+    rng, signer = Random(seed), _signer(folder)
+    clocks = _clocks(folder, router.names)
     settings = {"listen_addresses": router.address(DATABASE), "port": str(DATABASE_PORT)}
     where, clock = router.prefix(DATABASE), clocks[DATABASE].environment
     with (
@@ -109,8 +72,26 @@ def run_namespaces(folder: Path, seed: int, faults: int, agents: int = 3) -> His
             port=sites.getsockname()[1],
         )
         with networked_fleet(folder, plan, store, agents) as fleet:
-            cuts = Cuts(router, list(clocks.values()), rng)
+            pairs = [
+                *((agent, name) for agent in fleet.agents for name in NAMES),
+                *((name, DATABASE) for name in NAMES for _ in fleet.agents),
+                NAMES,
+            ]
+            cuts = Cuts(router=router, clocks=list(clocks.values()), rng=rng, pairs=pairs, beyond_s=beyond_s)
             return run_faults(fleet, rng, faults, cuts.strike, lambda: cuts.relieve(everything=True))
+
+
+def _clocks(folder: Path, names: Sequence[str]) -> dict[str, Clock]:
+    """Make a clock for each process."""
+    library = clock_library(folder)
+    return {name: Clock(folder / f"clock of {name}", library) for name in names}
+
+
+def _signer(folder: Path) -> trustme.CA:
+    """Make an authority whose certificate all of them trust."""
+    signer = trustme.CA()
+    signer.cert_pem.write_to_path(folder / "ca.pem")
+    return signer
 
 
 def _certified(signer: trustme.CA, folder: Path, name: str, address: str) -> list[str]:
@@ -122,19 +103,52 @@ def _certified(signer: trustme.CA, folder: Path, name: str, address: str) -> lis
     return ["--tls-cert", str(chain), "--tls-key", str(key), "--ca", str(folder / "ca.pem")]
 
 
-def main(folder: str, seed: str, faults: str) -> int:
-    """Run inside the router's namespace; say what came of it."""
-    began_s = time.monotonic()
-    history = run_namespaces(Path(folder), int(seed), int(faults))
-    found = violations(history)
-    sys.stdout.write(
-        f"namespaces: {len(history.faults)} faults, {describe(history)} "
-        f"in {time.monotonic() - began_s:.0f} s, {len(found)} violations\n"
+def run_crawl(folder: Path, seed: int, faults: int) -> CrawlHistory:
+    """Let cuts and jumps hit the nodes of a crawl."""
+    with Router((BOX, *CRAWLERS)) as router:
+        return _crawled(folder, router, seed, faults)
+
+
+def _crawled(folder: Path, router: Router, seed: int, faults: int) -> CrawlHistory:
+    """Run a crawl. Its web is at the router, where all nodes reach it whatever is cut."""
+    rng, signer = Random(seed), _signer(folder)
+    clocks = _clocks(folder, router.names)
+    words = [
+        *("--listen", f"{router.address(BOX)}:{PORT}", "--node-lease", str(network_crawl.LEASE_S)),
+        *_certified(signer, folder, BOX, router.address(BOX)),
+    ]
+    box = crawl_coordinator(WORLD, folder, *words, **clocks[BOX].environment)
+    box.prefix, box.authority = router.prefix(BOX), folder / "ca.pem"
+    cuts = Cuts(
+        router=router,
+        clocks=list(clocks.values()),
+        rng=rng,
+        pairs=[(BOX, name) for name in CRAWLERS],
+        beyond_s=lambda *_: rng.uniform(0.8, 1.2) * network_crawl.BEYOND_S,
+        beyond_share=network_crawl.BEYOND_SHARE,
     )
-    sys.stdout.writelines(f"{one}\n" for one in found[:50])
-    if not found:
-        shutil.rmtree(folder)
-    return bool(found)
+    with loopback_web(WORLD.page, "0.0.0.0") as web, box:
+        settings = node_settings(box, network_crawl.SETTINGS) | {"IPMICRA_CA": str(folder / "ca.pem")}
+        with Crawl(WORLD, folder, web, box, settings) as crawl:
+            for name in CRAWLERS:
+                crawl.prefixes[name] = router.prefix(name)
+                crawl.environments[name] = clocks[name].environment | {
+                    "http_proxy": f"http://{router.gateway(name)}:{web.port}"
+                }
+            return crawl_through(crawl, cuts, faults)
+
+
+def fleet_part(folder: Path, seed: int, faults: int) -> tuple[str, list[str]]:
+    history = run_fleet(folder, seed, faults)
+    return f"{len(history.faults)} faults, {describe(history)}", violations(history)
+
+
+PARTS: dict[str, Part] = {"namespaces": fleet_part, "crawl-namespaces": partial(run_crawls, run_crawl)}
+
+
+def main(name: str, folder: str, seed: str, faults: str) -> int:
+    """Run a part inside the router's namespace."""
+    return not judged(name, PARTS[name], Path(folder), int(seed), int(faults))
 
 
 if __name__ == "__main__":

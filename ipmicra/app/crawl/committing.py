@@ -32,6 +32,10 @@ class CommittingNode:
         """Take a request from the spider."""
         return self._node.take(request)
 
+    def must_wait(self, request: Request) -> bool:
+        """Return whether it is too early for a request to leave the queue."""
+        return self._node.must_wait(request)
+
     def may_start(self, request: Request) -> bool:
         """Return whether a request that leaves the queue may be downloaded."""
         return self._node.may_start(request)

@@ -64,6 +64,11 @@ class AssignedNode:
             return False
         return self._put_aside(request)
 
+    def must_wait(self, request: Request) -> bool:
+        """Return False: sites do not move."""
+        del request
+        return False
+
     def may_start(self, request: Request) -> bool:
         """Return True: a file does not change while it is used."""
         del request

@@ -31,6 +31,16 @@ def in_progress(crawler: ScrapyCrawler) -> set[Request]:
     return set() if slot is None else slot.inprogress
 
 
+def waits_at_downloader(crawler: ScrapyCrawler, request: Request, taken: int) -> float:
+    """Return how long a request would wait for its turn, behind what was taken of its slot; in seconds."""
+    assert crawler.engine is not None  # noqa: S101 - it asks for requests
+    downloader = crawler.engine.downloader
+    slot = downloader.slots.get(downloader.get_slot_key(request))
+    if slot is None or not slot.delay:
+        return 0.0
+    return (taken - len(slot.transferring)) * slot.delay * (1 + slot.jitter)
+
+
 def is_idle(crawler: ScrapyCrawler) -> bool:
     """Return whether all start URLs are read, and nothing is queued or in progress."""
     engine: ExecutionEngine | None = crawler.engine

@@ -16,10 +16,13 @@ So the process may die at any point: what it did not report is delivered again, 
 was ever fetched there was found here. What it finds there is queued at once and reported as held; whether a
 link is new is known without asking. Up to `most_claimed` links, for the rest may wait elsewhere.
 
-*Leases.* If no answer came for `lease_s`, downloads stop until one comes: the sites may be another node's.
+*Leases.* Downloads start only within `lease_s` after the node sent the last message that was answered: later
+the sites may be another node's. The time of the answer does not count, because packets that a network lost
+are sent again much later. What Scrapy's downloader has, it starts whatever happens: it gets no more of a slot
+than it can start within another `lease_s` (`must_wait`).
 
-*Polite hand-over.* The first request to a slot that another process held waits for one polite delay. A slot
-that is to be given up is released once nothing of it is in progress.
+*Moving.* A slot that is to be given up is released once nothing of it is in progress. Its next holder waits
+for one polite delay (`hand_over.py`).
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from ipmicra.edge.log import EventLog
 from ipmicra.edge.scrapy import engine
 from ipmicra.edge.scrapy.config import NodeConfig
 from ipmicra.edge.scrapy.courier import Courier, Line, Outcome, SessionEndedError
+from ipmicra.edge.scrapy.hand_over import HandOver
 from ipmicra.edge.scrapy.held_links import NUMBER, HeldLinks
 from ipmicra.edge.scrapy.journal import Journal
 from ipmicra.edge.scrapy.observing import Observer
@@ -48,7 +52,6 @@ from ipmicra.wire.links import (
     DeliveredLink,
     ExchangeAnswer,
     ExchangeRequest,
-    JoinAnswer,
     JoinRequest,
 )
 
@@ -67,7 +70,7 @@ class ExchangingNode:
         self._observer = Observer()
         self.failed = self._observer.failed
         self._held = HeldLinks()
-        self._held_back: list[tuple[float, Request]] = []
+        self._hand_over = HandOver()
         self._counts: Counter[str] = Counter()  # for Scrapy's statistics, at the next tick
         self._spent_s = 0.0  # processor time of the exchange in this thread
         self._sent_at_s = 0.0  # processor time when the last message was sent
@@ -75,20 +78,21 @@ class ExchangingNode:
         self._free: dict[str, int] = {}  # lost slots without work, and the entries to be said before
         self._is_injecting = self._is_closing = False
         self._absent: tuple[str, ...] = ()
-        self._joined(line.join(me))
+        self._join(me)
         self._courier = Courier(line).start()
 
-    def _joined(self, answer: JoinAnswer) -> None:
+    def _join(self, me: JoinRequest) -> None:
         """Start a session: what was delivered in another one is void."""
+        self._leased_s = time.monotonic()
+        answer = self._line.join(me)
         is_same_run = self._journal.run in {None, answer.run}
         if not is_same_run:
             self._journal.clear()
         self._journal.run = answer.run
         self._session, self._lease_s = answer.session, answer.lease_s
         self._is_ended = answer.state is CrawlState.ENDED
-        self._heard_s = time.monotonic()
         self._held.void(is_same_run=is_same_run)
-        self._held_back = []
+        self._hand_over.void()
         self._delivery = 0
         self._sent_s = 0.0
 
@@ -158,7 +162,12 @@ class ExchangingNode:
 
     def has_room(self) -> bool:
         """Return whether downloads may start: the lease holds, and not too much waits to be said."""
-        return not self._outbox.is_full and time.monotonic() - self._heard_s < self._lease_s
+        return not self._outbox.is_full and time.monotonic() - self._leased_s < self._lease_s
+
+    def must_wait(self, request: Request) -> bool:
+        """Return whether a request would start so late that its site, moved after two leases, is not ours."""
+        taken = self._held.taken_of(request)
+        return taken > 0 and engine.waits_at_downloader(self._crawler, request, taken + 1) > self._lease_s
 
     def may_start(self, request: Request) -> bool:
         """Return whether a request is still ours; remember it until it is finished."""
@@ -188,7 +197,8 @@ class ExchangingNode:
         """Finish, release, send, receive."""
         began_s, now_s = time.thread_time(), time.monotonic()
         self._finish(now_s)
-        self._let_go(now_s)
+        for request in self._hand_over.due(now_s):
+            self._inject(request)
         outcome = self._courier.collect()
         if outcome is not None:
             self._hear(outcome, now_s)
@@ -244,14 +254,6 @@ class ExchangingNode:
             self._counts["fetched"] += len(finished)
             self._outbox.finish(finished, now_s)
 
-    def _let_go(self, now_s: float) -> None:
-        """Queue what was held back for politeness' sake and is due."""
-        due = [request for at_s, request in self._held_back if at_s <= now_s]
-        if due:
-            self._held_back = [(at_s, request) for at_s, request in self._held_back if at_s > now_s]
-            for request in due:
-                self._inject(request)
-
     # --- what is said and heard
 
     def _speak(self, now_s: float) -> None:
@@ -285,7 +287,7 @@ class ExchangingNode:
             holding=len(self._held),
             repeated=self._repeated,
             is_idle=is_idle,
-            wait_s=self._config.wait_s if is_idle and not released else 0.0,
+            wait_s=min(self._config.wait_s, self._lease_s / 2) if is_idle and not released else 0.0,
             observed=self._observer.due(is_last=is_idle or self._is_closing),
         )
 
@@ -311,7 +313,7 @@ class ExchangingNode:
     def _hear(self, outcome: Outcome, now_s: float) -> None:
         self._tell_counts()
         if isinstance(outcome, ExchangeAnswer):
-            self._heard_s = now_s
+            self._leased_s = self._sent_s  # not now: the answer may have been long under way
             if len(self._queue):
                 engine.look_again(self._crawler)  # the lease may have run out before
             batch = self._outbox.heard(now_s)
@@ -361,7 +363,7 @@ class ExchangingNode:
         self._counts["received"] += 1
         self._held.receive(one, delivery, request)
         if one.is_moved and self._delay_s:
-            self._held_back.append((now_s + self._delay_s, request))
+            self._hand_over.add(request, now_s + self._delay_s)
         else:
             self._inject(request)
 
@@ -375,7 +377,7 @@ class ExchangingNode:
 
     def _join_again(self) -> None:
         try:
-            self._joined(self._line.join(replace(self._me, run=self._journal.run)))
+            self._join(replace(self._me, run=self._journal.run))
         except IpmicraError as error:
             events.warning("not_joined", "{error}", error=str(error))
             return

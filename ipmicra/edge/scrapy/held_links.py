@@ -11,6 +11,7 @@ node had found it as well, stays one link.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -45,7 +46,10 @@ class HeldLinks:
     def __init__(self) -> None:
         """Start empty."""
         self._links: dict[int, _Held] = {}
-        self._running: dict[Request, int | None] = {}
+        self._running: dict[Request, tuple[int | None, str | None]] = {}
+        """Number and slot of each request in progress."""
+        self._taken: Counter[str | None] = Counter()
+        """Requests in progress, by slot."""
         self._slots: dict[str, str] = {}
         self._lost: dict[str, None] = {}
         self._open: set[str] = set()
@@ -146,14 +150,23 @@ class HeldLinks:
             if held is None:
                 return False
             held.running += 1
-        self._running[request] = number
+        slot = request.meta.get(SLOT)
+        self._taken[slot] += 1
+        self._running[request] = number, slot
         return True
+
+    def taken_of(self, request: Request) -> int:
+        """Count the requests in progress that are in the slot of another one."""
+        return self._taken.get(request.meta.get(SLOT), 0)
 
     def finish(self, in_progress: Collection[Request]) -> list[int | Fetched]:
         """Take what is no longer in progress; return what says which links are finished by that."""
         finished: list[int | Fetched] = []
         for request in [one for one in self._running if one not in in_progress]:
-            number = self._running.pop(request)
+            number, slot = self._running.pop(request)
+            self._taken[slot] -= 1
+            if not self._taken[slot]:
+                del self._taken[slot]
             held = self._held(request)
             if number is None or held is None:
                 continue

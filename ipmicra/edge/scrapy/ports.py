@@ -35,6 +35,9 @@ class Node(Protocol):
     def take(self, request: Request) -> bool:
         """Take a request from the spider: queue it, hand it over or drop it; return whether it was kept."""
 
+    def must_wait(self, request: Request) -> bool:
+        """Return whether it is too early for a request to leave the queue."""
+
     def may_start(self, request: Request) -> bool:
         """Return whether a request that leaves the queue may be downloaded; it is taken care of if not."""
 

@@ -31,19 +31,40 @@ class Scheduler(ScrapyScheduler):
     def next_request(self) -> Request | None:
         """Return the next request that may still be downloaded here."""
         while self._node.has_room():
-            request = super().next_request()
+            request = self._pop()
             if request is None or self._node.may_start(request):
                 return request
         return None
+
+    def _pop(self) -> Request | None:
+        """Take the next request out of Scrapy's queue."""
+        return super().next_request()
 
 
 class DeliveredScheduler(Scheduler):
     """The same where the coordinator keeps the queue: what it delivered is kept in memory only.
 
     A queue on disk would come back after a restart beside the same links, delivered again.
+
+    The downloader gets a request only when it can start soon. Once there it is started whatever happens, and
+    by then its site may be another node's. Scrapy picks the slot with the fewest requests at the downloader,
+    so while the picked one has too many, all others have enough to do.
     """
+
+    _early: Request | None = None
+    """Taken out of the queue too early: the next one."""
 
     def open(self, spider: Spider) -> Deferred[None] | None:
         """Open queues in memory."""
         self.dqdir = None
         return super().open(spider)
+
+    def __len__(self) -> int:
+        """Count the queued requests."""
+        return super().__len__() + (self._early is not None)
+
+    def _pop(self) -> Request | None:
+        request, self._early = self._early or super()._pop(), None
+        if request is not None and self._node.must_wait(request):
+            request, self._early = None, request
+        return request

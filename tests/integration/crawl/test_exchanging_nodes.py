@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -11,16 +12,22 @@ import requests
 from ipmicra.app.access import TokenWish, add_token
 from ipmicra.edge.store.store import Store
 from ipmicra.model.token import Role
-from tests.loopback_crawl import World, crawl_of
+from tests.loopback_crawl import Crawl, World, crawl_of
 from tests.patience import wait_until
 from tests.servers.loopback_web import Page
 from tests.torture.crawl_history import fetched_again, two_holders
+from tests.torture.lossy import LossyNetwork, Passing
 
 pytestmark = pytest.mark.slow
 WORLD = World(hosts=8, pages=20)
 DEPTH = 8
 """Limit where there are traps."""
 IDN = "xn--kse-qla.example"
+
+
+def stood_in(crawl: Crawl) -> int:
+    """Count what nyc fetched of fra's sites."""
+    return sum(one.who == "nyc" and crawl.world.owner(one.host) == "fra" for one in crawl.web.visits)
 
 
 def test_two_nodes_fetch_every_page_once_each_its_own(tmp_path: Path) -> None:
@@ -70,16 +77,52 @@ def test_sites_of_a_dead_node_move_and_come_back_with_it(tmp_path: Path) -> None
             crawl.start(name)
         wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
         crawl.kill("fra")
-
-        def nyc_at_fra() -> int:
-            return sum(v.who == "nyc" and WORLD.owner(v.host) == "fra" for v in crawl.web.visits)
-
-        wait_until(lambda: nyc_at_fra() > 3, "nyc stands in")
+        wait_until(lambda: stood_in(crawl) > 3, "nyc stands in")
         crawl.start("fra")
         crawl.wait()
         assert set(crawl.web.urls()) == WORLD.reachable(crawl.starts)
         assert [*fetched_again(crawl.history()), *two_holders(crawl.history())] == []
         assert not [v for v in crawl.web.visits if v.who == "fra" and WORLD.owner(v.host) != "fra"]
+
+
+def test_answer_that_comes_late_extends_no_lease(tmp_path: Path) -> None:
+    """The coordinator heard a node for the last time when it sent its message: its sites have moved since."""
+    settings = {"DOWNLOAD_DELAY": 0.25, "RETRY_ENABLED": False}
+    with (
+        LossyNetwork(1) as network,
+        crawl_of(replace(WORLD, pages=30), tmp_path, settings, lease_s=2.0) as crawl,
+    ):
+        wire = network.add("of fra", ("127.0.0.1", urlsplit(crawl.box.url).port or 0))
+        crawl.doors["fra"] = wire.url
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        wait_until(lambda: all(len(crawl.web.urls(name)) > 20 for name in ("fra", "nyc")), "both have begun")
+        network.set(wire, back=Passing.HOLD)
+        wait_until(lambda: stood_in(crawl) > 3, "nyc stands in")
+        network.heal(wire)
+        crawl.wait()
+        assert set(crawl.web.urls()) == crawl.world.reachable(crawl.starts)
+        assert two_holders(crawl.history()) == []
+
+
+def test_node_hands_no_more_to_the_downloader_than_starts_before_its_sites_may_move(tmp_path: Path) -> None:
+    """Scrapy would take sixteen requests, which start one after the other, a second apart."""
+    settings = {"DOWNLOAD_DELAY": 1.0, "RETRY_ENABLED": False}
+    with (
+        LossyNetwork(1) as network,
+        crawl_of(World(hosts=4, pages=10), tmp_path, settings, lease_s=2.0) as crawl,
+    ):
+        wire = network.add("of fra", ("127.0.0.1", urlsplit(crawl.box.url).port or 0))
+        crawl.doors["fra"] = wire.url
+        for name in ("fra", "nyc"):
+            crawl.start(name)
+        wait_until(lambda: len(crawl.web.urls("fra")) > 5, "fra has begun")
+        network.set(wire, there=Passing.LOSE, back=Passing.LOSE)
+        wait_until(lambda: stood_in(crawl) > 3, "nyc stands in")
+        network.heal(wire)
+        crawl.wait()
+        assert set(crawl.web.urls()) == crawl.world.reachable(crawl.starts)
+        assert two_holders(crawl.history()) == []
 
 
 def test_second_node_of_a_crawler_takes_its_share(tmp_path: Path) -> None:

@@ -38,6 +38,21 @@ def test_claimed_link_is_finished_by_its_key() -> None:
     assert not held.has_claimed(2)
 
 
+def test_requests_in_progress_are_counted_by_their_slot() -> None:
+    held = opened()
+    waiting = request(9)
+    waiting.meta["download_slot"] = "s"
+    assert held.taken_of(waiting) == 1
+    held.claim(HOST, 3, other := request(3))
+    held.start(other)
+    assert held.taken_of(waiting) == 2
+    assert held.taken_of(request(9)) == 0, "it has no slot yet"
+    held.finish([other])
+    assert held.taken_of(waiting) == 1
+    held.finish([])
+    assert held.taken_of(waiting) == 0
+
+
 def test_claimed_link_that_is_delivered_as_well_stays_one_link() -> None:
     held = opened()
     assert not held.adopt(delivered(7, 2))
