@@ -19,7 +19,7 @@ link is new is known without asking. Up to `most_claimed` links, for the rest ma
 *Leases.* Downloads start only within `lease_s` after the node sent the last message that was answered: later
 the sites may be another node's. The time of the answer does not count, because packets that a network lost
 are sent again much later. What Scrapy's downloader has, it starts whatever happens: it gets no more of a slot
-than it can start within another `lease_s` (`must_wait`).
+than it can start within half of another `lease_s` (`must_wait`).
 
 *Moving.* A slot that is to be given up is released once nothing of it is in progress. Its next holder waits
 for one polite delay (`hand_over.py`).
@@ -167,7 +167,7 @@ class ExchangingNode:
     def must_wait(self, request: Request) -> bool:
         """Return whether a request would start so late that its site, moved after two leases, is not ours."""
         taken = self._held.taken_of(request)
-        return taken > 0 and engine.waits_at_downloader(self._crawler, request, taken + 1) > self._lease_s
+        return taken > 0 and engine.waits_at_downloader(self._crawler, request, taken + 1) > self._lease_s / 2
 
     def may_start(self, request: Request) -> bool:
         """Return whether a request is still ours; remember it until it is finished."""
