@@ -88,7 +88,8 @@ class Router:
         """Remove all of it, so that another router may take the same names."""
         for source, target in list(self._rules):
             self.restore(source, target)
-        for name in self.names:
+        for number, name in enumerate(self.names, 1):
+            ip("link", "delete", f"v{number}")  # the kernel would do so some time after the namespace
             ip("netns", "delete", name)
 
     def address(self, name: str) -> str:

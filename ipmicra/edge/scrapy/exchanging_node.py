@@ -253,6 +253,7 @@ class ExchangingNode:
         if finished:
             self._counts["fetched"] += len(finished)
             self._outbox.finish(finished, now_s)
+            engine.look_again(self._crawler)  # a request may have waited for these
 
     # --- what is said and heard
 
