@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.loopback_crawl import World
 from tests.servers.postgres import PostgresServer
 from tests.torture.crawl_history import crawl_violations
 from tests.torture.history import violations
+from tests.torture.namespaces import run_inside, why_not
 from tests.torture.network import run_fleet
 from tests.torture.network_crawl import run_crawl
 
@@ -18,6 +21,13 @@ def test_faults_between_coordinators_agents_and_database_break_no_promise(
     history = run_fleet(tmp_path, postgres, seed=7, faults=5, agents=2)
     assert violations(history) == []
     assert history.sent
+
+
+@pytest.mark.skipif(why_not() is not None, reason=f"no network namespaces here: {why_not()}")
+def test_packets_that_are_dropped_between_nodes_and_coordinator_lose_no_page(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    folder.mkdir()
+    assert run_inside("tests.torture.network_namespaces", "small crawl", str(folder), "7", "4") == 0
 
 
 def test_faults_between_nodes_and_coordinator_lose_no_page(tmp_path: Path) -> None:

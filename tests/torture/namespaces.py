@@ -15,6 +15,7 @@ pass.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -43,7 +44,7 @@ def why_not() -> str | None:
 
 def run_inside(*words: str) -> int:
     """Run this campaign's module again, with names of namespaces of its own; return the exit code."""
-    own = f"exec {sys.executable} -m {' '.join(words)}"
+    own = f"exec {sys.executable} -m {shlex.join(words)}"
     command = f"mkdir -p /run/netns && mount -t tmpfs tmpfs /run/netns && {own}"
     inside = ["unshare", "--net", "--mount", "sh", "-c", command]
     return subprocess.run(inside, cwd=ROOT, check=False).returncode

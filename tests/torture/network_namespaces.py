@@ -16,7 +16,7 @@ from random import Random
 
 import trustme
 
-from tests.loopback_crawl import CRAWLERS, Crawl, crawl_coordinator, node_settings
+from tests.loopback_crawl import CRAWLERS, Crawl, World, crawl_coordinator, node_settings
 from tests.servers.loopback_web import loopback_web
 from tests.servers.postgres import PostgresServer
 from tests.torture import network_crawl
@@ -103,21 +103,20 @@ def _certified(signer: trustme.CA, folder: Path, name: str, address: str) -> lis
     return ["--tls-cert", str(chain), "--tls-key", str(key), "--ca", str(folder / "ca.pem")]
 
 
-def run_crawl(folder: Path, seed: int, faults: int) -> CrawlHistory:
+def run_crawl(folder: Path, seed: int, faults: int, world: World = WORLD) -> CrawlHistory:
     """Let cuts and jumps hit the nodes of a crawl."""
     with Router((BOX, *CRAWLERS)) as router:
-        return _crawled(folder, router, seed, faults)
+        return _crawled(folder, router, Random(seed), faults, world)
 
 
-def _crawled(folder: Path, router: Router, seed: int, faults: int) -> CrawlHistory:
+def _crawled(folder: Path, router: Router, rng: Random, faults: int, world: World) -> CrawlHistory:
     """Run a crawl. Its web is at the router, where all nodes reach it whatever is cut."""
-    rng, signer = Random(seed), _signer(folder)
-    clocks = _clocks(folder, router.names)
+    signer, clocks = _signer(folder), _clocks(folder, router.names)
     words = [
         *("--listen", f"{router.address(BOX)}:{PORT}", "--node-lease", str(network_crawl.LEASE_S)),
         *_certified(signer, folder, BOX, router.address(BOX)),
     ]
-    box = crawl_coordinator(WORLD, folder, *words, **clocks[BOX].environment)
+    box = crawl_coordinator(world, folder, *words, **clocks[BOX].environment)
     box.prefix, box.authority = router.prefix(BOX), folder / "ca.pem"
     cuts = Cuts(
         router=router,
@@ -127,9 +126,9 @@ def _crawled(folder: Path, router: Router, seed: int, faults: int) -> CrawlHisto
         beyond_s=lambda *_: rng.uniform(0.8, 1.2) * network_crawl.BEYOND_S,
         beyond_share=network_crawl.BEYOND_SHARE,
     )
-    with loopback_web(WORLD.page, "0.0.0.0") as web, box:
+    with loopback_web(world.page, "0.0.0.0") as web, box:
         settings = node_settings(box, network_crawl.SETTINGS) | {"IPMICRA_CA": str(folder / "ca.pem")}
-        with Crawl(WORLD, folder, web, box, settings) as crawl:
+        with Crawl(world, folder, web, box, settings) as crawl:
             for name in CRAWLERS:
                 crawl.prefixes[name] = router.prefix(name)
                 crawl.environments[name] = clocks[name].environment | {
@@ -143,7 +142,12 @@ def fleet_part(folder: Path, seed: int, faults: int) -> tuple[str, list[str]]:
     return f"{len(history.faults)} faults, {describe(history)}", violations(history)
 
 
-PARTS: dict[str, Part] = {"namespaces": fleet_part, "crawl-namespaces": partial(run_crawls, run_crawl)}
+PARTS: dict[str, Part] = {
+    "namespaces": fleet_part,
+    "crawl-namespaces": partial(run_crawls, run_crawl),
+    "small crawl": partial(run_crawls, partial(run_crawl, world=World(hosts=4, pages=12))),
+}
+"""The last one is for the suite."""
 
 
 def main(name: str, folder: str, seed: str, faults: str) -> int:
