@@ -44,6 +44,7 @@ def test_hostile_member_harms_nobody_but_itself(tmp_path: Path) -> None:
         ({"samples": [("evil", "10.0.0.1", 1.0)]}, "which nobody asked for"),
         ({"trapped": 2, "refused": 9}, "sent to private addresses 2 times"),
         ({"refused": 0}, "no link to a private address reached a node"),
+        ({"begun": {"theft": 422}}, "no crawl could begin after 'theft': 422"),
         ({"growth_mb": 1_000.0}, "grew by 1000 MB"),
         ({"log": '{"event": "\x1b[2J"}'}, "the log has"),
         ({"rates": {"lies": {"known": 0.0}}}, "no known during 'lies'"),

@@ -70,6 +70,8 @@ class Abused:
     rates: dict[str, dict[str, float]] = field(default_factory=dict)
     """Answers per second of each kind, by attack; under "" without one."""
     statuses: dict[str, dict[str, int]] = field(default_factory=dict)
+    begun: dict[str, int] = field(default_factory=dict)
+    """What an honest node heard that began another crawl after an attack."""
     refused: int | None = None
     """Links to private addresses that a real node refused; None without that attack."""
     trapped: int = 0
@@ -90,6 +92,11 @@ class Abused:
                 found.append(f"{crawler} was believed about {address}, which nobody asked for")
         if self.growth_mb > MOST_GROWTH_MB:
             found.append(f"the coordinator grew by {self.growth_mb:.0f} MB")
+        found += [
+            f"no crawl could begin after {attack!r}: {status}"
+            for attack, status in self.begun.items()
+            if status != http.client.OK
+        ]
         if self.trapped:
             found.append(f"a node was sent to private addresses {self.trapped} times")
         if self.refused == 0:
@@ -199,6 +206,17 @@ def join_as_agent(fleet: CallingFleet, name: str) -> str:
     return own
 
 
+def begin_crawl(fleet: CallingFleet, crawl: str) -> int:
+    """Begin a crawl as an honest node, and leave it; return what the coordinator said."""
+    joined = fleet.coordinator.ask(
+        "POST", f"/v1/crawls/{crawl}/join", json={"version": 1, "node": NODE, "crawler": HONEST}
+    )
+    if joined.ok:
+        leaving = {"version": 1, "session": joined.json()["session"], "room": 0, "is_leaving": True}
+        assert fleet.coordinator.ask("POST", f"/v1/crawls/{crawl}/exchange", json=leaving).ok
+    return joined.status_code
+
+
 def memory_mb(pid: int) -> float:
     words = Path(f"/proc/{pid}/status").read_text("utf-8").split()
     return int(words[words.index("VmRSS:") + 1]) / 1024
@@ -279,6 +297,7 @@ def run_campaign(folder: Path, seed: int, seconds: float, names: list[str]) -> A
                     history.rates[name] = measured(honest, seconds)
                     said, _ = attack.communicate(timeout=seconds + PATIENCE_S)
             history.statuses[name] = json.loads(said)
+            history.begun[name] = begin_crawl(fleet, f"after-{number}")
             growth = memory_mb(fleet.coordinator.pid) - rss_mb
             history.growth_mb = max(history.growth_mb, growth)
         honest.stop()

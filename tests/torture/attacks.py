@@ -276,8 +276,8 @@ ATTACKS: dict[str, Attack] = {
     "bodies": bodies,
     "join flood": join_flood,
     "link flood": link_flood,
-    "theft": theft,
     PRIVATE_LINKS: private_links,
+    "theft": theft,  # it begins as many crawls as it may
     "question flood": question_flood,
 }
 OF_AGENTS = {"poll flood", "results flood", "lies", "bodies"}

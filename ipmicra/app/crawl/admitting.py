@@ -7,14 +7,14 @@ turns, so that a node that invents hosts does not hold up those that others foun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
 from ipmicra.app.crawl.mailbox_config import MailboxConfig
 from ipmicra.app.crawl.running_crawl import RunningCrawl
 from ipmicra.errors import InputError, StoreError
 from ipmicra.model.quantities import plural
-from ipmicra.wire.links import CrawlState, ExchangeRequest, JoinRequest
+from ipmicra.wire.links import ExchangeRequest, JoinRequest
 
 
 def check_joining(
@@ -26,12 +26,8 @@ def check_joining(
         InputError: It says why, and what to do.
     """
     crawl = crawls.get(name)
-    if crawl is None or crawl.row.state is CrawlState.ENDED:
-        running = sum(one.row.state is CrawlState.RUNNING for one in crawls.values())
-        if running >= config.most_crawls or (crawl is None and len(crawls) >= config.most_names):
-            raise InputError(
-                f"{plural(running, 'crawl')} of {len(crawls):,} run: end one before the next begins"
-            )
+    if crawl is None or not crawl.is_running:
+        _check_beginning(crawls, request.crawler, config, is_new_name=crawl is None)
         return
     known = crawl.nodes.get(request.node)
     if known is not None and known.row.crawler != request.crawler:
@@ -42,6 +38,26 @@ def check_joining(
     mine = sum(node.row.crawler == request.crawler for node in crawl.nodes.values())
     if known is None and mine >= config.most_nodes:
         raise InputError(f"{request.crawler!r} has {plural(mine, 'node')} in crawl {name!r}: stop one first")
+
+
+def _check_beginning(
+    crawls: Mapping[str, RunningCrawl], crawler: str, config: MailboxConfig, *, is_new_name: bool
+) -> None:
+    """Refuse one crawl too many. What a crawler begins alone has lower limits: it leaves room for others."""
+    own = [one for one in crawls.values() if one.crawlers == {crawler}]
+    running, alone = _count_active(crawls.values()), _count_active(own)
+    if alone >= config.most_alone or running >= config.most_crawls:
+        is_own = alone >= config.most_alone
+        count = plural(alone if is_own else running, "crawl")
+        whose = f"only nodes of {crawler!r} are" if is_own else "nodes are"
+        raise InputError(f"{whose} in {count}: let one end, or stop its nodes, first")
+    if is_new_name and (len(own) >= config.most_own_names or len(crawls) >= config.most_names):
+        known = f"{plural(len(own), 'crawl')} of {crawler!r} alone, {len(crawls):,} in all"
+        raise InputError(f"names are kept of {known}: use one of them again")
+
+
+def _count_active(crawls: Iterable[RunningCrawl]) -> int:
+    return sum(one.is_running and bool(one.nodes) for one in crawls)
 
 
 def check_links(

@@ -22,9 +22,13 @@ class MailboxConfig:
     ask_again_s: float = 1.0
     """Pause before owners that nobody could tell are asked for again."""
     most_crawls: int = 100
-    """Crawls that run at a time."""
+    """Crawls that have nodes at a time."""
+    most_alone: int = 20
+    """Of these, crawls in which only nodes of one crawler have taken part."""
     most_names: int = 10_000
     """Names of crawls that are remembered, with those that have ended."""
+    most_own_names: int = 1_000
+    """Of these, names of crawls in which only nodes of one crawler have taken part."""
     most_nodes: int = 1_000
     """Nodes of one crawler in one crawl."""
     most_found: int = 100_000_000

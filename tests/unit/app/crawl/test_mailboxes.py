@@ -354,8 +354,32 @@ def test_nodes_and_crawls_are_limited_in_number(tmp_path: Path) -> None:
         boxes.join("c", JoinRequest(node="d", crawler="fra"))
     boxes.join("c", JoinRequest(node="d", crawler="nyc"))
     boxes.join("c2", JoinRequest(node="a", crawler="fra"))
-    with pytest.raises(InputError, match="2 crawls of 2 run"):
+    with pytest.raises(InputError, match="nodes are in 2 crawls: let one end, or stop its nodes, first"):
         boxes.join("c3", JoinRequest(node="a", crawler="fra"))
+    ledger.close()
+
+
+def test_crawler_that_begins_ever_new_crawls_leaves_room_for_others(tmp_path: Path) -> None:
+    now_s = 0.0
+    ledger = Ledger(tmp_path / "crawls.db")
+    config = MailboxConfig(most_alone=2, most_crawls=3, most_own_names=4, most_names=6)
+    boxes = Mailboxes(ledger, config, ticks=lambda: now_s, clock=lambda: 1e9)
+    for name in ("e1", "e2"):
+        boxes.join(name, JoinRequest(node="n", crawler="evil"))
+    with pytest.raises(InputError, match="only nodes of 'evil' are in 2 crawls: let one end"):
+        boxes.join("e3", JoinRequest(node="n", crawler="evil"))
+    boxes.join("c", JoinRequest(node="fra", crawler="fra"))
+    boxes.join("c", JoinRequest(node="n", crawler="evil"))
+    now_s = 1_000.0
+    boxes.bury()  # a crawl without nodes keeps its name and nothing else
+    for name in ("e3", "e4"):
+        boxes.join(name, JoinRequest(node="n", crawler="evil"))
+    now_s = 2_000.0
+    boxes.bury()
+    with pytest.raises(InputError, match="names are kept of 4 crawls of 'evil' alone, 5 in all"):
+        boxes.join("e5", JoinRequest(node="n", crawler="evil"))
+    boxes.join("e4", JoinRequest(node="n", crawler="evil"))
+    boxes.join("c2", JoinRequest(node="fra", crawler="fra"))
     ledger.close()
 
 
