@@ -26,7 +26,7 @@ def check_joining(
         InputError: It says why, and what to do.
     """
     crawl = crawls.get(name)
-    if crawl is None or not crawl.is_running:
+    if crawl is None or not _is_active(crawl):
         _check_beginning(crawls, request.crawler, config, is_new_name=crawl is None)
         return
     known = crawl.nodes.get(request.node)
@@ -43,7 +43,10 @@ def check_joining(
 def _check_beginning(
     crawls: Mapping[str, RunningCrawl], crawler: str, config: MailboxConfig, *, is_new_name: bool
 ) -> None:
-    """Refuse one crawl too many. What a crawler begins alone has lower limits: it leaves room for others."""
+    """Refuse one more crawl with nodes, whether it begins or its nodes come back.
+
+    Crawls in which a crawler is alone have lower limits, so that it leaves room for others.
+    """
     own = [one for one in crawls.values() if one.crawlers == {crawler}]
     running, alone = _count_active(crawls.values()), _count_active(own)
     if alone >= config.most_alone or running >= config.most_crawls:
@@ -57,7 +60,11 @@ def _check_beginning(
 
 
 def _count_active(crawls: Iterable[RunningCrawl]) -> int:
-    return sum(one.is_running and bool(one.nodes) for one in crawls)
+    return sum(_is_active(one) for one in crawls)
+
+
+def _is_active(crawl: RunningCrawl) -> bool:
+    return crawl.is_running and bool(crawl.nodes)
 
 
 def check_links(

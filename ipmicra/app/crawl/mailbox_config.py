@@ -10,7 +10,7 @@ class MailboxConfig:
     """Numbers of the exchange."""
 
     lease_s: float = 15.0
-    """A node that got no answer for so long starts no downloads."""
+    """A node starts no downloads this long after it sent its last message that was answered."""
     silent_leases: float = 2.0
     """A node that was not heard of for so many leases is dead."""
     most_links: int = 500

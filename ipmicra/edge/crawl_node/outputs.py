@@ -46,7 +46,7 @@ class GrowingFile:
             self._file.write(data)
         except OSError as error:
             self._trouble = error
-            raise self._said(error) from error
+            raise self._store_error(error) from error
         self.length += len(data)
         return begin
 
@@ -62,7 +62,7 @@ class GrowingFile:
             except OSError as error:
                 self._trouble = error
         if self._trouble is not None:
-            raise self._said(self._trouble)
+            raise self._store_error(self._trouble)
         self._is_synced = True
 
     def complete(self) -> None:
@@ -77,7 +77,7 @@ class GrowingFile:
         """Close, to be continued."""
         self._file.close()
 
-    def _said(self, error: OSError) -> StoreError:
+    def _store_error(self, error: OSError) -> StoreError:
         reason = error.strerror or str(error)
         return StoreError(str(self._growing), f"{reason}: see to the disk, then start the node again")
 

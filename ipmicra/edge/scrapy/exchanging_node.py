@@ -165,7 +165,7 @@ class ExchangingNode:
         return not self._outbox.is_full and time.monotonic() - self._leased_s < self._lease_s
 
     def must_wait(self, request: Request) -> bool:
-        """Return whether a request would start so late that its site, moved after two leases, is not ours."""
+        """Return whether a request would start so late that its site may be another node's by then."""
         taken = self._held.taken_of(request)
         return taken > 0 and engine.waits_at_downloader(self._crawler, request, taken + 1) > self._lease_s / 2
 

@@ -378,7 +378,10 @@ def test_crawler_that_begins_ever_new_crawls_leaves_room_for_others(tmp_path: Pa
     boxes.bury()
     with pytest.raises(InputError, match="names are kept of 4 crawls of 'evil' alone, 5 in all"):
         boxes.join("e5", JoinRequest(node="n", crawler="evil"))
-    boxes.join("e4", JoinRequest(node="n", crawler="evil"))
+    for name in ("e1", "e4"):
+        boxes.join(name, JoinRequest(node="n", crawler="evil"))
+    with pytest.raises(InputError, match="only nodes of 'evil' are in 2 crawls"):
+        boxes.join("e2", JoinRequest(node="n", crawler="evil"))
     boxes.join("c2", JoinRequest(node="fra", crawler="fra"))
     ledger.close()
 
